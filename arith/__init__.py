@@ -1,0 +1,1 @@
+"""Bulk big integers, rationals and GCD."""

@@ -1,0 +1,1 @@
+"""CKY parsing of whole batches of strings, one bit per string."""

@@ -1,0 +1,1 @@
+"""Device code: bit-parallel kernels for CPU and CUDA, behind one contract."""

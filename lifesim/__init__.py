@@ -1,0 +1,1 @@
+"""Conway's Game of Life and its relatives at one bit per cell."""

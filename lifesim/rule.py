@@ -1,0 +1,87 @@
+"""Life-like rules: B.../S... on the Moore neighbourhood."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lifesim.errors import LifesimError
+
+_NAMES = {
+    "life": "B3/S23",
+    "conway": "B3/S23",
+    "highlife": "B36/S23",
+    "day & night": "B3678/S34678",
+    "daynight": "B3678/S34678",
+    "seeds": "B2/S",
+    "replicator": "B1357/S1357",
+    "life without death": "B3/S012345678",
+    "maze": "B3/S12345",
+    "2x2": "B36/S125",
+    "diamoeba": "B35678/S5678",
+    "morley": "B368/S245",
+    "anneal": "B4678/S35678",
+    "34 life": "B34/S34",
+}
+
+
+class RuleError(LifesimError):
+    """Text that names no Life-like rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A Life-like rule.
+
+    birth, survival: int bit sets, 0 <= value < 512; bit n says that a dead cell
+    is born, or a live one survives, with n live neighbours of eight.
+    """
+
+    birth: int
+    survival: int
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.birth < 512 and 0 <= self.survival < 512):
+            raise RuleError(f"rule sets must be 0 to 511, not {self.birth}, {self.survival}")
+
+    @classmethod
+    def parse(cls, text: str) -> Rule:
+        """Read B3/S23, b3s23, 23/3 (survival first) or a common name such as HighLife.
+
+        Raises RuleError for anything else, and for a neighbour count that is not
+        0 to 8 or is named twice.
+        """
+        name = text.strip()
+        spelled = _NAMES.get(name.lower(), name)
+        match = re.fullmatch(r"[Bb](\d*)/?[Ss](\d*)", spelled) or None
+        if match:
+            born, kept = match.groups()
+        elif match := re.fullmatch(r"[Ss](\d*)/?[Bb](\d*)|(\d*)/(\d*)", spelled):
+            groups = match.groups()
+            kept, born = (groups[0], groups[1]) if groups[1] is not None else groups[2:]
+        else:
+            raise RuleError(f"unknown rule {_shown(name)}: write it as B3/S23")
+        return cls(_neighbour_set(born, name), _neighbour_set(kept, name))
+
+    def __str__(self) -> str:
+        digits = ["".join(str(n) for n in range(9) if s >> n & 1) for s in (self.birth, self.survival)]
+        return f"B{digits[0]}/S{digits[1]}"
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def _neighbour_set(digits: str, rule: str) -> int:
+    value = 0
+    for digit in digits:
+        if digit == "9":
+            raise RuleError(f"rule {_shown(rule)}: a cell has at most 8 neighbours")
+        bit = 1 << int(digit)
+        if value & bit:
+            raise RuleError(f"rule {_shown(rule)}: {digit} stands twice")
+        value |= bit
+    return value
+
+
+LIFE = Rule.parse("B3/S23")

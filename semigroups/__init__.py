@@ -1,0 +1,1 @@
+"""Enumeration of transformation semigroups."""
