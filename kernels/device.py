@@ -1,0 +1,72 @@
+"""What a CUDA-like device offers to the launchers: memory, compiled modules, launches.
+
+Two classes fulfil it: kernels.cuda.CudaDevice on a GPU through PyCUDA, and the
+emulated device of the test suite, which runs the same .cu files on the CPU. A
+launcher written on Device alone is therefore tested where there is no GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """Facts about a device that the choice of kernel parameters may rest on."""
+
+    name: str
+    multiprocessors: int
+    memory: int  # bytes in all
+    capability: tuple[int, int]  # compute capability
+
+
+class Buffer(Protocol):
+    """Device memory; freed when the object goes."""
+
+    nbytes: int
+
+
+class Module(Protocol):
+    """A compiled .cu file."""
+
+    def launch(
+        self,
+        kernel: str,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        *args: Buffer | np.integer[Any],
+        shared: int = 0,
+    ) -> None:
+        """Queue one launch of the extern "C" kernel. Returns at once.
+
+        args: buffers for pointer parameters, sized numpy integers (np.int32, np.int64,
+        np.uint32 ...) for the others; dtypes must match the kernel's parameters.
+        """
+
+
+class Device(Protocol):
+    info: DeviceInfo
+
+    def module(self, source: Path, defines: Mapping[str, int | str]) -> Module:
+        """Compile a .cu file with -D macros, or take it from the cache."""
+
+    def alloc(self, nbytes: int) -> Buffer:
+        """Uninitialised memory. Raises MemoryError."""
+
+    def upload(self, target: Buffer, source: npt.NDArray[Any], offset: int = 0) -> None:
+        """Copy a C-contiguous array to target, starting at byte `offset` of it."""
+
+    def download(self, target: npt.NDArray[Any], source: Buffer, offset: int = 0) -> None:
+        """Copy target.nbytes bytes from byte `offset` of source; waits for earlier launches."""
+
+    def synchronize(self) -> None:
+        """Wait for everything queued."""
+
+    def free_memory(self) -> int:
+        """Bytes that can still be allocated."""
