@@ -131,6 +131,14 @@ BITS_FN u32 shift_down(u32 hi, u32 lo, int n) {  // the low word of (hi, lo) >> 
     return lo >> n | hi << (32 - n);
 #endif
 }
+// Bit i of the result is bit i - n (modulo 32), 0 <= n < 32.
+BITS_FN u32 rotate_up(u32 w, int n) {
+#if defined(__CUDA_ARCH__)
+    return __funnelshift_l(w, w, n);
+#else
+    return n ? shift_up(w, w, n) : w;
+#endif
+}
 BITS_FN u64 shift_up(u64 hi, u64 lo, int n) { return hi << n | lo >> (64 - n); }
 BITS_FN u64 shift_down(u64 hi, u64 lo, int n) { return lo >> n | hi << (64 - n); }
 
@@ -152,20 +160,22 @@ struct Lut3<LUT, v512> {
 #endif
 
 // Lane i of the result is lane i - 1 (up) or i + 1 (down) of v, cyclically.
-template <class V>
-BITS_FN V rotate_lanes_up(V v) {
-    constexpr int n = sizeof(V) / 4;
-    V i;
-    for (int k = 0; k < n; k++) i[k] = u32(k + n - 1) % n;
-    return __builtin_shuffle(v, i);
+#if defined(__clang__)
+#define BITS_SHUFFLE(V, ...) __builtin_shufflevector(v, v, __VA_ARGS__)
+#else
+#define BITS_SHUFFLE(V, ...) __builtin_shuffle(v, V{__VA_ARGS__})
+#endif
+BITS_FN v128 rotate_lanes_up(v128 v) { return BITS_SHUFFLE(v128, 3, 0, 1, 2); }
+BITS_FN v128 rotate_lanes_down(v128 v) { return BITS_SHUFFLE(v128, 1, 2, 3, 0); }
+BITS_FN v256 rotate_lanes_up(v256 v) { return BITS_SHUFFLE(v256, 7, 0, 1, 2, 3, 4, 5, 6); }
+BITS_FN v256 rotate_lanes_down(v256 v) { return BITS_SHUFFLE(v256, 1, 2, 3, 4, 5, 6, 7, 0); }
+BITS_FN v512 rotate_lanes_up(v512 v) {
+    return BITS_SHUFFLE(v512, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
 }
-template <class V>
-BITS_FN V rotate_lanes_down(V v) {
-    constexpr int n = sizeof(V) / 4;
-    V i;
-    for (int k = 0; k < n; k++) i[k] = u32(k + 1) % n;
-    return __builtin_shuffle(v, i);
+BITS_FN v512 rotate_lanes_down(v512 v) {
+    return BITS_SHUFFLE(v512, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0);
 }
+#undef BITS_SHUFFLE
 #endif
 
 }  // namespace

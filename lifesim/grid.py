@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
@@ -43,7 +44,10 @@ class BitGrid:
         Raises GridError for a size below 1 or more memory than the machine has, and
         ValueError for words of another shape or dtype or with padding bits set.
         """
-        check_size(width, height)
+        # Sizes and places that come out of an array are numpy integers, which overflow.
+        width, height = operator.index(width), operator.index(height)
+        # Words that are there already take no more memory.
+        check_size(width, height, copies=1 if words is None else 0)
         self.width = width
         self.height = height
         if words is None:
@@ -80,7 +84,8 @@ class BitGrid:
 
     def to_bool(self) -> npt.NDArray[np.bool_]:
         """The cells as a bool array of shape (height, width)."""
-        bits = np.unpackbits(self.words.view(np.uint8), axis=1, count=self.width, bitorder="little")
+        packed = np.ascontiguousarray(self.words).view(np.uint8)
+        bits = np.unpackbits(packed, axis=1, count=self.width, bitorder="little")
         return bits.view(np.bool_)
 
     def cells(self) -> npt.NDArray[np.int64]:
@@ -105,7 +110,7 @@ class BitGrid:
             self.words[y, x >> 6] &= ~bit
 
     def _checked(self, at: tuple[int, int]) -> tuple[int, int]:
-        x, y = at
+        x, y = operator.index(at[0]), operator.index(at[1])
         if not (0 <= x < self.width and 0 <= y < self.height):
             raise IndexError(f"cell ({x}, {y}) is outside {self.width}x{self.height}")
         return x, y
@@ -123,7 +128,9 @@ class BitGrid:
         return f"<BitGrid {self.width}x{self.height}, population {self.population()}>"
 
     def copy(self) -> BitGrid:
-        return BitGrid(self.width, self.height, self.words.copy())
+        grid = BitGrid(self.width, self.height)
+        grid.words[:] = self.words
+        return grid
 
     def population(self) -> int:
         """The number of live cells."""
@@ -153,7 +160,7 @@ class BitGrid:
 
     def crop(self, box: Box) -> BitGrid:
         """A copy of the cells in box. Raises GridError where box leaves the grid."""
-        x, y, width, height = box
+        x, y, width, height = map(operator.index, box)
         if x < 0 or y < 0 or x + width > self.width or y + height > self.height:
             raise GridError(
                 f"region {width}x{height} at ({x}, {y}) leaves the {self.width}x{self.height} grid"
@@ -189,6 +196,8 @@ class BitGrid:
                     f"live cells {box.width}x{box.height} at ({left}, {top}) "
                     f"leave the {self.width}x{self.height} universe"
                 )
+        if np.may_share_memory(self.words, other.words):
+            other = other.copy()  # what one span pastes must not be read by the next
         for top, rows in self._row_spans(y, other.height, wrap):
             for left, cols in self._column_spans(x, other.width, wrap):
                 part = other.crop(Box(cols.start, rows.start, len(cols), len(rows)))
@@ -244,8 +253,8 @@ def check_size(width: int, height: int, copies: int = 1) -> None:
     """Raise GridError for a size below 1, or if `copies` grids of it exceed free memory."""
     if width < 1 or height < 1:
         raise GridError(f"a universe is at least 1x1 cells, not {width}x{height}")
-    need, free = copies * bytes_of(width, height), available_memory()
-    if need > free:
+    need = copies * bytes_of(width, height)
+    if need and need > (free := available_memory()):
         raise GridError(
             f"a universe of {width}x{height} cells needs {_human(need)} of memory, "
             f"{_human(free)} are free"

@@ -53,10 +53,10 @@ class Rule:
         """
         name = text.strip()
         spelled = _NAMES.get(name.lower(), name)
-        match = re.fullmatch(r"[Bb](\d*)/?[Ss](\d*)", spelled) or None
+        match = re.fullmatch(r"[Bb]([0-9]*)/?[Ss]([0-9]*)", spelled)
         if match:
             born, kept = match.groups()
-        elif match := re.fullmatch(r"[Ss](\d*)/?[Bb](\d*)|(\d*)/(\d*)", spelled):
+        elif match := re.fullmatch(r"[Ss]([0-9]*)/?[Bb]([0-9]*)|([0-9]*)/([0-9]*)", spelled):
             groups = match.groups()
             kept, born = (groups[0], groups[1]) if groups[1] is not None else groups[2:]
         else:
@@ -64,12 +64,15 @@ class Rule:
         return cls(_neighbour_set(born, name), _neighbour_set(kept, name))
 
     def __str__(self) -> str:
-        digits = ["".join(str(n) for n in range(9) if s >> n & 1) for s in (self.birth, self.survival)]
-        return f"B{digits[0]}/S{digits[1]}"
+        return f"B{_digits(self.birth)}/S{_digits(self.survival)}"
 
 
 def _shown(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def _digits(neighbours: int) -> str:
+    return "".join(str(n) for n in range(9) if neighbours >> n & 1)
 
 
 def _neighbour_set(digits: str, rule: str) -> int:

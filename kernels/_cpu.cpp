@@ -1,0 +1,152 @@
+// The compiled CPU backend as a Python module: chooses the CPU level, spreads tasks
+// over threads and lets Python's signals through while they run.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "life/life.hpp"
+
+namespace nb = nanobind;
+
+// levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
+#define LEVEL(name) extern const LifeOps life_##name;
+#include "levels.inc"
+#undef LEVEL
+
+namespace {
+
+struct Level {
+    const char* name;
+    const LifeOps* life;
+};
+const Level levels[] = {
+#define LEVEL(name) {#name, &life_##name},
+#include "levels.inc"
+#undef LEVEL
+};
+
+bool supported(const std::string& name) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (name == "v4")
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    if (name == "v3") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+    if (name == "v2") return __builtin_cpu_supports("sse4.2");
+#endif
+    return name == "base";
+}
+
+const Level& level_named(const std::string& name) {
+    for (const Level& level : levels)
+        if (name == level.name && supported(name)) return level;
+    throw nb::value_error(("this CPU or build has no level " + name).c_str());
+}
+
+struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+};
+using Scratch = std::unique_ptr<void, Free>;
+
+Scratch aligned_scratch(std::size_t bytes) {
+    Scratch memory(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+    if (!memory) throw std::bad_alloc();
+    return memory;
+}
+
+// Runs task(i, scratch) for i in [0, tasks) on `threads` threads, this one waiting for
+// them and asking Python 20 times a second whether a signal has come. Raises what
+// Python's handler raised, after the tasks under way have stopped. Called with the GIL.
+template <class Task>
+void run_tasks(std::int64_t tasks, int threads, std::size_t scratch_bytes, volatile bool& cancelled,
+               Task task) {
+    std::vector<Scratch> scratch;
+    if (threads > tasks) threads = int(tasks);
+    for (int i = 0; i < threads; i++) scratch.push_back(aligned_scratch(scratch_bytes));
+    std::atomic<std::int64_t> next{0};
+    std::mutex mutex;
+    std::condition_variable done;
+    int running = threads;
+    std::vector<std::thread> pool;
+    auto work = [&](int i) {
+        for (std::int64_t n; !cancelled && (n = next++) < tasks;) task(n, scratch[std::size_t(i)].get());
+        std::lock_guard<std::mutex> lock(mutex);
+        if (--running == 0) done.notify_one();
+    };
+    bool failed = false;
+    {
+        nb::gil_scoped_release release;
+        for (int i = 0; i < threads; i++) pool.emplace_back(work, i);
+        std::unique_lock<std::mutex> lock(mutex);
+        while (!done.wait_for(lock, std::chrono::milliseconds(50), [&] { return running == 0; })) {
+            lock.unlock();
+            if (!failed) {
+                nb::gil_scoped_acquire acquire;
+                if (PyErr_CheckSignals() != 0) failed = cancelled = true;
+            }
+            lock.lock();
+        }
+        lock.unlock();
+        for (std::thread& t : pool) t.join();
+    }
+    if (failed) throw nb::python_error();
+}
+
+using Words = nb::ndarray<std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ConstWords = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t width, bool torus,
+               unsigned birth, unsigned survival, int steps, std::int64_t panels,
+               std::int64_t useful, int columns, int halo, std::int64_t band_rows, int block_rows,
+               int threads) {
+    const LifeOps& ops = *level_named(level).life;
+    const std::int64_t height = std::int64_t(src.shape(0)), stride = std::int64_t(src.shape(1));
+    const std::int64_t reach = std::int64_t(ops.vector_bytes) * 8 * columns;
+    bool closed = torus && halo == 0 && panels == 1 && reach == width;
+    if (src.shape(0) != dst.shape(0) || src.shape(1) != dst.shape(1) || height < 1 || width < 1 ||
+        stride != (width + 63) / 64 || src.data() == dst.data() || birth > 511 || survival > 511 ||
+        steps < 1 || panels < 1 || useful < 1 || useful % 64 || panels * useful < width ||
+        (panels - 1) * useful >= width || columns < 1 || columns > 32 || band_rows < 1 ||
+        block_rows < 1 || threads < 1 || !(closed || (halo >= steps && useful + 2 * halo <= reach)))
+        throw nb::value_error("parameters of a pass contradict each other");
+    volatile bool cancelled = false;
+    LifePass pass{src.data(), dst.data(), width, height,  stride, torus,     birth,      survival,
+                  steps,      panels,     useful, columns, halo,   band_rows, block_rows, &cancelled};
+    run_tasks(life_tasks(pass), threads, ops.scratch_bytes(pass), cancelled,
+              [&](std::int64_t i, void* scratch) { ops.run_task(pass, i, scratch); });
+}
+
+std::vector<std::string> available_levels() {
+    std::vector<std::string> names;
+    for (const Level& level : levels)
+        if (supported(level.name)) names.push_back(level.name);
+    return names;
+}
+
+int vector_bits(const std::string& level) { return 8 * level_named(level).life->vector_bytes; }
+
+}  // namespace
+
+NB_MODULE(_cpu, m) {
+    m.doc() = "Compiled CPU kernels; see kernels.cpu for what calls them.";
+    m.attr("compiler") = __VERSION__;
+    m.def("levels", &available_levels, "CPU levels that this build and CPU have, slowest first.");
+    m.def("vector_bits", &vector_bits, nb::arg("level"));
+    m.def("life_pass", &life_pass, nb::arg("level"), nb::arg("src"), nb::arg("dst").noconvert(),
+          nb::arg("width"), nb::arg("torus"), nb::arg("birth"), nb::arg("survival"),
+          nb::arg("steps"), nb::arg("panels"), nb::arg("useful"), nb::arg("columns"),
+          nb::arg("halo"), nb::arg("band_rows"), nb::arg("block_rows"), nb::arg("threads"),
+          "One pass of Life: dst = src after `steps` generations (life.hpp has the parameters).");
+}

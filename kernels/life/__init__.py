@@ -1,0 +1,1 @@
+"""Game of Life kernels: reference, shared circuit, CPU and CUDA shells, plans."""

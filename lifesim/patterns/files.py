@@ -1,0 +1,114 @@
+"""Bytes from and to paths: gzip, limits, and files that are never half written."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import secrets
+import stat
+import zlib
+from collections.abc import Callable
+from typing import BinaryIO
+
+from lifesim.errors import LifesimError
+from lifesim.grid import available_memory
+from lifesim.patterns.pattern import PatternError
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_STEP = 1 << 20
+_SHARE = 8  # decoding takes a few times the text's size, so a text may fill this share
+
+
+def load(stream: BinaryIO, name: str) -> bytes:
+    """All bytes of a stream, decompressed where they are gzip.
+
+    Raises PatternError for damaged gzip data, and as soon as there is more text than
+    an eighth of the free memory.
+    """
+    limit = available_memory() // _SHARE
+    head = stream.read(len(_GZIP_MAGIC))
+    rest = _Joined(head, stream)
+    if head != _GZIP_MAGIC:
+        return _all(rest, name, limit)
+    try:
+        with gzip.GzipFile(fileobj=io.BufferedReader(rest, _STEP)) as plain:
+            return _all(plain, name, limit)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise PatternError(f"damaged gzip data: {error}", name) from None
+
+
+def _all(stream: io.RawIOBase | gzip.GzipFile, name: str, limit: int) -> bytes:
+    buffer = bytearray()
+    while part := stream.read(_STEP):
+        buffer += part
+        if len(buffer) > limit:
+            raise PatternError(f"more than {limit >> 20} MiB of text: too large to read", name)
+    return bytes(buffer)
+
+
+class _Joined(io.RawIOBase):
+    """A stream with the bytes already taken from it put back in front."""
+
+    def __init__(self, head: bytes, stream: BinaryIO) -> None:
+        super().__init__()
+        self._head, self._stream = head, stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        part = self._head[: len(buffer)] or self._stream.read(len(buffer))
+        self._head = self._head[len(part) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def save(path: str, write: Callable[[BinaryIO], None], *, compress: bool) -> None:
+    """Have `write` fill the file at `path`; until all of it is on disk, the old one stays.
+
+    What is no regular file (a device, a pipe) is written to directly. Compressed bytes
+    depend on nothing but the content. Raises LifesimError where the system refuses.
+    """
+    try:
+        target = os.path.realpath(path)
+        if os.path.exists(target) and not os.path.isfile(target):
+            with open(target, "wb") as stream:
+                _fill(stream, write, compress)
+            return
+        folder, base = os.path.split(target)
+        temporary = os.path.join(folder, f".{base[:200]}.{secrets.token_hex(4)}.tmp")
+        try:
+            with open(temporary, "xb") as stream:
+                _fill(stream, write, compress)
+                stream.flush()
+                os.fsync(stream.fileno())
+            with contextlib.suppress(FileNotFoundError):
+                os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
+            os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+        _sync_folder(folder)
+    except OSError as error:
+        raise LifesimError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _fill(stream: BinaryIO, write: Callable[[BinaryIO], None], compress: bool) -> None:
+    if not compress:
+        write(stream)
+        return
+    with gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
+        write(packed)  # type: ignore[arg-type]
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name last through a power cut, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

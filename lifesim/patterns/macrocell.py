@@ -1,0 +1,170 @@
+"""Macrocell: Golly's quadtree format, in which equal squares are written once.
+
+A root of level n covers the columns -2^(n-1) to 2^(n-1) - 1 and, as Golly's rows are
+numbered upwards inside, the rows -2^(n-1) + 1 to 2^(n-1).
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from itertools import product
+from typing import BinaryIO
+
+from lifesim.grid import GridError
+from lifesim.patterns.pattern import Pattern, PatternError
+from lifesim.patterns.quadtree import Quadtree, build
+from lifesim.patterns.text import (
+    decoded,
+    encoded,
+    error_at,
+    lines,
+    one_line,
+    parse_rule,
+    rule_text,
+    shown,
+)
+from lifesim.rule import Rule, RuleError
+from lifesim.topology import Topology
+
+NAME = "macrocell"
+EXTENSIONS = (".mc",)
+
+_MAGIC = b"[M2]"
+_NODE = re.compile(rb"(\d{1,9})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})")
+_AGE = re.compile(rb"#G\s*(\d{1,1000})")
+_LEVELS = range(4, 65)
+# The text of each row of eight cells, dead cells at its end written or not, to its bits.
+_ROW_BITS = {
+    bytes(cells): sum(1 << x for x, cell in enumerate(cells) if cell == ord("*"))
+    for length in range(9)
+    for cells in product(b".*", repeat=length)
+}
+_ROW_TEXT = [
+    bytes(b".*"[bits >> x & 1] for x in range(bits.bit_length())) + b"$" for bits in range(256)
+]
+
+
+def sniff(head: bytes) -> bool:
+    """Whether a file that begins with `head` says that it is a macrocell file."""
+    return head.startswith(_MAGIC)
+
+
+def read(data: bytes, name: str) -> Pattern:
+    """Decode a macrocell file of two states; the grid is the cells' bounding box.
+
+    Raises PatternError, with the line, for anything but leaves, and nodes of level 4
+    to 64 whose children stand before them and are one level lower; and for a pattern
+    too large for memory, before anything is allocated for it.
+    """
+    if not sniff(data):
+        raise PatternError("a macrocell file begins with '[M2]'", name, 1, 1)
+    rule: Rule | None = None
+    topology: Topology | None = None
+    size: tuple[int, int] | None = None
+    title, comments, generation = "", [], 0
+    levels, children, leaves = bytearray(1), array("q", [0] * 4), array("Q", [0])
+    last = 0
+    for offset, line in lines(data):
+        text = line.rstrip()
+        first = text[:1]
+        if first and first in b"0123456789":
+            _add_node(levels, children, text, data, offset, name)
+            leaves.append(0)
+            last = offset
+        elif first and first in b".*$":
+            levels.append(3)
+            children.extend((0, 0, 0, 0))
+            leaves.append(_leaf(text, data, offset, name))
+            last = offset
+        elif text.startswith(b"#R"):
+            try:
+                rule, topology, size = parse_rule(decoded(text[2:]))
+            except RuleError as error:
+                raise error_at(str(error), name, data, offset) from None
+        elif text.startswith(b"#G"):
+            match = _AGE.fullmatch(text)
+            if match is None:
+                raise error_at(f"{shown(text)} is not #G NUMBER", name, data, offset)
+            generation = int(match[1])
+        elif text.startswith(b"#N") and not title:
+            title = decoded(text[2:])
+        elif text.startswith((b"#C", b"#N")):
+            comments.append(decoded(text[2:]))
+        elif text and offset and not text.startswith(b"#"):
+            raise error_at(f"{shown(text)} is neither a leaf nor a node", name, data, offset)
+    try:
+        grid, x, y = Quadtree(levels, children, leaves).cells()
+    except GridError as error:
+        raise error_at(str(error), name, data, last) from None
+    return Pattern(grid, x, y, rule, topology, size, generation, title, tuple(comments))
+
+
+def _leaf(text: bytes, data: bytes, offset: int, name: str) -> int:
+    """Eight rows of eight cells as 64 bits, bit 8 y + x."""
+    rows = text.split(b"$")
+    try:
+        if len(rows) <= 8 or (len(rows) == 9 and not rows[8]):
+            value = 0
+            for y, row in enumerate(rows):
+                value |= _ROW_BITS[row] << 8 * y
+            return value
+        what = "a leaf has at most 8 rows"
+    except KeyError as error:
+        row = error.args[0]
+        at = rows.index(row)
+        foreign = row.translate(None, b".*")
+        if foreign:
+            column = sum(len(above) + 1 for above in rows[:at]) + row.index(foreign[:1])
+            what = f"{shown(foreign[:1])} stands in a leaf: a cell is '.' or '*'"
+            raise error_at(what, name, data, offset + column) from None
+        what = "a row of a leaf has at most 8 cells"
+    raise error_at(what, name, data, offset)
+
+
+def _add_node(
+    levels: bytearray, children: array[int], text: bytes, data: bytes, offset: int, name: str
+) -> None:
+    match = _NODE.fullmatch(text)
+    if match is None:
+        raise error_at(f"{shown(text)} is not LEVEL NW NE SW SE", name, data, offset)
+    level, *four = map(int, match.groups())
+    if level not in _LEVELS:
+        what = f"level {level}: nodes have level {_LEVELS[0]} to {_LEVELS[-1]}"
+        if 0 < level < _LEVELS[0]:
+            what += " (lower ones belong to patterns of more than two states)"
+        raise error_at(what, name, data, offset)
+    for group, child in enumerate(four, 2):
+        if child >= len(levels):
+            what = f"node {child} is used before it stands in the file"
+            raise error_at(what, name, data, offset + match.start(group))
+        if child and levels[child] != level - 1:
+            what = f"node {child} has level {levels[child]}, a child here has {level - 1}"
+            raise error_at(what, name, data, offset + match.start(group))
+    levels.append(level)
+    children.extend(four)
+
+
+def write(pattern: Pattern, out: BinaryIO) -> None:
+    """Encode everything a Pattern holds. Raises LifesimError for cells farther than 2^63
+    from the origin.
+    """
+    out.write(b"[M2] (lifesim)\n")
+    rule = rule_text(pattern)
+    if rule:
+        out.write(f"#R {rule}\n".encode())
+    if pattern.generation:
+        out.write(f"#G {pattern.generation}\n".encode())
+    if pattern.name:
+        out.write(b"#N " + one_line(pattern.name) + b"\n")
+    for comment in pattern.comments:
+        for text in encoded(comment):
+            out.write((b"#C " + text).rstrip() + b"\n")
+    leaves, levels = build(pattern.grid, pattern.x, pattern.y)
+    for eight in leaves.view("u1").reshape(-1, 8).tolist():
+        while eight and not eight[-1]:
+            eight.pop()
+        out.write(b"".join([_ROW_TEXT[bits] for bits in eight]) + b"\n")
+    for level, nodes in enumerate(levels, 4):
+        for nw, ne, sw, se in nodes.tolist():
+            out.write(b"%d %d %d %d %d\n" % (level, nw, ne, sw, se))

@@ -1,0 +1,181 @@
+"""RLE: Golly's and LifeWiki's run length encoded format, two states."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from lifesim.grid import Box
+from lifesim.patterns.pattern import Pattern, PatternError
+from lifesim.patterns.rle_body import decode, encode, find_body
+from lifesim.patterns.text import (
+    decoded,
+    encoded,
+    error_at,
+    lines,
+    one_line,
+    parse_rule,
+    rule_text,
+    shown,
+)
+from lifesim.rule import Rule, RuleError
+from lifesim.topology import Topology
+
+NAME = "rle"
+EXTENSIONS = (".rle",)
+
+_AUTHOR = "Author: "
+_HEADER_LIKE = re.compile(rb"\s*x\s*=", re.IGNORECASE)
+_HEADER = re.compile(
+    rb"\s*x\s*=\s*(\d{1,18})\s*,\s*y\s*=\s*(\d{1,18})\s*(?:,\s*rule\s*=\s*(.*?)\s*)?,?\s*",
+    re.IGNORECASE,
+)
+_BODY = re.compile(rb"(?!!)[\dbo.A$!\s]*[bA$!o][\dbo.A$!\s]*")
+_POSITION = re.compile(rb"\s*([+-]?\d{1,30})\s+([+-]?\d{1,30})\s*")
+_EXTENDED_POSITION = re.compile(rb"Pos\s*=\s*([+-]?\d{1,30})\s*,\s*([+-]?\d{1,30})(?!\d)")
+_EXTENDED_AGE = re.compile(rb"Gen\s*=\s*(\d{1,1000})(?!\d)")
+
+
+def sniff(head: bytes) -> bool:
+    """Whether a file that begins with `head` looks like RLE, with a header or without."""
+    if head[:5].lower() == b"#life":
+        return False
+    for _, line in lines(head):
+        text = line.strip()
+        if text and not text.startswith(b"#"):
+            return _HEADER_LIKE.match(text) is not None or _BODY.fullmatch(text) is not None
+    return head.lstrip().startswith(b"#")
+
+
+@dataclass(slots=True)
+class _Preamble:
+    """What stands above the body; `body` is the body's offset."""
+
+    name: str = ""
+    comments: list[str] = field(default_factory=list)
+    rule: Rule | None = None
+    topology: Topology | None = None
+    size: tuple[int, int] | None = None
+    position: tuple[int, int] | None = None
+    generation: int = 0
+    header: tuple[int, int] | None = None
+    header_line: int = 0
+    body: int = 0
+
+
+def read(data: bytes, name: str) -> Pattern:
+    """Decode an RLE file. Raises PatternError, with line and column.
+
+    A bounded pattern without a position lies where Golly puts it: centred, or from
+    the universe's top-left cell on where the header's size is 0 or too large.
+    """
+    says = _preamble(data, name)
+    body = find_body(data, says.body, name)
+    grid, box = decode(body)
+    if box is not None and says.header is not None:
+        width, height = box.x + box.width, box.y + box.height
+        if width > says.header[0] or height > says.header[1]:
+            what = f"the header says {says.header[0]}x{says.header[1]} cells, the body has "
+            raise PatternError(what + f"{width}x{height}", name, says.header_line, 1)
+    x, y = _origin(says)
+    if box is not None:
+        x, y = x + box.x, y + box.y
+    return Pattern(
+        grid,
+        x,
+        y,
+        says.rule,
+        says.topology,
+        says.size,
+        says.generation,
+        says.name,
+        tuple(says.comments),
+    )
+
+
+def _preamble(data: bytes, name: str) -> _Preamble:
+    says = _Preamble(body=len(data))
+    for offset, line in lines(data):
+        text = line.strip()
+        if text.startswith(b"#"):
+            _hash_line(says, text, data, offset, name)
+        elif says.header is None and _HEADER_LIKE.match(text):
+            match = _HEADER.fullmatch(line)
+            if match is None:
+                what = f"{shown(text)} is not 'x = WIDTH, y = HEIGHT, rule = RULE'"
+                raise error_at(what, name, data, offset)
+            says.header = int(match[1]), int(match[2])
+            says.header_line = data.count(b"\n", 0, offset) + 1
+            if match[3]:
+                _set_rule(says, match[3], data, offset + match.start(3), name)
+        elif text:
+            says.body = offset
+            break
+    return says
+
+
+def _hash_line(says: _Preamble, text: bytes, data: bytes, offset: int, name: str) -> None:
+    key, value = text[1:2], text[2:]
+    if text.startswith(b"#CXRLE"):
+        if match := _EXTENDED_POSITION.search(text):
+            says.position = int(match[1]), int(match[2])
+        elif b"Pos" in text:
+            raise error_at("#CXRLE Pos is not Pos=X,Y", name, data, offset)
+        if match := _EXTENDED_AGE.search(text):
+            says.generation = int(match[1])
+        elif b"Gen" in text:
+            raise error_at("#CXRLE Gen is not Gen=NUMBER", name, data, offset)
+    elif key in (b"P", b"R"):
+        match = _POSITION.fullmatch(value)
+        if match is None:
+            raise error_at(f"{shown(text)} is not #{key.decode()} X Y", name, data, offset)
+        says.position = int(match[1]), int(match[2])
+    elif key == b"r":
+        if says.header is None:  # a header's rule is the one that counts
+            _set_rule(says, value.strip(), data, offset, name)
+    elif key == b"N" and not says.name:
+        says.name = decoded(value)
+    else:
+        says.comments.append((_AUTHOR if key == b"O" else "") + decoded(value))
+
+
+def _set_rule(says: _Preamble, text: bytes, data: bytes, offset: int, name: str) -> None:
+    try:
+        says.rule, says.topology, says.size = parse_rule(decoded(text))
+    except RuleError as error:
+        raise error_at(str(error), name, data, offset) from None
+
+
+def _origin(says: _Preamble) -> tuple[int, int]:
+    """Coordinates of the body's first cell."""
+    if says.position is not None:
+        return says.position
+    if says.size is None:
+        return 0, 0
+    if says.header and all(
+        given > 0 and (given <= most or not most)
+        for given, most in zip(says.header, says.size, strict=True)
+    ):
+        return -(says.header[0] // 2), -(says.header[1] // 2)
+    return -(says.size[0] // 2), -(says.size[1] // 2)
+
+
+def write(pattern: Pattern, out: BinaryIO) -> None:
+    """Encode everything a Pattern holds; cells from their bounding box's top-left on."""
+    box = pattern.grid.bounding_box() or Box(0, 0, 0, 0)
+    x, y = pattern.x + box.x, pattern.y + box.y
+    if (x, y) != (0, 0) or pattern.generation or pattern.size is not None:
+        # Golly heeds this line only where it is the first.
+        age = f" Gen={pattern.generation}" if pattern.generation else ""
+        out.write(f"#CXRLE Pos={x},{y}{age}\n".encode())
+    if pattern.name:
+        out.write(b"#N " + one_line(pattern.name) + b"\n")
+    for comment in pattern.comments:
+        key = b"#O " if comment.startswith(_AUTHOR) else b"#C "
+        for part in encoded(comment.removeprefix(_AUTHOR)):
+            out.write((key + part).rstrip() + b"\n")
+    rule = rule_text(pattern)
+    out.write(f"x = {box.width}, y = {box.height}{f', rule = {rule}' if rule else ''}\n".encode())
+    for part in encode(pattern.grid, box):
+        out.write(part)

@@ -1,0 +1,90 @@
+"""Lines, places and the rule text that the formats share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lifesim.patterns.pattern import Pattern, PatternError
+from lifesim.rule import LIFE, Rule, RuleError
+from lifesim.topology import Topology
+
+_BOUNDS = re.compile(r"([TtPp])([0-9]{1,18})(?:,([0-9]{1,18}))?")
+_LETTERS = {Topology.TORUS: "T", Topology.PLANE: "P"}
+
+
+def lines(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """The offset and the bytes of each line from `start`, line ends left off."""
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        yield start, data[start:end].rstrip(b"\r")
+        start = end + 1
+
+
+def place(data: bytes, offset: int) -> tuple[int, int]:
+    """Line and column of a byte, both from 1."""
+    return data.count(b"\n", 0, offset) + 1, offset - data.rfind(b"\n", 0, offset)
+
+
+def error_at(what: str, name: str, data: bytes, offset: int) -> PatternError:
+    """A PatternError that points at data[offset]."""
+    line, column = place(data, offset)
+    return PatternError(what, name, line, column)
+
+
+def shown(text: bytes) -> str:
+    """Untrusted bytes as they may stand in an error message: quoted and short."""
+    decoded = text.decode("utf-8", "backslashreplace")
+    return repr(decoded if len(decoded) <= 40 else decoded[:37] + "...")
+
+
+def decoded(text: bytes) -> str:
+    """A name or comment: UTF-8, bytes that are not shown as U+FFFD, outer blanks off."""
+    return text.decode("utf-8", "replace").strip()
+
+
+def encoded(text: str) -> list[bytes]:
+    """A name or comment as the lines it takes; at least one."""
+    return [part.strip().encode("utf-8", "replace") for part in text.splitlines()] or [b""]
+
+
+def one_line(text: str) -> bytes:
+    """A name on a single line."""
+    return b" ".join(encoded(text))
+
+
+def parse_rule(text: str) -> tuple[Rule, Topology | None, tuple[int, int] | None]:
+    """Read `B3/S23` with Golly's `:T100,200` or `:P100,200` after it.
+
+    One number is both sizes, 0 is a direction without bounds. Raises RuleError for
+    an unknown rule and for bounds of another kind (shifted tori, Klein bottles,
+    crosses, spheres).
+    """
+    rule, colon, bounds = text.partition(":")
+    if not colon:
+        return Rule.parse(rule), None, None
+    match = _BOUNDS.fullmatch(bounds.strip())
+    if match is None:
+        raise RuleError(
+            f"bounds {shown(bounds.strip().encode())} are not supported: "
+            "only :TWIDTH,HEIGHT (torus) and :PWIDTH,HEIGHT (plane) are"
+        )
+    width = int(match[2])
+    size = width, width if match[3] is None else int(match[3])
+    topology = Topology.TORUS if match[1] in "Tt" else Topology.PLANE
+    return Rule.parse(rule), topology, size
+
+
+def rule_text(pattern: Pattern) -> str:
+    """The rule as parse_rule reads it; empty where the pattern names none.
+
+    Bounds cannot stand without a rule: a bounded pattern that names none gets Life's.
+    """
+    bounds = ""
+    if pattern.topology is not None and pattern.size is not None:
+        width, height = pattern.size
+        bounds = f":{_LETTERS[pattern.topology]}{width},{height}"
+    if pattern.rule is None:
+        return f"{LIFE}{bounds}" if bounds else ""
+    return f"{pattern.rule}{bounds}"

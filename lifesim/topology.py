@@ -1,0 +1,12 @@
+"""What lies beyond the edges of a bounded universe."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Topology(enum.StrEnum):
+    """TORUS: opposite edges are joined. PLANE: everything outside is dead for ever."""
+
+    TORUS = "torus"
+    PLANE = "plane"

@@ -1,0 +1,469 @@
+// The threads of one block at a time, as fibers in an order that can be chosen.
+//
+// A thread runs until it waits: at a warp collective for the lanes named in its
+// mask, at __syncthreads for all live threads of the block. What would hang or
+// be undefined on a GPU ends the launch with a message instead.
+#pragma once
+#include <csetjmp>
+#include <csignal>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <type_traits>
+#include <utility>
+
+#include "fibers.hpp"
+
+struct uint3 { unsigned x, y, z; };
+struct dim3 { unsigned x = 1, y = 1, z = 1; };
+
+// Set by the scheduler before it switches to a thread.
+static uint3 threadIdx, blockIdx;
+static dim3 blockDim, gridDim;
+
+namespace {
+namespace emulation {
+
+enum class State { ready, at_warp, at_block, done };
+enum class Op { shfl, shfl_up, shfl_down, shfl_xor, ballot, any, all, match_any, syncwarp };
+constexpr const char* op_names[] = {"__shfl_sync",   "__shfl_up_sync", "__shfl_down_sync",
+                                    "__shfl_xor_sync", "__ballot_sync",  "__any_sync",
+                                    "__all_sync",    "__match_any_sync", "__syncwarp"};
+
+struct Site { const char* file; int line; };
+
+struct Thread {
+    Context context;
+    State state;
+    unsigned id;      // within the block
+    uint3 index;      // threadIdx
+    Op op;            // what it waits in, with which mask, value and source lane
+    unsigned mask, arg, width;
+    std::uint64_t value, result;
+    Site site;
+};
+
+constexpr unsigned max_threads = 1024, max_arguments = 32;
+constexpr std::uint64_t unset = 0xA5A5A5A5A5A5A5A5u;  // what nobody wrote
+
+struct Launch {
+    void* kernel;
+    const std::uint64_t* args;
+    unsigned nargs;
+    unsigned threads, live, at_block;
+    std::uint64_t tally[3];  // what __syncthreads_count, _and, _or bring together
+    Thread* current;
+    char* message;
+    std::size_t message_size;
+    volatile bool failed;
+    bool shuffled;
+    std::uint64_t random;
+};
+
+static Thread threads[max_threads];
+static Launch launch;
+static Stacks stacks;
+static sigjmp_buf give_up;
+static char* dynamic_shared;
+
+inline std::uint64_t next_random() {  // splitmix64
+    std::uint64_t z = launch.random += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+// Records the first error, with the thread that met it.
+__attribute__((format(printf, 1, 2))) inline void report(const char* format, ...) {
+    if (launch.failed) return;
+    launch.failed = true;
+    int n = 0;
+    if (const Thread* t = launch.current)
+        n = std::snprintf(launch.message, launch.message_size,
+                          "block (%u, %u, %u), thread (%u, %u, %u): ", blockIdx.x, blockIdx.y,
+                          blockIdx.z, t->index.x, t->index.y, t->index.z);
+    va_list rest;
+    va_start(rest, format);
+    if (n >= 0 && std::size_t(n) < launch.message_size)
+        std::vsnprintf(launch.message + n, launch.message_size - std::size_t(n), format, rest);
+    va_end(rest);
+}
+
+inline void wait() { switch_context(launch.current->context, scheduler); }
+
+// Leaves the thread for good; a failed launch resumes none.
+[[noreturn]] inline void leave() {
+    switch_context(launch.current->context, scheduler, true);
+    __builtin_unreachable();
+}
+
+#define EMULATION_FAIL(...) (::emulation::report(__VA_ARGS__), ::emulation::leave())
+
+// --- warp collectives -------------------------------------------------------
+
+inline std::uint64_t source_value(const Thread& t, const Thread* warp) {
+    // As PTX defines shfl.sync: the segment of `width` lanes, the source lane
+    // in it, and the lane's own value where the source lies outside.
+    const int lane = int(t.id & 31), n = int(t.arg & 31);
+    const int first = lane & ~int(t.width - 1), last = first + int(t.width) - 1;
+    int source = lane;
+    bool inside = true;
+    switch (t.op) {
+        case Op::shfl: source = first + (n & int(t.width - 1)); break;
+        case Op::shfl_up: source = lane - n; inside = source >= first; break;
+        case Op::shfl_down: source = lane + n; inside = source <= last; break;
+        default: source = lane ^ n; inside = source <= last; break;
+    }
+    if (!inside) return t.value;
+    // A lane that takes no part has nothing to give: undefined on a GPU.
+    return t.mask >> source & 1 ? warp[source].value : unset;
+}
+
+inline void finish_collective(Thread* warp, unsigned mask) {
+    unsigned votes = 0;
+    for (unsigned l = 0; l < 32; l++)
+        if (mask >> l & 1) votes |= unsigned(warp[l].value != 0) << l;
+    for (unsigned l = 0; l < 32; l++) {
+        if (!(mask >> l & 1)) continue;
+        Thread& t = warp[l];
+        switch (t.op) {
+            case Op::ballot: t.result = votes; break;
+            case Op::any: t.result = votes != 0; break;
+            case Op::all: t.result = votes == mask; break;
+            case Op::match_any:
+                t.result = 0;
+                for (unsigned k = 0; k < 32; k++)
+                    if ((mask >> k & 1) && warp[k].value == t.value) t.result |= 1u << k;
+                break;
+            case Op::syncwarp: break;
+            default: t.result = source_value(t, warp); break;
+        }
+    }
+    for (unsigned l = 0; l < 32; l++)
+        if (mask >> l & 1) warp[l].state = State::ready;
+}
+
+inline std::uint64_t collective(Op op, unsigned mask, std::uint64_t value, unsigned arg,
+                                unsigned width, Site site) {
+    Thread& me = *launch.current;
+    const char* name = op_names[int(op)];
+    const unsigned first = me.id & ~31u;
+    if (!(mask >> (me.id & 31) & 1))
+        EMULATION_FAIL("%s at %s:%d: mask %#010x does not name the calling lane %u", name,
+                       site.file, site.line, mask, me.id & 31);
+    if (width == 0 || width > 32 || (width & (width - 1)))
+        EMULATION_FAIL("%s at %s:%d: width %u is not a power of two up to 32", name, site.file,
+                       site.line, width);
+    me.op = op, me.mask = mask, me.value = value, me.arg = arg, me.width = width;
+    me.site = site;
+    me.state = State::at_warp;
+    bool complete = true;
+    for (unsigned l = 0; l < 32; l++) {
+        if (!(mask >> l & 1)) continue;
+        if (first + l >= launch.threads)
+            EMULATION_FAIL("%s at %s:%d: mask %#010x names lane %u, which the block has not", name,
+                           site.file, site.line, mask, l);
+        const Thread& t = threads[first + l];
+        if (t.state == State::done)
+            EMULATION_FAIL("%s at %s:%d: mask %#010x names lane %u, which has exited", name,
+                           site.file, site.line, mask, l);
+        complete &= t.state == State::at_warp && t.op == op && t.mask == mask;
+    }
+    if (complete) finish_collective(threads + first, mask);
+    wait();
+    return me.result;
+}
+
+// --- the block's barrier ----------------------------------------------------
+
+inline void release_block() {
+    for (unsigned i = 0; i < launch.threads; i++) {
+        Thread& t = threads[i];
+        if (t.state != State::at_block) continue;
+        t.state = State::ready;
+        t.result = launch.tally[t.arg];
+    }
+    launch.at_block = 0;
+    launch.tally[0] = 0, launch.tally[1] = 1, launch.tally[2] = 0;
+}
+
+inline int barrier(bool predicate, unsigned what, Site site) {
+    Thread& me = *launch.current;
+    me.state = State::at_block;
+    me.arg = what;
+    me.site = site;
+    launch.tally[0] += predicate, launch.tally[1] &= predicate, launch.tally[2] |= predicate;
+    if (++launch.at_block == launch.live) release_block();
+    wait();
+    return int(me.result);
+}
+
+// --- running a block --------------------------------------------------------
+
+template <class Sequence>
+struct Call;
+template <std::size_t... I>
+struct Call<std::index_sequence<I...>> {
+    template <std::size_t>
+    using Slot = std::uint64_t;
+    // Integers and pointers travel in 64-bit slots, so the callee finds its own
+    // narrower parameters there.
+    static void with(void* kernel, const std::uint64_t* args) {
+        (void)args;
+        reinterpret_cast<void (*)(Slot<I>...)>(kernel)(args[I]...);
+    }
+};
+
+template <std::size_t... N>
+inline void call(std::index_sequence<N...>) {
+    using Caller = void (*)(void*, const std::uint64_t*);
+    static constexpr Caller callers[] = {&Call<std::make_index_sequence<N>>::with...};
+    callers[launch.nargs](launch.kernel, launch.args);
+}
+
+inline void run_thread() {
+    arrived(nullptr, true);
+    call(std::make_index_sequence<max_arguments + 1>());
+    Thread& me = *launch.current;
+    me.state = State::done;
+    launch.live--;
+    const unsigned first = me.id & ~31u;
+    for (unsigned i = first; i < first + 32 && i < launch.threads; i++) {
+        const Thread& t = threads[i];
+        if (t.state == State::at_warp && (t.mask >> (me.id & 31) & 1))
+            EMULATION_FAIL("exited, but lane %u waits for it in %s at %s:%d, mask %#010x", i & 31,
+                           op_names[int(t.op)], t.site.file, t.site.line, t.mask);
+    }
+    if (launch.at_block && launch.at_block == launch.live) release_block();
+    leave();
+}
+
+inline const char* base_name(const char* path) {
+    const char* slash = std::strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+inline void report_deadlock() {
+    char text[600];
+    int n = 0;
+    unsigned shown = 0;
+    for (unsigned i = 0; i < launch.threads; i++) {
+        const Thread& t = threads[i];
+        if (t.state == State::done) continue;
+        const bool warp = t.state == State::at_warp;
+        // One thread for each place will do.
+        bool seen = false;
+        for (unsigned k = 0; k < i && !seen; k++)
+            seen = threads[k].state == t.state && threads[k].site.line == t.site.line &&
+                   (!warp || threads[k].mask == t.mask);
+        if (seen || ++shown > 4) continue;
+        n += std::snprintf(text + n, sizeof text - std::size_t(n), "%s thread %u in %.16s at %.60s:%d",
+                           shown > 1 ? ";" : "", i, warp ? op_names[int(t.op)] : "__syncthreads",
+                           base_name(t.site.file), t.site.line);
+        if (warp)
+            n += std::snprintf(text + n, sizeof text - std::size_t(n), " (mask %#010x)", t.mask);
+    }
+    launch.current = nullptr;
+    report("block (%u, %u, %u): deadlock, threads wait for each other:%s", blockIdx.x, blockIdx.y,
+           blockIdx.z, text);
+}
+
+enum Order { forward, reverse, shuffled };
+
+__attribute__((no_sanitize("address"))) inline void fill(char* begin, const char* end) {
+    for (volatile char* p = begin; p != end; p = p + 1) *p = char(unset);
+}
+
+inline void run_block(Order order) {
+    static unsigned turn[max_threads];
+    launch.live = launch.threads;
+    launch.at_block = 0;
+    launch.tally[0] = 0, launch.tally[1] = 1, launch.tally[2] = 0;
+    for (unsigned i = 0; i < launch.threads; i++) {
+        Thread& t = threads[i];
+        t.state = State::ready;
+        t.id = i;
+        t.index = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
+        prepare(t.context, stacks.bottom(i), Stacks::usable, run_thread);
+        turn[i] = order == reverse ? launch.threads - 1 - i : i;
+    }
+    while (launch.live) {
+        if (order == shuffled)
+            for (unsigned i = launch.threads; i > 1; i--) {
+                const unsigned k = unsigned(next_random() % i), last = turn[i - 1];
+                turn[i - 1] = turn[k], turn[k] = last;
+            }
+        bool ran = false;
+        for (unsigned i = 0; i < launch.threads; i++) {
+            Thread& t = threads[turn[i]];
+            if (t.state != State::ready) continue;
+            ran = true;
+            launch.current = &t;
+            threadIdx = t.index;
+            switch_context(scheduler, t.context);
+            if (launch.failed) return;
+        }
+        if (!ran) return report_deadlock();
+    }
+}
+
+// An atomic operation is a good place for another thread to come in between,
+// and a thread that spins on one must let the others run.
+inline void maybe_yield() {
+    static unsigned count;
+    if (launch.shuffled ? next_random() % 4 == 0 : ++count % 64 == 0) wait();
+}
+
+// --- faults -----------------------------------------------------------------
+
+#if defined(__linux__)
+#define EMULATION_TIMER 1
+constexpr int alarm_signal = SIGXCPU;
+#else
+#define EMULATION_TIMER 0
+constexpr int alarm_signal = 0;
+#endif
+
+inline void on_fault(int signal, siginfo_t* info, void*) {
+    if (signal == alarm_signal) report("the launch takes longer than its time limit");
+    else if (signal == SIGFPE) report("arithmetic fault (division by zero?)");
+    else if (signal == SIGILL) report("illegal instruction");
+    else report("access to address %p, which is not mapped (or the stack is full)", info->si_addr);
+#if defined(__SANITIZE_ADDRESS__)
+    std::fprintf(stderr, "%s\n", launch.message);
+    _exit(86);  // jumping between stacks would confuse the sanitizer
+#else
+    siglongjmp(give_up, 1);
+#endif
+}
+
+// While a launch runs, faults and the time limit end the launch, not the process.
+class Guard {
+public:
+    explicit Guard(double seconds) {
+        stack_t mine = {};
+        mine.ss_sp = alternate;
+        mine.ss_size = sizeof alternate;
+        sigaltstack(&mine, &old_stack);
+        struct sigaction action = {};
+        action.sa_sigaction = on_fault;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+        for (int i = 0; i < count; i++) sigaction(signals[i], &action, &old[i]);
+#if EMULATION_TIMER
+        // To this thread alone, because only it can jump.
+        struct sigevent event = {};
+        event.sigev_notify = SIGEV_THREAD_ID;
+        event.sigev_signo = alarm_signal;
+        event._sigev_un._tid = int(gettid());
+        timed = seconds > 0 && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
+        if (timed) {
+            struct itimerspec limit = {};
+            limit.it_value.tv_sec = time_t(seconds);
+            limit.it_value.tv_nsec = long((seconds - double(time_t(seconds))) * 1e9);
+            timer_settime(timer, 0, &limit, nullptr);
+        }
+#else
+        (void)seconds;
+#endif
+    }
+    ~Guard() {
+#if EMULATION_TIMER
+        if (timed) timer_delete(timer);
+#endif
+        for (int i = 0; i < count; i++) sigaction(signals[i], &old[i], nullptr);
+        sigaltstack(&old_stack, nullptr);
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+private:
+#if defined(__SANITIZE_ADDRESS__)  // which tells more of a fault than we can
+    static constexpr int signals[] = {alarm_signal};
+#else
+    static constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, alarm_signal};
+#endif
+    static constexpr int count = int(sizeof signals / sizeof signals[0]) - !EMULATION_TIMER;
+    alignas(16) static inline char alternate[64 << 10];
+    struct sigaction old[count + 1];
+    stack_t old_stack;
+#if EMULATION_TIMER
+    timer_t timer;
+    bool timed;
+#endif
+};
+
+#if defined(__SANITIZE_ADDRESS__)
+inline void on_sanitizer_report(const char* text) { report("%s", text); }
+#endif
+
+}  // namespace emulation
+}  // namespace
+
+// The __shared__ variables lie between these; the linker sets them.
+extern "C" __attribute__((weak, visibility("hidden"))) char __start_emulated_shared[];
+extern "C" __attribute__((weak, visibility("hidden"))) char __stop_emulated_shared[];
+
+// Runs every block of a launch; 0, or 1 with the reason in message.
+// order: 0 as numbered, 1 the other way round, 2 shuffled by seed.
+extern "C" int emulation_launch(void* kernel, const unsigned* grid, const unsigned* block,
+                                const std::uint64_t* args, unsigned nargs, std::size_t shared,
+                                int order, std::uint64_t seed, double seconds, char* message,
+                                std::size_t message_size) {
+    using namespace emulation;
+    launch = {};
+    launch.kernel = kernel;
+    launch.args = args;
+    launch.nargs = nargs;
+    launch.message = message;
+    launch.message_size = message_size;
+    launch.shuffled = order == emulation::shuffled;
+    launch.random = seed;
+    gridDim = {grid[0], grid[1], grid[2]};
+    blockDim = {block[0], block[1], block[2]};
+    launch.threads = block[0] * block[1] * block[2];
+    if (launch.threads > max_threads || nargs > max_arguments || !stacks.reserve(launch.threads)) {
+        report("too many threads or arguments");
+        return 1;
+    }
+    // A block of its own size on the heap, so that the sanitizer sees its end.
+    char* const area = static_cast<char*>(std::malloc(shared + 2048));
+    char* const area_end = area + shared + 2048;
+    dynamic_shared = area + (-reinterpret_cast<std::uintptr_t>(area) & 1023);
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_set_error_report_callback(on_sanitizer_report);
+    __asan_poison_memory_region(dynamic_shared + shared, area_end - dynamic_shared - shared);
+#else
+    fill(dynamic_shared + shared, area_end);
+#endif
+    const std::uint64_t blocks = std::uint64_t(grid[0]) * grid[1] * grid[2];
+    {
+        Guard guard(seconds);
+        if (sigsetjmp(give_up, 1) == 0) {
+            for (std::uint64_t i = 0; i < blocks && !launch.failed; i++) {
+                std::uint64_t b = order == emulation::reverse ? blocks - 1 - i : i;
+                if (launch.shuffled) b = (b + seed) % blocks;
+                blockIdx = {unsigned(b % grid[0]), unsigned(b / grid[0] % grid[1]),
+                            unsigned(b / grid[0] / grid[1])};
+                if (__start_emulated_shared) fill(__start_emulated_shared, __stop_emulated_shared);
+                fill(dynamic_shared, dynamic_shared + shared);
+                run_block(Order(order));
+            }
+        }
+    }
+    launch.current = nullptr;
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_set_error_report_callback(nullptr);
+    __asan_unpoison_memory_region(dynamic_shared + shared, area_end - dynamic_shared - shared);
+#else
+    for (char* p = dynamic_shared + shared; p != area_end; p++)
+        if (*p != char(unset)) {
+            report("a write %td bytes past the dynamic shared memory of %zu bytes",
+                   p - dynamic_shared - std::ptrdiff_t(shared), shared);
+            break;
+        }
+#endif
+    std::free(area);
+    return launch.failed;
+}

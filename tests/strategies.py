@@ -1,0 +1,59 @@
+"""Hypothesis strategies for grids, rules and patterns."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lifesim.grid import BitGrid
+from lifesim.patterns import Pattern
+from lifesim.rule import LIFE, Rule
+from lifesim.topology import Topology
+
+EDGES = [1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129]
+
+sizes = st.one_of(
+    st.tuples(st.integers(1, 20), st.integers(1, 20)),
+    st.tuples(st.sampled_from(EDGES), st.sampled_from(EDGES)),
+    st.tuples(st.just(1), st.integers(1, 200)),
+    st.tuples(st.integers(1, 200), st.just(1)),
+)
+rules = st.one_of(
+    st.just(LIFE), st.builds(Rule, birth=st.integers(0, 511), survival=st.integers(0, 511))
+)
+lines_of_text = st.text(
+    st.characters(categories=["L", "N", "P", "Zs"], exclude_characters=":"), max_size=30
+).map(lambda text: " ".join(text.split()))
+
+
+@st.composite
+def grids(draw: st.DrawFn) -> BitGrid:
+    """Grids of awkward sizes: empty, full, sparse, dense or striped."""
+    width, height = draw(sizes)
+    seed, kind = draw(st.integers(0, 2**32 - 1)), draw(st.integers(0, 5))
+    noise = np.random.default_rng(seed).random((height, width))
+    if kind == 5:
+        return BitGrid.from_bool(np.cumsum(noise < 0.05, axis=1) & 1)
+    return BitGrid.from_bool(noise < [0.0, 0.02, 0.3, 0.5, 1.1][kind])
+
+
+@st.composite
+def patterns(draw: st.DrawFn) -> Pattern:
+    """Patterns with everything a file can say; bounds only together with a rule."""
+    where = st.one_of(st.integers(-100, 100), st.integers(-(10**15), 10**15))
+    rule = draw(st.none() | rules)
+    topology, size = None, None
+    if rule is not None and draw(st.booleans()):
+        topology = draw(st.sampled_from(Topology))
+        size = draw(st.tuples(st.integers(0, 300), st.integers(0, 300)))
+    return Pattern(
+        draw(grids()),
+        draw(where),
+        draw(where),
+        rule,
+        topology,
+        size,
+        draw(st.one_of(st.just(0), st.integers(0, 10**40))),
+        draw(lines_of_text),
+        tuple(draw(st.lists(lines_of_text, max_size=3))),
+    )
