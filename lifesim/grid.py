@@ -189,9 +189,7 @@ class BitGrid:
                 return
             left, top = x + box.x, y + box.y
             inside = left >= 0 and top >= 0
-            if not (
-                inside and left + box.width <= self.width and top + box.height <= self.height
-            ):
+            if not (inside and left + box.width <= self.width and top + box.height <= self.height):
                 raise GridError(
                     f"live cells {box.width}x{box.height} at ({left}, {top}) "
                     f"leave the {self.width}x{self.height} universe"

@@ -514,8 +514,9 @@ def _lzw(levels: Levels) -> bytes:
     from PIL import Image
 
     stream = io.BytesIO()
-    # Levels stay what they are only where Pillow may not reorder the colours.
-    Image.fromarray(np.ascontiguousarray(levels)).save(stream, "GIF", optimize=False)
+    # Neither the colours reordered nor the rows: both are what Pillow likes to do.
+    image = Image.fromarray(np.ascontiguousarray(levels))
+    image.save(stream, "GIF", optimize=False, interlace=False)
     data = stream.getvalue()
     at = 13 + _table_bytes(data[10])
     while data[at : at + 1] == b"!":  # an extension: label, then blocks until an empty one

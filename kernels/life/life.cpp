@@ -36,6 +36,9 @@ BITS_FN V seam_right(V first) {
     return mux(m, down >> 1 | down << 31, down);
 }
 
+// Rows in cache stand an odd number of vectors apart, or they would meet in few sets.
+BITS_FN int pitch_of(int columns) { return columns | 1; }
+
 template <bool FIRST, bool LAST>
 BITS_FN RowState<V> state_at(const V* row, int x, int columns) {
     V l = FIRST ? seam_left(row[columns - 1]) : row[x - 1];
@@ -48,19 +51,20 @@ BITS_FN RowState<V> state_at(const V* row, int x, int columns) {
 template <bool FIRST, bool LAST, bool MASKED, class Rule>
 BITS_FN void column(const Rule& rule, const V* above, const V* in, V* out, int rows, int columns,
                     int x, V mask) {
+    const int pitch = pitch_of(columns);
     auto at = [&](const V* row) { return state_at<FIRST, LAST>(row, x, columns); };
     auto put = [&](V* to, V value) { to[x] = MASKED ? value & mask : value; };
-    RowState<V> a = at(above), b = at(above + columns), c;
+    RowState<V> a = at(above), b = at(above + pitch), c;
     int y = 0;
-    for (; y + 3 <= rows; y += 3, in += 3 * columns, out += 3 * columns) {
+    for (; y + 3 <= rows; y += 3, in += 3 * pitch, out += 3 * pitch) {
         c = at(in);
         put(out, rule(a, b, c));
-        a = at(in + columns);
-        put(out + columns, rule(b, c, a));
-        b = at(in + 2 * columns);
-        put(out + 2 * columns, rule(c, a, b));
+        a = at(in + pitch);
+        put(out + pitch, rule(b, c, a));
+        b = at(in + 2 * pitch);
+        put(out + 2 * pitch, rule(c, a, b));
     }
-    for (; y < rows; y++, in += columns, out += columns) {
+    for (; y < rows; y++, in += pitch, out += pitch) {
         c = at(in);
         put(out, rule(a, b, c));
         a = b, b = c;
@@ -81,23 +85,49 @@ void sweep(const Rule& rule, const V* above, const V* in, V* out, int rows, int 
     column<false, true, MASKED>(rule, above, in, out, rows, columns, columns - 1, m(columns - 1));
 }
 
+template <int J>
+BITS_FN void exchange(V& a, V& b) {  // bit i + J of a and bit i of b, for i without J
+    constexpr u32 mask = J == 16 ? 0x0000ffffu : J == 8 ? 0x00ff00ffu : J == 4 ? 0x0f0f0f0fu
+                       : J == 2 ? 0x33333333u : 0x55555555u;
+    V t = (a >> J ^ b) & mask;
+    b ^= t;
+    a ^= t << J;
+}
+
 // Transposes the 32 x 32 bits of each lane: bit j of a[i] and bit i of a[j] change places.
 void transpose(V* a) {
-    V m{};
-    m += 0x0000ffffu;
-    for (int j = 16; j; j >>= 1, m ^= m << j)
-        for (int i = 0; i < 32; i++)
-            if (!(i & j)) {
-                V t = (a[i] >> j ^ a[i + j]) & m;
-                a[i + j] ^= t;
-                a[i] ^= t << j;
-            }
+    for (int i = 0; i < 8; i++) {
+        V w0 = a[i], w1 = a[i + 8], w2 = a[i + 16], w3 = a[i + 24];
+        exchange<16>(w0, w2), exchange<16>(w1, w3);
+        exchange<8>(w0, w1), exchange<8>(w2, w3);
+        a[i] = w0, a[i + 8] = w1, a[i + 16] = w2, a[i + 24] = w3;
+    }
+    for (int i = 0; i < 32; i += 8) {
+        V w0 = a[i], w1 = a[i + 1], w2 = a[i + 2], w3 = a[i + 3];
+        V w4 = a[i + 4], w5 = a[i + 5], w6 = a[i + 6], w7 = a[i + 7];
+        exchange<4>(w0, w4), exchange<4>(w1, w5), exchange<4>(w2, w6), exchange<4>(w3, w7);
+        exchange<2>(w0, w2), exchange<2>(w1, w3), exchange<2>(w4, w6), exchange<2>(w5, w7);
+        exchange<1>(w0, w1), exchange<1>(w2, w3), exchange<1>(w4, w5), exchange<1>(w6, w7);
+        a[i] = w0, a[i + 1] = w1, a[i + 2] = w2, a[i + 3] = w3;
+        a[i + 4] = w4, a[i + 5] = w5, a[i + 6] = w6, a[i + 7] = w7;
+    }
 }
 
 u64 bits_at(const u64* words, i64 bit) {  // 64 bits from `bit` on
     const u64* w = words + (bit >> 6);
     int shift = int(bit & 63);
     return shift ? shift_down(w[1], w[0], shift) : w[0];
+}
+
+// dst[i] = 64 bits of src from bit `from` + 64 i on.
+void shift_words(u64* dst, const u64* src, i64 from, i64 words) {
+    const u64* w = src + (from >> 6);
+    const int shift = int(from & 63);
+    if (shift == 0) {
+        std::memcpy(dst, w, std::size_t(words) * 8);
+        return;
+    }
+    for (i64 i = 0; i < words; i++) dst[i] = shift_down(w[i + 1], w[i], shift);
 }
 
 // Copies bits, a word of the target at a time. Reads no source word past the last bit.
@@ -111,8 +141,10 @@ void copy_bits(u64* dst, i64 to, const u64* src, i64 from, i64 count) {
         u64& word = dst[to >> 6];
         word = (word & ~mask) | (value << skip & mask);
         to += n, from += n, count -= n;
-        if (n == 64 || !(to & 63)) {  // aligned to the target: whole words
-            for (; count >= 64; to += 64, from += 64, count -= 64) dst[to >> 6] = bits_at(src, from);
+        if (!(to & 63) && count >= 64) {  // aligned to the target: whole words
+            i64 words = count >> 6;
+            shift_words(dst + (to >> 6), src, from, words);
+            to += words << 6, from += words << 6, count -= words << 6;
         }
     }
 }
@@ -206,8 +238,9 @@ struct Task {
         i64 count = left < p.useful ? left : p.useful;
         u64* out = p.dst + y * p.stride + (first >> 6);
         i64 from = p.halo;
-        for (; count >= 64; count -= 64, from += 64) *out++ = bits_at(s.line, from);
-        if (count > 0) *out = bits_at(s.line, from) & ((u64(1) << count) - 1);
+        i64 words = count >> 6;
+        shift_words(out, s.line, from, words);
+        if (count &= 63) out[words] = bits_at(s.line, from + (words << 6)) & ((u64(1) << count) - 1);
     }
 
     bool touches_outside() const {
@@ -228,7 +261,8 @@ struct Task {
     template <bool MASKED, class Rule>
     void run(const Rule& rule, i64 y0, i64 y1) const {
         const int steps = p.steps;
-        const std::size_t row_bytes = std::size_t(columns) * sizeof(V);
+        const i64 pitch = pitch_of(columns);
+        const std::size_t row_bytes = std::size_t(pitch) * sizeof(V);
         std::memset(s.above, 0, 2 * std::size_t(steps) * row_bytes);
         for (i64 top = y0 - steps; top < y1 + steps; top += p.block_rows) {
             if (*p.cancelled) return;
@@ -236,26 +270,26 @@ struct Task {
             const int rows = int(left < p.block_rows ? left : p.block_rows);
             for (int i = 0; i < rows; i++) {
                 fetch(top + i);
-                to_vectors(s.a + i64(i) * columns);
+                to_vectors(s.a + i * pitch);
             }
             V *in = s.a, *out = s.b;
             int g = 0;
             for (; g < steps; g++) {
-                V* above = s.above + 2 * i64(g) * columns;
+                V* above = s.above + 2 * g * pitch;
                 // Row top - g - 1 + i comes out; those above y0 - (steps - g - 1) serve nothing.
                 bool needed = top - g - 2 + rows >= y0 - (steps - g - 1);
                 if (needed) sweep<MASKED>(rule, above, in, out, rows, columns, s.mask);
                 if (rows >= 2) {
-                    std::memcpy(above, in + i64(rows - 2) * columns, 2 * row_bytes);
+                    std::memcpy(above, in + (rows - 2) * pitch, 2 * row_bytes);
                 } else {
-                    std::memcpy(above, above + columns, row_bytes);
-                    std::memcpy(above + columns, in, row_bytes);
+                    std::memcpy(above, above + pitch, row_bytes);
+                    std::memcpy(above + pitch, in, row_bytes);
                 }
                 if (!needed) break;
                 if (!p.torus)
                     for (int i = 0; i < rows; i++) {
                         i64 y = top - g - 1 + i;
-                        if (y < 0 || y >= p.height) std::memset(out + i64(i) * columns, 0, row_bytes);
+                        if (y < 0 || y >= p.height) std::memset(out + i * pitch, 0, row_bytes);
                     }
                 V* t = in;
                 in = out, out = t;
@@ -263,7 +297,7 @@ struct Task {
             if (g < steps) continue;
             for (int i = 0; i < rows; i++) {
                 i64 y = top - steps + i;
-                if (y >= y0 && y < y1) store(y, in + i64(i) * columns);
+                if (y >= y0 && y < y1) store(y, in + i * pitch);
             }
         }
     }
@@ -282,8 +316,8 @@ struct Task {
 struct Layout {
     std::size_t block, above, mask, line, strips;
     explicit Layout(const LifePass& p)
-        : block(std::size_t(p.block_rows) * std::size_t(p.columns) * sizeof(V)),
-          above(2 * std::size_t(p.steps) * std::size_t(p.columns) * sizeof(V)),
+        : block(std::size_t(p.block_rows) * std::size_t(pitch_of(p.columns)) * sizeof(V)),
+          above(2 * std::size_t(p.steps) * std::size_t(pitch_of(p.columns)) * sizeof(V)),
           mask(std::size_t(p.columns) * sizeof(V)),
           line((std::size_t(STRIPS) * std::size_t(p.columns) / 8 + 16 + 63) / 64 * 64),
           strips(STRIPS * 4) {}

@@ -4,7 +4,8 @@
 //     g++ -std=c++17 -x c++ -include cuda_emulation.hpp -shared -fPIC life.cu
 //
 // fibers.hpp switches between stacks, lanes.hpp runs the threads of a block on
-// them, and this file has the words of the language and its intrinsics.
+// them, launch.hpp the blocks of a grid, and this file has the words of the
+// language and its intrinsics.
 // README.md says what is not emulated.
 #pragma once
 // Whatever standard header a kernel may want comes before the macros below,
@@ -17,7 +18,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "lanes.hpp"
+#include "launch.hpp"
 
 // The attributes of __global__ also mark kernels in the preprocessed text, in
 // which emulated.py looks for them.

@@ -59,7 +59,9 @@ def test_bit_order(cells):
 
 
 def test_any_non_zero_element_is_alive():
-    assert_holds(BitGrid.from_bool([[0, 2, -1], [0.5, 0, 256]]), np.array([[0, 1, 1], [1, 0, 1]]) > 0)
+    assert_holds(
+        BitGrid.from_bool([[0, 2, -1], [0.5, 0, 256]]), np.array([[0, 1, 1], [1, 0, 1]]) > 0
+    )
 
 
 @pytest.mark.parametrize("cells", [[1, 0], [[[1]]], 1])
@@ -193,7 +195,7 @@ def test_words_of_any_strides():
     ids=["narrow", "tall", "signed", "big-endian", "flat", "padding"],
 )
 def test_wrong_words(words):
-    with pytest.raises(ValueError, match="words|padding bits"):
+    with pytest.raises(ValueError, match=r"words|padding bits"):
         BitGrid(65, 2, words)
 
 
