@@ -5,7 +5,8 @@ The format holds no position, rule or generation.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
+from functools import partial
 from typing import BinaryIO
 
 import numpy as np
@@ -17,40 +18,42 @@ from lifesim.patterns.text import decoded, encoded, error_at, lines, one_line, s
 NAME = "cells"
 EXTENSIONS = (".cells",)
 
-_ROW = re.compile(rb"[.O*]*")
-
 
 def sniff(head: bytes) -> bool:
     """Whether a file that begins with `head` looks like plaintext."""
     for _, line in lines(head):
         text = line.strip()
         if text:
-            return text.startswith(b"!") or _ROW.fullmatch(text) is not None
+            return text.startswith(b"!") or not text.translate(None, b".O*")
     return False
 
 
 def read(data: bytes, name: str) -> Pattern:
     """Decode a plaintext file. The first row of cells has y = 0. Raises PatternError."""
-    rows: list[Row] = []
-    title, comments, y = "", [], 0
-    for offset, line in lines(data):
+    title, comments = "", []
+    for _, line in lines(data):
         if line.startswith(b"!"):
             text = decoded(line[1:])
             if text.startswith("Name:") and not title:
                 title = text[5:].strip()
             else:
                 comments.append(text)
+    grid, x, y = grid_of_rows(partial(_rows, data, name), name, data)
+    return Pattern(grid, x, y, name=title, comments=tuple(comments))
+
+
+def _rows(data: bytes, name: str) -> Iterator[Row]:
+    y = 0
+    for offset, line in lines(data):
+        if line.startswith(b"!"):
             continue
         row = line.rstrip()
-        match = _ROW.match(row)
-        if match is None or match.end() < len(row):
-            at = 0 if match is None else match.end()
-            what = f"{shown(row[at : at + 1])} is no cell: a cell is '.' or 'O'"
-            raise error_at(what, name, data, offset + at)
-        rows.append(Row(0, y, row.replace(b"O", b"*"), offset))
+        foreign = row.translate(None, b".O*")
+        if foreign:
+            what = f"{shown(foreign[:1])} is no cell: a cell is '.' or 'O'"
+            raise error_at(what, name, data, offset + row.index(foreign[:1]))
+        yield Row(0, y, row.replace(b"O", b"*"), offset)
         y += 1
-    grid, x, top = grid_of_rows(rows, name, data)
-    return Pattern(grid, x, top, name=title, comments=tuple(comments))
 
 
 def write(pattern: Pattern, out: BinaryIO) -> None:

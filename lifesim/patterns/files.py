@@ -18,14 +18,14 @@ from lifesim.patterns.pattern import PatternError
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _STEP = 1 << 20
-_SHARE = 8  # decoding takes a few times the text's size, so a text may fill this share
+_SHARE = 16  # decoding takes a few times the text's size, so a text may fill this share
 
 
 def load(stream: BinaryIO, name: str) -> bytes:
     """All bytes of a stream, decompressed where they are gzip.
 
     Raises PatternError for damaged gzip data, and as soon as there is more text than
-    an eighth of the free memory.
+    a sixteenth of the free memory.
     """
     limit = available_memory() // _SHARE
     head = stream.read(len(_GZIP_MAGIC))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import BinaryIO
 
 import numpy as np
@@ -19,7 +20,6 @@ EXTENSIONS = (".lif", ".l")
 
 _MAGIC = b"#life 1.05"
 _POSITION = re.compile(rb"#P\s+([+-]?\d{1,30})\s+([+-]?\d{1,30})\s*")
-_ROW = re.compile(rb"[.*]*")
 
 
 def sniff(head: bytes) -> bool:
@@ -31,43 +31,46 @@ def read(data: bytes, name: str) -> Pattern:
     """Decode a Life 1.05 file; blocks may overlap. Raises PatternError."""
     if not sniff(data):
         raise PatternError("a Life 1.05 file begins with '#Life 1.05'", name, 1, 1)
-    rows: list[Row] = []
     rule: Rule | None = None
-    title, comments, x, y = "", [], 0, 0
+    title, comments = "", []
     for offset, line in lines(data):
-        row = line.rstrip()
-        if offset == 0 or not row:
+        if offset == 0 or not line.startswith(b"#"):
             continue
-        if not row.startswith(b"#"):
-            match = _ROW.match(row)
-            if match is None or match.end() < len(row):
-                at = 0 if match is None else match.end()
-                what = f"{shown(row[at : at + 1])} is no cell: a cell is '.' or '*'"
-                raise error_at(what, name, data, offset + at)
-            rows.append(Row(x, y, row, offset))
-            y += 1
-            continue
-        match, text = _POSITION.fullmatch(row), decoded(row[2:])
-        if match:
-            x, y = int(match[1]), int(match[2])
-        elif row.startswith(b"#P"):
-            raise error_at("a block begins with #P X Y", name, data, offset)
-        elif row == b"#N":
+        key, text = line[1:2], decoded(line[2:])
+        if line.rstrip() == b"#N":
             rule = LIFE
-        elif row.startswith(b"#R"):
+        elif key == b"R":
             try:
                 rule = Rule.parse(text)
             except RuleError as error:
                 raise error_at(str(error), name, data, offset) from None
-        elif row[1:2] in (b"D", b"C", b"O"):
+        elif key in (b"D", b"C", b"O"):
             if text.startswith("Name:") and not title:
                 title = text[5:].strip()
             else:
                 comments.append(text)
-        else:
-            raise error_at(f"unknown line {shown(row)}", name, data, offset)
-    grid, left, top = grid_of_rows(rows, name, data)
-    return Pattern(grid, left, top, rule, name=title, comments=tuple(comments))
+        elif key != b"P":
+            raise error_at(f"unknown line {shown(line)}", name, data, offset)
+    grid, x, y = grid_of_rows(partial(_rows, data, name), name, data)
+    return Pattern(grid, x, y, rule, name=title, comments=tuple(comments))
+
+
+def _rows(data: bytes, name: str) -> Iterator[Row]:
+    x = y = 0
+    for offset, line in lines(data):
+        row = line.rstrip()
+        if row.startswith(b"#P"):
+            match = _POSITION.fullmatch(row)
+            if match is None:
+                raise error_at("a block begins with #P X Y", name, data, offset)
+            x, y = int(match[1]), int(match[2])
+        elif row and not row.startswith(b"#"):
+            foreign = row.translate(None, b".*")
+            if foreign:
+                what = f"{shown(foreign[:1])} is no cell: a cell is '.' or '*'"
+                raise error_at(what, name, data, offset + row.index(foreign[:1]))
+            yield Row(x, y, row, offset)
+            y += 1
 
 
 def write(pattern: Pattern, out: BinaryIO) -> None:

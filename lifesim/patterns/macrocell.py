@@ -11,7 +11,7 @@ from array import array
 from itertools import product
 from typing import BinaryIO
 
-from lifesim.grid import GridError
+from lifesim.grid import GridError, available_memory
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.patterns.quadtree import Quadtree, build
 from lifesim.patterns.text import (
@@ -33,6 +33,7 @@ EXTENSIONS = (".mc",)
 _MAGIC = b"[M2]"
 _NODE = re.compile(rb"(\d{1,9})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})")
 _AGE = re.compile(rb"#G\s*(\d{1,1000})")
+_SQUARE = 100  # bytes of memory that a line takes, at most
 _LEVELS = range(4, 65)
 # The text of each row of eight cells, dead cells at its end written or not, to its bits.
 _ROW_BITS = {
@@ -65,6 +66,8 @@ def read(data: bytes, name: str) -> Pattern:
     title, comments, generation = "", [], 0
     levels, children, leaves = bytearray(1), array("q", [0] * 4), array("Q", [0])
     last = 0
+    if data.count(b"\n") * _SQUARE > available_memory():
+        raise PatternError("too large a tree for the memory that is free", name)
     for offset, line in lines(data):
         text = line.rstrip()
         first = text[:1]

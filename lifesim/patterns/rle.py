@@ -28,10 +28,9 @@ EXTENSIONS = (".rle",)
 _AUTHOR = "Author: "
 _HEADER_LIKE = re.compile(rb"\s*x\s*=", re.IGNORECASE)
 _HEADER = re.compile(
-    rb"\s*x\s*=\s*(\d{1,18})\s*,\s*y\s*=\s*(\d{1,18})\s*(?:,\s*rule\s*=\s*(.*?)\s*)?,?\s*",
+    rb"\s*x\s*=\s*(\d{1,18})\s*,\s*y\s*=\s*(\d{1,18})\s*(?:,\s*(?:rule\s*=\s*(.*))?)?",
     re.IGNORECASE,
 )
-_BODY = re.compile(rb"(?!!)[\dbo.A$!\s]*[bA$!o][\dbo.A$!\s]*")
 _POSITION = re.compile(rb"\s*([+-]?\d{1,30})\s+([+-]?\d{1,30})\s*")
 _EXTENDED_POSITION = re.compile(rb"Pos\s*=\s*([+-]?\d{1,30})\s*,\s*([+-]?\d{1,30})(?!\d)")
 _EXTENDED_AGE = re.compile(rb"Gen\s*=\s*(\d{1,1000})(?!\d)")
@@ -44,8 +43,16 @@ def sniff(head: bytes) -> bool:
     for _, line in lines(head):
         text = line.strip()
         if text and not text.startswith(b"#"):
-            return _HEADER_LIKE.match(text) is not None or _BODY.fullmatch(text) is not None
+            return _HEADER_LIKE.match(text) is not None or _is_body(text)
     return head.lstrip().startswith(b"#")
+
+
+def _is_body(text: bytes) -> bool:
+    """Whether this can be a body's first line, and not one of a plaintext file."""
+    foreign = text.translate(None, b"0123456789bo.A$! \t")
+    return (
+        not foreign and not text.startswith(b"!") and not text.isdigit() and bool(text.strip(b"."))
+    )
 
 
 @dataclass(slots=True)
@@ -107,8 +114,9 @@ def _preamble(data: bytes, name: str) -> _Preamble:
                 raise error_at(what, name, data, offset)
             says.header = int(match[1]), int(match[2])
             says.header_line = data.count(b"\n", 0, offset) + 1
-            if match[3]:
-                _set_rule(says, match[3], data, offset + match.start(3), name)
+            rule = (match[3] or b"").rstrip(b" \t,")
+            if rule:
+                _set_rule(says, rule, data, offset + match.start(3), name)
         elif text:
             says.body = offset
             break

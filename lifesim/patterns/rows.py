@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -19,32 +20,45 @@ class Row(NamedTuple):
     offset: int
 
 
-def grid_of_rows(rows: list[Row], name: str, data: bytes) -> tuple[BitGrid, int, int]:
+def grid_of_rows(
+    rows: Callable[[], Iterable[Row]], name: str, data: bytes
+) -> tuple[BitGrid, int, int]:
     """The smallest grid that holds the rows' live cells, and x and y of its top-left cell.
 
-    Rows may overlap. Raises PatternError where the grid would not fit in memory, before
-    anything is allocated.
+    `rows` is called twice, to measure and to paint, so that no list of them is ever
+    held. Rows may overlap. Raises PatternError where the grid would not fit in memory,
+    before anything is allocated.
     """
-    spans = []
-    for row in rows:
-        first = row.text.find(b"*")
-        if first >= 0:
-            text = row.text[first : row.text.rfind(b"*") + 1]
-            spans.append(Row(row.x + first, row.y, text, row.offset))
-    if not spans:
+    first: tuple[int, int] | None = None
+    left = top = right = bottom = far = far_offset = 0
+    for x, y, text, offset in _live(rows()):
+        if first is None:
+            first = x, y
+            left, top, right, bottom = x, y, x, y
+        left, right = min(left, x), max(right, x + len(text))
+        top, bottom = min(top, y), max(bottom, y + 1)
+        away = abs(x - first[0]) + len(text) + abs(y - first[1])
+        if away > far:
+            far, far_offset = away, offset
+    if first is None:
         return BitGrid(1, 1), 0, 0
-    left, top = min(span.x for span in spans), min(span.y for span in spans)
-    right, bottom = max(span.x + len(span.text) for span in spans), max(span.y for span in spans)
     try:
-        grid = BitGrid(right - left, bottom - top + 1)
+        grid = BitGrid(right - left, bottom - top)
     except GridError as error:
-        first_x, first_y = spans[0].x, spans[0].y
-        far = max(spans, key=lambda span: abs(span.x - first_x) + abs(span.y - first_y))
-        raise error_at(str(error), name, data, far.offset) from None
+        raise error_at(str(error), name, data, far_offset) from None
     packed = grid.words.view(np.uint8)
-    for x, y, text, _ in spans:
+    for x, y, text, _ in _live(rows()):
         byte, shift = divmod(x - left, 8)
         live = np.frombuffer(bytes(shift) + text, np.uint8) == ord("*")
         bits = np.packbits(live, bitorder="little")
         packed[y - top, byte : byte + len(bits)] |= bits
     return grid, left, top
+
+
+def _live(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows that have live cells, from the first to the last of them."""
+    for row in rows:
+        first = row.text.find(b"*")
+        if first >= 0:
+            text = row.text[first : row.text.rfind(b"*") + 1]
+            yield Row(row.x + first, row.y, text, row.offset)
