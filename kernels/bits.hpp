@@ -6,7 +6,9 @@
 // one LOP3, on AVX-512 one VPTERNLOG; elsewhere it is spelled in two-input
 // operations.
 #pragma once
+#if !defined(__CUDACC_RTC__)
 #include <cstdint>
+#endif
 
 #if defined(__CUDACC__)
 #define BITS_FN __host__ __device__ __forceinline__
@@ -20,8 +22,13 @@
 
 namespace {
 
+#if defined(__CUDACC_RTC__)
+using u32 = unsigned int;
+using u64 = unsigned long long;
+#else
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
+#endif
 
 // Bit (a << 2 | b << 1 | c) of LUT is the value at (a, b, c): the numbering of
 // lop3.b32 and VPTERNLOG, in which a = 0xF0, b = 0xCC and c = 0xAA.

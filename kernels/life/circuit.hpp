@@ -60,13 +60,13 @@ BITS_FN constexpr u32 rule_table(u32 birth, u32 survival) {
 // Any rule known when this is compiled: nine operations for the total, a
 // three-input function of (t1, t0, c) for each of the three cases of (t3, t2),
 // and two to choose between them.
-template <u32 TABLE>
+template <u32 NEXT>
 struct StaticRule {
     template <class W>
     BITS_FN W operator()(const RowState<W>& top, const RowState<W>& mid,
                          const RowState<W>& low) const {
-        constexpr int low4 = TABLE & 255, high4 = TABLE >> 8 & 255;
-        constexpr int last = TABLE >> 16 & 15;
+        constexpr int low4 = NEXT & 255, high4 = NEXT >> 8 & 255;
+        constexpr int last = NEXT >> 16 & 15;
         Total<W> t = total_of(top, mid, low);
         W y = mux(t.t2, lut3<high4>(t.t1, t.t0, mid.c), lut3<low4>(t.t1, t.t0, mid.c));
         // With t3 set only totals 8 and 9 occur: t1 = t2 = 0.

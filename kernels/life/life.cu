@@ -161,7 +161,7 @@ __device__ __forceinline__ Wide advance(Stage& s, const Wide& in, u32 inside[WOR
 
 }  // namespace
 
-// One pass: dst = the universe STEPS generations after src. A block is one warp, of
+// One pass, with `width` the period of the layout: dst = the universe STEPS generations after src. A block is one warp, of
 // 32 / LANES teams; the grid has enough of them for panels x segments teams, all
 // segments being `segment` rows but the last.
 extern "C" __global__ void __launch_bounds__(32, MIN_BLOCKS)

@@ -99,3 +99,139 @@ def _bands(height: int, panels: int, threads: int) -> list[int]:
         if 1 <= b <= height
     }
     return sorted(counts)
+
+
+@dataclass(frozen=True, slots=True)
+class CudaLayout:
+    """How a universe lies in device memory; kernels/life/life.cu says what each means.
+
+    period: the width that is computed: the universe's own, or on a torus a multiple of
+    it, as a torus repeated side by side evolves as one.
+    """
+
+    words: int
+    lanes: int
+    aligned: bool
+    panels: int
+    useful: int
+    halo: int
+    period: int
+
+    @property
+    def row_words(self) -> int:
+        """Words in a row of one panel (K of life.cu)."""
+        return self.words * self.lanes
+
+
+@dataclass(frozen=True, slots=True)
+class CudaPlan:
+    """Parameters of one CUDA pass."""
+
+    layout: CudaLayout
+    steps: int
+    segment: int
+    fill: bool
+    resident: int  # warps a multiprocessor
+
+    def defines(self, birth: int, survival: int, torus: bool) -> dict[str, int]:
+        """The macros that life.cu is compiled with."""
+        conway = (birth, survival) == (8, 12)
+        return {
+            "WORDS": self.layout.words,
+            "LANES": self.layout.lanes,
+            "ALIGNED": int(self.layout.aligned),
+            "STEPS": self.steps,
+            "FILL": int(self.fill),
+            "MIN_BLOCKS": self.resident,
+            "PLANE": int(not torus),
+            "CONWAY": int(conway),
+            "TABLE": 0 if conway else rule_table(birth, survival),
+        }
+
+
+# Found by measurement on an H200 (benchmarks/RESULTS.md): four words a lane and seven
+# stages fill the registers of two warps a scheduler. Where the width is no multiple of
+# four, three words a lane and their halo word by word do better.
+_ALIGNED_SHAPE = (4, 7)
+_RAGGED_SHAPE = (3, 9)
+_RESIDENT = 8
+SHORT_PASSES = (4, 2, 1)  # for what is left of a number of generations
+
+
+def rule_table(birth: int, survival: int) -> int:
+    """Next state by total of nine and cell, as circuit.hpp's rule_table()."""
+    table = 0
+    for n in range(9):
+        table |= (birth >> n & 1) << (2 * n) | (survival >> n & 1) << (2 * n + 3)
+    return table
+
+
+def pass_steps(generations: int, longest: int) -> list[tuple[int, int]]:
+    """Passes that make up `generations`, as (generations a pass, number of them)."""
+    passes = []
+    for steps in (longest, *(s for s in SHORT_PASSES if s < longest)):
+        count, generations = divmod(generations, steps)
+        if count:
+            passes.append((steps, count))
+    return passes
+
+
+@lru_cache(maxsize=64)
+def choose_cuda(width: int, height: int, torus: bool, multiprocessors: int) -> CudaPlan:
+    """The plan whose longest passes should run fastest, by a model of rows and rounds."""
+    words, steps = _ALIGNED_SHAPE if width % 4 == 0 else _RAGGED_SHAPE
+    best: tuple[int, CudaPlan] | None = None
+    for lanes in (32, 16, 8):
+        layout = cuda_layout(width, torus, words, lanes, steps)
+        for rounds in range(1, 9):
+            plan = cuda_plan(layout, height, steps, multiprocessors, rounds=rounds)
+            cost = _rounds(plan, height, multiprocessors) * (plan.segment + steps + 8)
+            if best is None or cost < best[0]:
+                best = cost, plan
+    assert best is not None
+    return best[1]
+
+
+def cuda_plan(
+    layout: CudaLayout,
+    height: int,
+    steps: int,
+    multiprocessors: int,
+    *,
+    rounds: int = 1,
+    fill: bool = True,
+) -> CudaPlan:
+    """A pass of `steps` generations whose segments fill the device `rounds` times."""
+    slots = multiprocessors * _RESIDENT * (32 // layout.lanes)
+    segments = max(1, min(slots * rounds // layout.panels, height // (4 * steps)))
+    return CudaPlan(layout, steps, -(-height // segments), fill, _RESIDENT)
+
+
+def _rounds(plan: CudaPlan, height: int, multiprocessors: int) -> int:
+    teams = plan.layout.panels * -(-height // plan.segment)
+    return -(-teams // (multiprocessors * plan.resident * (32 // plan.layout.lanes)))
+
+
+def cuda_layout(width: int, torus: bool, words: int, lanes: int, steps: int) -> CudaLayout:
+    """The fewest panels that hold the width, a halo of at least `steps` on either side.
+
+    Each word of a row holds at most one halo column, a lane's words hold theirs in the
+    same bit, and every halo column is a useful column of one neighbouring panel.
+    """
+    row = words * lanes
+    halo = -(-steps // words) * words
+    period = width
+    if torus and width < 4 * row:
+        period = width * -(-4 * row // width)
+    aligned = period % words == 0
+    most = 32 * row - 2 * halo
+    panels = -(-period // most)
+    while True:
+        least = -(-period // panels)
+        for useful in range(-(-least // words) * words, most + 1, words):
+            excess = panels * useful - period
+            if torus and useful - excess < halo:
+                break
+            if halo <= (halo + useful) % row <= row - halo:
+                return CudaLayout(words, lanes, aligned, panels, useful, halo, period)
+        panels += 1

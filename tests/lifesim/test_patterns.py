@@ -63,6 +63,7 @@ def memory(free: int) -> Iterator[None]:
     with (
         mock.patch("lifesim.grid.available_memory", return_value=free),
         mock.patch.object(pattern_files, "available_memory", return_value=free),
+        mock.patch.object(macrocell, "available_memory", return_value=free),
     ):
         yield
 
@@ -287,6 +288,8 @@ REFUSED = [
     (b"x = 3, y\no!", "a:1:1: 'x = 3, y' is not 'x = WIDTH, y = HEIGHT, rule = RULE'"),
     (b"x = 3, y = 3\nbo$2bB$o!", "a:2:6: state 'B': only patterns of two states"),
     (b"x = 3, y = 3\npAo!", "a:2:1: state 'p': only patterns of two states"),
+    (b"x = 3, y = 3, ruel = B3/S23\no!", "a:1:1: 'x = 3, y = 3, ruel"),
+    (b"x = 3, y = 3, rule = B3/S23" + b" " * 99_999 + b"x\no!", "a:1:22: unknown rule"),
     (b"x = 3, y = 3, rule = Brain\no!", "a:1:22: unknown rule 'Brain'"),
     (b"x = 3, y = 3, rule = B3/S23:K20,30\no!", "a:1:22: bounds 'K20,30' are not supported"),
     (b"x = 3, y = 3, rule = B3/S23:T30+5,20\no!", "a:1:22: bounds 'T30\\+5,20' are not"),
@@ -353,6 +356,7 @@ def test_a_small_file_takes_little_memory() -> None:
         b"#Life 1.06\n-99999999 -99999999\n99999999 99999999\n",
         b"#Life 1.05\n#P -99999999 -99999999\n*\n#P 99999999 99999999\n*\n",
         b"!\nO" + b".\n" * 100_000 + b"." * 1_000_000 + b"O\n",
+        b"[M2]\n" + b"$\n" * 700_000,
         gzip.compress(bytes(100 << 20)),
         gzip.compress(b"x = 1, y = 1\n" + b" " * (100 << 20)),
     ]
@@ -394,7 +398,7 @@ def outcome(data: bytes, name: str) -> None:
     assert "\n" not in message
 
 
-@settings(deadline=2000, max_examples=150)
+@settings(deadline=10_000, max_examples=150)
 @given(st.binary(max_size=300), st.sampled_from(["a", "a.rle", "a.mc", "a.cells", "a.lif"]))
 @example(b"\x1f\x8b", "a")
 @example(b"[M2", "a.mc")
@@ -402,7 +406,7 @@ def test_any_bytes_are_read_or_refused(data: bytes, name: str) -> None:
     outcome(data, name)
 
 
-@settings(deadline=2000, max_examples=150)
+@settings(deadline=10_000, max_examples=150)
 @given(st.sampled_from(["rle", "life105", "life106", "cells", "macrocell"]), st.data())
 def test_any_text_of_a_format_is_read_or_refused(name: str, data: st.DataObject) -> None:
     alphabet = {
@@ -417,7 +421,7 @@ def test_any_text_of_a_format_is_read_or_refused(name: str, data: st.DataObject)
     outcome((start.get(name, "[M2]\n" if name == "macrocell" else "") + text).encode(), "a")
 
 
-@settings(deadline=2000, max_examples=300)
+@settings(deadline=10_000, max_examples=300)
 @given(any_pattern(), st.sampled_from(sorted(FORMATS)), st.integers(0, 2**32 - 1))
 def test_damaged_files_are_read_or_refused(pattern: Pattern, name: str, seed: int) -> None:
     data = bytearray(encoded(pattern, name))

@@ -1,0 +1,159 @@
+"""Which backend is picked, and what is said about the others."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import assert_type
+
+import pytest
+
+from kernels import backend as backend_module
+from kernels import cpu
+from kernels.backend import (
+    NAMES,
+    Backend,
+    BackendUnavailableError,
+    LifeUniverse,
+    explain,
+    pick,
+)
+from kernels.cpu import CpuBackend, CpuLife
+from kernels.cuda import CudaBackend
+from kernels.life.cuda import DeviceLife
+from kernels.reference import ReferenceBackend, ReferenceLife
+
+needs_extension = pytest.mark.skipif(not cpu.levels(), reason="the extension is not built")
+
+
+class Fake(ReferenceBackend):
+    def __init__(self, name: str, device: int, threads: int | None) -> None:
+        self.name, self.device, self.threads = name, device, threads
+
+
+@pytest.fixture
+def missing(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Names of backends that shall not be available; the others are fakes."""
+    names: set[str] = set()
+
+    def make(name: str, device: int, threads: int | None) -> Backend:
+        if name in names:
+            raise BackendUnavailableError(f"no {name} today")
+        return Fake(name, device, threads)
+
+    monkeypatch.setattr(backend_module, "_make", make)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("without", "picked"),
+    [((), "cuda"), (("cuda",), "cpu"), (("cpu",), "cuda"), (("cuda", "cpu"), "reference")],
+    ids=str,
+)
+def test_auto_takes_the_fastest_there_is(
+    missing: set[str], without: tuple[str, ...], picked: str
+) -> None:
+    missing.update(without)
+    found, reasons = explain()
+    assert found.name == picked
+    passed_over = [name for name in without if NAMES.index(name) < NAMES.index(picked)]
+    assert reasons == [f"{name}: no {name} today" for name in passed_over]
+    assert pick().name == picked
+    assert pick("auto").name == picked
+
+
+@pytest.mark.parametrize("name", ["cuda", "cpu", "reference"])
+def test_asked_for_by_name(missing: set[str], name: str) -> None:
+    found, reasons = explain(name)
+    assert (found.name, reasons) == (name, [])
+    missing.add(name)
+    for choose in (pick, explain):
+        with pytest.raises(BackendUnavailableError, match=f"^no {name} today$"):
+            choose(name)
+
+
+def test_device_and_threads_are_passed_on(missing: set[str]) -> None:
+    for choose in (pick, lambda *a, **k: explain(*a, **k)[0]):
+        found = choose("cpu", device=3, threads=5)
+        assert isinstance(found, Fake)
+        assert (found.device, found.threads) == (3, 5)
+        found = choose()
+        assert isinstance(found, Fake)
+        assert (found.device, found.threads) == (0, None)
+
+
+@pytest.mark.parametrize("name", ["gpu", "", "CPU", "Auto"])
+def test_unknown_name(name: str) -> None:
+    with pytest.raises(ValueError, match="auto, cuda, cpu, reference") as caught:
+        pick(name)
+    assert repr(name) in str(caught.value)
+
+
+def test_an_error_of_another_kind_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """auto passes over what cannot run, not over bugs."""
+
+    def make(name: str, device: int, threads: int | None) -> Backend:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(backend_module, "_make", make)
+    with pytest.raises(ZeroDivisionError):
+        pick()
+
+
+def test_reference_is_always_there() -> None:
+    assert type(pick("reference")) is ReferenceBackend
+
+
+@needs_extension
+def test_cpu() -> None:
+    found = pick("cpu", threads=3)
+    assert isinstance(found, CpuBackend)
+    assert found.threads == 3
+
+
+@pytest.mark.parametrize("name", ["cuda", "cpu"])
+def test_unavailable_in_one_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where neither PyCUDA nor the extension is installed."""
+    monkeypatch.setattr(cpu, "_cpu", None)
+    monkeypatch.setitem(sys.modules, "pycuda", None)
+    monkeypatch.setitem(sys.modules, "pycuda.driver", None)
+    with pytest.raises(BackendUnavailableError) as caught:
+        pick(name)
+    message = str(caught.value)
+    assert message
+    assert "\n" not in message
+    found, reasons = explain()
+    assert isinstance(found, ReferenceBackend)
+    assert [reason.split(":")[0] for reason in reasons] == ["cuda", "cpu"]
+    assert f"{name}: {message}" in reasons
+
+
+# --- types ---------------------------------------------------------------------
+
+
+def test_types(missing: set[str]) -> None:
+    """For mypy, which reads the tests as well."""
+    assert_type(pick(), Backend)
+    assert_type(explain(), tuple[Backend, list[str]])
+
+
+def test_contracts_are_abstract() -> None:
+    assert Backend.__abstractmethods__ == {"describe", "life"}
+    assert LifeUniverse.__abstractmethods__ == {"step", "words"}
+
+
+@pytest.mark.parametrize("made", [ReferenceBackend, CpuBackend, CudaBackend])
+def test_backends_take_what_the_contract_says(made: type[Backend]) -> None:
+    """Parameters of the same names, kinds, defaults and annotations."""
+    for method in ("describe", "life"):
+        expected = inspect.signature(getattr(Backend, method), eval_str=True)
+        assert inspect.signature(getattr(made, method), eval_str=True) == expected
+    assert made.name in NAMES
+
+
+@pytest.mark.parametrize("made", [ReferenceLife, CpuLife, DeviceLife])
+def test_universes_take_what_the_contract_says(made: type[LifeUniverse]) -> None:
+    assert issubclass(made, LifeUniverse)
+    for method in ("step", "words"):
+        expected = inspect.signature(getattr(LifeUniverse, method), eval_str=True)
+        assert inspect.signature(getattr(made, method), eval_str=True) == expected

@@ -1,0 +1,389 @@
+"""Life on the CPU: the contract at every level, any plan, and the choice of plans."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels import cpu
+from kernels.backend import Backend, BackendUnavailableError
+from kernels.cpu import CpuBackend, CpuLife
+from kernels.life import ref
+from kernels.life.plan import MAX_COLUMNS, CpuPlan, choose_cpu
+from tests.contracts import (
+    LifeContract,
+    Size,
+    assert_holds,
+    history,
+    interrupted_after,
+    pack,
+    rule_of,
+    soup,
+)
+
+if not cpu.levels():
+    pytest.skip("the extension is not built", allow_module_level=True)
+
+extension: Any = importlib.import_module("kernels._cpu")
+LEVELS = cpu.levels()
+LIFE, HIGH_LIFE = rule_of("B3/S23"), rule_of("B36/S23")
+
+
+@pytest.fixture(params=product(LEVELS, (1, 2, 3)), ids=lambda p: f"{p[0]}x{p[1]}")
+def backend(request: pytest.FixtureRequest) -> CpuBackend:
+    level, threads = request.param
+    return CpuBackend(threads, level)
+
+
+class TestCpu(LifeContract):
+    """Each level and some numbers of threads; the plans below have them all."""
+
+    @pytest.fixture(
+        params=[*((level, 1) for level in LEVELS), (LEVELS[-1], 2), (LEVELS[0], 3)],
+        ids=lambda p: f"{p[0]}x{p[1]}",
+    )
+    def backend(self, request: pytest.FixtureRequest) -> Backend:
+        level, threads = request.param
+        return CpuBackend(threads, level)
+
+
+# --- plans given ---------------------------------------------------------------
+
+
+def planned(
+    backend: CpuBackend,
+    size: Size,
+    plan: CpuPlan,
+    torus: bool = True,
+    rule: tuple[int, int] = LIFE,
+) -> CpuLife:
+    return CpuLife(backend, pack(soup(*size)), *size, torus, *rule, plan)
+
+
+def fits(plan: CpuPlan, width: int, torus: bool, vector_bits: int) -> bool:
+    """What life.hpp asks of a plan."""
+    reach = plan.columns * vector_bits
+    closed = torus and plan.halo == 0 and plan.panels == 1 and reach == width
+    return (
+        plan.steps >= 1
+        and plan.useful % 64 == 0
+        and (plan.panels - 1) * plan.useful < width <= plan.panels * plan.useful
+        and 1 <= plan.columns <= MAX_COLUMNS
+        and plan.band_rows >= 1
+        and plan.block_rows >= 1
+        and (closed or (plan.halo >= plan.steps and plan.useful + 2 * plan.halo <= reach))
+    )
+
+
+def with_halo(
+    width: int,
+    vector_bits: int,
+    steps: int,
+    useful: int,
+    *,
+    more_halo: int = 0,
+    more_columns: int = 0,
+    band_rows: int = 1 << 30,
+    block_rows: int = 6,
+) -> CpuPlan:
+    """Panels of `useful` columns, and no wider than they need to be but for `more`."""
+    halo = steps + more_halo
+    columns = -(-(useful + 2 * halo) // vector_bits) + more_columns
+    return CpuPlan(steps, -(-width // useful), useful, columns, halo, band_rows, block_rows)
+
+
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+@pytest.mark.parametrize("rule", [LIFE, HIGH_LIFE], ids=["B3S23", "B36S23"])
+def test_rows_and_steps(backend: CpuBackend, rule: tuple[int, int], torus: bool) -> None:
+    """Blocks shorter and longer than bands, bands shorter and longer than steps."""
+    size, generations = (200, 23), 42
+    expected = history(size, rule, torus, (generations,))[0]
+    for steps, block_rows, band_rows in product((1, 2, 7, 20), (1, 2, 3, 6, 60), (1, 5, 22, 23)):
+        plan = with_halo(
+            200, backend.vector_bits, steps, 128, band_rows=band_rows, block_rows=block_rows
+        )
+        universe = planned(backend, size, plan, torus, rule)
+        assert universe.stride == steps
+        universe.step(generations)
+        assert_holds(universe, expected, plan)
+
+
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+@pytest.mark.parametrize(
+    "size", [(1, 9), (5, 1), (64, 3), (200, 23), (1021, 7), (2048, 4)], ids=str
+)
+def test_panels_and_columns(backend: CpuBackend, size: Size, torus: bool) -> None:
+    """Panels narrower than their halo, halos wider than the universe, spare columns."""
+    expected = history(size, HIGH_LIFE, torus, (34,))[0]
+    tried = 0
+    for steps, useful, more_halo, more_columns in product(
+        (1, 17, 34), (64, 128, 1024), (0, 1, 30), (0, 1, 31)
+    ):
+        plan = with_halo(
+            size[0],
+            backend.vector_bits,
+            steps,
+            useful,
+            more_halo=more_halo,
+            more_columns=more_columns,
+            band_rows=5,
+        )
+        plan = replace(plan, columns=min(plan.columns, MAX_COLUMNS))
+        if fits(plan, size[0], torus, backend.vector_bits):
+            tried += 1
+            universe = planned(backend, size, plan, torus, HIGH_LIFE)
+            universe.step(34)
+            assert_holds(universe, expected, plan)
+    assert tried >= 27
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 31, 32])
+def test_a_panel_that_is_the_torus(backend: CpuBackend, columns: int) -> None:
+    """It has no halo, so that steps may outnumber its columns."""
+    width = columns * backend.vector_bits
+    expected = history((width, 4), HIGH_LIFE, True, (150,))[0]
+    for steps, block_rows, band_rows in ((1, 1, 4), (3, 2, 1), (50, 6, 3), (150, 60, 4)):
+        plan = CpuPlan(steps, 1, width, columns, 0, band_rows, block_rows)
+        universe = planned(backend, (width, 4), plan, True, HIGH_LIFE)
+        universe.step(150)
+        assert_holds(universe, expected, plan)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.sampled_from(LEVELS), st.integers(1, 3))
+def test_any_plan(data: st.DataObject, level: str, threads: int) -> None:
+    backend = CpuBackend(threads, level)
+    torus = data.draw(st.booleans(), "torus")
+    width, height = data.draw(st.integers(1, 700), "width"), data.draw(st.integers(1, 40), "height")
+    steps, more_halo = data.draw(st.integers(1, 40), "steps"), data.draw(st.integers(0, 9), "more")
+    widest = (MAX_COLUMNS * backend.vector_bits - 2 * (steps + more_halo)) // 64
+    useful = 64 * data.draw(st.integers(1, min(widest, -(-width // 64))), "useful")
+    plan = with_halo(
+        width,
+        backend.vector_bits,
+        steps,
+        useful,
+        more_halo=more_halo,
+        band_rows=data.draw(st.integers(1, height + 2), "band_rows"),
+        block_rows=data.draw(st.integers(1, 70), "block_rows"),
+    )
+    more = data.draw(st.integers(0, MAX_COLUMNS - plan.columns), "more columns")
+    plan = replace(plan, columns=plan.columns + more)
+    assert fits(plan, width, torus, backend.vector_bits)
+    birth, survival = data.draw(st.sampled_from([LIFE, HIGH_LIFE, (511, 0), (1, 256)]), "rule")
+    passes, rest = data.draw(st.integers(1, 3), "passes"), data.draw(st.integers(0, steps - 1))
+    universe = planned(backend, (width, height), plan, torus, (birth, survival))
+    universe.step(passes * steps + rest)
+    cells = ref.run(soup(width, height), birth, survival, torus, passes * steps + rest)
+    assert_holds(universe, pack(cells), plan)
+
+
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+def test_all_levels_threads_and_plans_agree(torus: bool) -> None:
+    """On a universe of several panels and bands, larger than the definition is patient with."""
+    size, found = (20_000, 300), None
+    for level, threads in product(LEVELS, (1, 2, 3)):
+        backend = CpuBackend(threads, level)
+        bits = backend.vector_bits
+        for plan in (
+            None,
+            with_halo(20_000, bits, 48, 1024, band_rows=101, block_rows=9),
+            with_halo(20_000, bits, 6, 25 * 64, band_rows=33, block_rows=60),
+        ):
+            universe = CpuLife(backend, pack(soup(*size)), *size, torus, *LIFE, plan)
+            universe.step(96)
+            found = universe.words() if found is None else found
+            assert_holds(universe, found, (level, threads, plan))
+
+
+def test_a_plan_serves_whole_passes_only() -> None:
+    """What is left of a number of generations is the chooser's."""
+    backend = CpuBackend(1)
+    plan = with_halo(65, backend.vector_bits, 9, 128)
+    universe = planned(backend, (65, 33), plan)
+    assert universe.plan(9) is plan
+    assert universe.plan(8).steps <= 8
+    universe.step(26)
+    assert universe.generation == 26
+    assert_holds(universe, pack(ref.run(soup(65, 33), *LIFE, True, 26)))
+
+
+GOOD = {
+    "width": 100,
+    "torus": True,
+    "birth": 8,
+    "survival": 12,
+    "steps": 4,
+    "panels": 2,
+    "useful": 64,
+    "columns": 1,
+    "halo": 4,
+    "band_rows": 3,
+    "block_rows": 6,
+    "threads": 1,
+}
+BAD = [
+    {"width": 0},
+    {"width": 64},  # two panels, of which one is empty
+    {"width": 129},
+    {"birth": 512},
+    {"survival": 512},
+    {"steps": 0},
+    {"steps": 5},  # more than the halo
+    {"panels": 0},
+    {"panels": 1},
+    {"panels": 3},
+    {"useful": 0},
+    {"useful": 50},
+    {"columns": 0},
+    {"columns": 33},
+    {"halo": 3},
+    {"halo": -1},
+    {"halo": 0},  # not a whole torus
+    {"halo": 33},  # 64 useful columns and two of these are more than 128
+    {"band_rows": 0},
+    {"block_rows": 0},
+    {"threads": 0},
+]
+
+
+@pytest.mark.parametrize("change", BAD, ids=str)
+def test_extension_refuses_plans_that_would_read_outside(change: dict[str, int]) -> None:
+    words = pack(soup(100, 7))
+    level = LEVELS[0]  # its vectors have 128 bits, on any machine
+    assert CpuBackend(1, level).vector_bits == 128
+    extension.life_pass(level, words, np.empty_like(words), **GOOD)
+    with pytest.raises(ValueError, match="contradict"):
+        extension.life_pass(level, words, np.empty_like(words), **{**GOOD, **change})
+
+
+def test_extension_refuses_arrays_that_do_not_fit() -> None:
+    words = pack(soup(100, 7))
+    for source, target in (
+        (words, words),
+        (words, np.empty((6, 2), np.uint64)),
+        (words, np.empty((7, 3), np.uint64)),
+        (words[:, :1].copy(), np.empty((7, 1), np.uint64)),
+    ):
+        with pytest.raises(ValueError, match="contradict"):
+            extension.life_pass(LEVELS[0], source, target, **GOOD)
+    with pytest.raises(TypeError):
+        extension.life_pass(LEVELS[0], words, np.empty((7, 2), np.int64), **GOOD)
+    with pytest.raises(ValueError, match="no level v99"):
+        extension.life_pass("v99", words, np.empty_like(words), **GOOD)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_pass_can_be_interrupted(threads: int) -> None:
+    """It stops before its end; the universe stays where it was, and can go on."""
+    backend, size = CpuBackend(threads, LEVELS[0]), (2048, 2000)
+    # Most of what this plan computes is halo, in short blocks: a pass takes long.
+    plan = with_halo(2048, backend.vector_bits, 127, 64, block_rows=2)
+    universe = planned(backend, size, plan, rule=HIGH_LIFE)
+    target = np.zeros_like(pack(soup(*size)))
+    universe._next = target
+    with interrupted_after(0.02), pytest.raises(KeyboardInterrupt):
+        universe.step(127)
+    assert not target[-1].all(), "the pass was over too soon to be interrupted"
+    assert universe.generation == 0
+    assert_holds(universe, pack(soup(*size)))
+    universe.step(127)
+    witness = CpuLife(CpuBackend(1), pack(soup(*size)), *size, True, *HIGH_LIFE)
+    witness.step(127)
+    assert_holds(universe, witness.words())
+
+
+# --- plans chosen --------------------------------------------------------------
+
+WIDTHS = st.one_of(
+    st.integers(1, 200),
+    st.integers(1, 10**6),
+    st.sampled_from([1, 64, 128, 512, 4096, 8192, 16384, 16385, 10**6]),
+    st.builds(lambda n, bits: n * bits, st.integers(1, 40), st.sampled_from([128, 256, 512])),
+)
+
+
+@settings(deadline=None)
+@given(
+    width=WIDTHS,
+    height=st.one_of(st.integers(1, 100), st.integers(1, 10**6)),
+    torus=st.booleans(),
+    generations=st.one_of(st.integers(1, 200), st.just(1 << 30)),
+    vector_bits=st.sampled_from([128, 256, 512]),
+    cache_bytes=st.sampled_from([1 << 15, 1 << 18, 1 << 19, 1 << 20, 1 << 21]),
+    threads=st.one_of(st.integers(1, 9), st.integers(1, 256)),
+)
+def test_choice(
+    width: int,
+    height: int,
+    torus: bool,
+    generations: int,
+    vector_bits: int,
+    cache_bytes: int,
+    threads: int,
+) -> None:
+    plan = choose_cpu(width, height, torus, generations, vector_bits, cache_bytes, threads)
+    assert fits(plan, width, torus, vector_bits)
+    assert plan.steps <= generations
+    assert plan.band_rows <= height
+    # What is in flight fits the cache, or is as little as can be.
+    row_bytes = plan.columns * vector_bits // 8
+    assert 2 * plan.steps * row_bytes <= cache_bytes or plan.steps <= 8
+    assert 2 * plan.block_rows * row_bytes <= cache_bytes or plan.block_rows == 6
+    # Blocks of three rows at a time have no rest (life.cpp).
+    assert plan.block_rows % 3 == 0
+
+
+def test_choice_makes_sense() -> None:
+    """Long passes, no halo where none is needed, and work for all threads."""
+    plan = choose_cpu(16384, 16384, True, 1 << 30, 512, 1 << 21, 1)
+    assert (plan.panels, plan.halo, plan.columns) == (1, 0, 32)
+    assert plan.steps >= 16
+    for threads in (2, 7, 32):
+        plan = choose_cpu(10_000, 10_000, False, 1 << 30, 512, 1 << 21, threads)
+        tasks = plan.panels * -(-10_000 // plan.band_rows)
+        assert tasks >= threads
+        assert plan.steps >= 8
+
+
+# --- the backend ---------------------------------------------------------------
+
+
+def test_describes_itself() -> None:
+    for level in LEVELS:
+        backend = CpuBackend(3, level)
+        assert backend.describe() == f"CPU level {level} ({backend.vector_bits} bits), 3 threads"
+
+
+def test_takes_the_best_level_and_all_cores() -> None:
+    backend = CpuBackend()
+    assert backend.level == LEVELS[-1]
+    assert backend.threads == cpu.core_count() >= 1
+    assert 2**14 <= cpu.level2_bytes() < 2**30
+    assert cpu.compiler()
+
+
+def test_unknown_level() -> None:
+    with pytest.raises(BackendUnavailableError, match="no CPU level v9"):
+        CpuBackend(level="v9")
+
+
+def test_without_the_extension(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "_cpu", None)
+    assert cpu.levels() == []
+    assert cpu.compiler() == ""
+    with pytest.raises(BackendUnavailableError, match=r"install a C\+\+17 compiler"):
+        CpuBackend()
+
+
+def test_on_an_old_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "levels", list)
+    with pytest.raises(BackendUnavailableError, match="older than x86-64-v2"):
+        CpuBackend()
