@@ -1,0 +1,87 @@
+"""The lifesim command. Each subcommand is a module of this package, imported when used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+# Name of the subcommand, its module here, and its line in --help: so that help needs
+# no import of numpy and answers at once.
+COMMANDS = {
+    "run": "Run a pattern, a universe or a random soup for a number of generations.",
+    "info": "Say what a pattern file holds.",
+    "convert": "Convert a pattern from one format to another.",
+    "random": "Write a random soup.",
+    "render": "Draw a region of a pattern at any power-of-two scale.",
+    "bench": "Measure this machine's speed.",
+    "doctor": "Say what this machine has, which backend is taken, and why.",
+}
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"lifesim.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="bulkbits", prog_name="lifesim")
+def group() -> None:
+    """Conway's Game of Life and its relatives, bigger and longer.
+
+    \b
+    lifesim run data/patterns/gosper-gun.rle --steps 16384 --size 512x512
+    lifesim run --steps 16384 --size 16384x16384 --out soup.rle.gz
+    """
+
+
+def main() -> None:
+    """Entry point. Exit codes: 0 done, 2 bad input, 3 no backend, 4 damaged, 130 interrupted."""
+    try:
+        group.main(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("interrupted", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except MemoryError as error:
+        _fail(f"out of memory: {error}" if str(error) else "out of memory", 2)
+    except Exception as error:
+        code = _exit_code(error)
+        if code is None:
+            raise
+        _fail(str(error), code)
+
+
+def _exit_code(error: Exception) -> int | None:
+    from kernels.backend import BackendUnavailableError
+    from lifesim.errors import LifesimError
+
+    if isinstance(error, LifesimError):
+        return error.exit_code
+    if isinstance(error, BackendUnavailableError):
+        return 3
+    if isinstance(error, OSError):
+        return 2
+    return None
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"lifesim: {message}", err=True)
+    sys.exit(code)
