@@ -17,11 +17,14 @@
 #include <vector>
 
 #include "life/life.hpp"
+#include "sums/sums.hpp"
 
 namespace nb = nanobind;
 
 // levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
-#define LEVEL(name) extern const LifeOps life_##name;
+#define LEVEL(name)                     \
+    extern const LifeOps life_##name;   \
+    extern const SumsOps sums_##name;
 #include "levels.inc"
 #undef LEVEL
 
@@ -30,9 +33,10 @@ namespace {
 struct Level {
     const char* name;
     const LifeOps* life;
+    const SumsOps* sums;
 };
 const Level levels[] = {
-#define LEVEL(name) {#name, &life_##name},
+#define LEVEL(name) {#name, &life_##name, &sums_##name},
 #include "levels.inc"
 #undef LEVEL
 };
@@ -128,6 +132,73 @@ void life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t
               [&](std::int64_t i, void* scratch) { ops.run_task(pass, i, scratch); });
 }
 
+using Batch = nb::ndarray<nb::ro>;
+using Result = nb::ndarray<>;
+
+template <class Array>
+std::uint32_t* batch_words(const Array& array, std::size_t dimensions) {
+    bool fits = array.dtype() == nb::dtype<std::uint32_t>() && array.ndim() == dimensions &&
+                array.device_type() == nb::device::cpu::value;
+    std::int64_t stride = 1;
+    for (std::size_t i = dimensions; fits && i-- > 0; stride *= std::int64_t(array.shape(i)))
+        fits = array.shape(i) <= 1 || array.stride(i) == stride;
+    if (!fits) throw nb::value_error("arrays must be of uint32, C-contiguous, and as documented");
+    return static_cast<std::uint32_t*>(const_cast<void*>(static_cast<const void*>(array.data())));
+}
+
+void check_operand(const Batch& x, const Result& out, bool same_shape) {
+    const char *from = static_cast<const char*>(x.data()), *to = static_cast<char*>(out.data());
+    if (!same_shape) throw nb::value_error("the shapes of the arrays contradict each other");
+    if (x.size() && from < to + out.nbytes() && to < from + x.nbytes())
+        throw nb::value_error("the result overlaps an operand");
+}
+
+// Calls run(first, count) for parts of [0, count), one a thread. A part is a multiple of
+// PART, because parts of a few kilobytes are over before a thread has started.
+template <class Run>
+void run_parts(std::size_t count, int threads, Run run) {
+    constexpr std::size_t PART = 4096;
+    if (threads < 1) throw nb::value_error("at least one thread must work");
+    std::size_t part = (count / std::size_t(threads) / PART + 1) * PART;
+    if (count <= part) {
+        nb::gil_scoped_release release;
+        run(std::size_t(0), count);
+        return;
+    }
+    volatile bool cancelled = false;
+    run_tasks(std::int64_t((count + part - 1) / part), threads, 64, cancelled,
+              [&](std::int64_t i, void*) {
+                  std::size_t first = std::size_t(i) * part, left = count - first;
+                  run(first, left < part ? left : part);
+              });
+}
+
+void sums_naive(const std::string& level, Batch a, Batch b, Result out, int threads) {
+    const SumsOps& ops = *level_named(level).sums;
+    const std::uint32_t *x = batch_words(a, 1), *y = batch_words(b, 1);
+    std::uint32_t* z = batch_words(out, 1);
+    for (const Batch& operand : {a, b})
+        check_operand(operand, out, operand.shape(0) == out.shape(0));
+    run_parts(out.shape(0), threads, [&](std::size_t first, std::size_t count) {
+        ops.naive(x + first, y + first, z + first, count);
+    });
+}
+
+void sums_bitwise(const std::string& level, Batch a, Batch b, Result out, int threads) {
+    const SumsOps& ops = *level_named(level).sums;
+    const std::uint32_t *x = batch_words(a, 2), *y = batch_words(b, 2);
+    std::uint32_t* z = batch_words(out, 2);
+    const std::size_t k = a.shape(0), groups = a.shape(1);
+    if (k < 1 || k > 32) throw nb::value_error("there must be 1 to 32 planes");
+    for (const Batch& operand : {a, b})
+        check_operand(operand, out, operand.shape(0) == k && operand.shape(1) == groups &&
+                                        out.shape(0) == (k < 32 ? k + 1 : 32) &&
+                                        out.shape(1) == groups);
+    run_parts(groups, threads, [&](std::size_t first, std::size_t count) {
+        ops.bitwise(x + first, y + first, z + first, int(k), count, groups);
+    });
+}
+
 std::vector<std::string> available_levels() {
     std::vector<std::string> names;
     for (const Level& level : levels)
@@ -149,4 +220,10 @@ NB_MODULE(_cpu, m) {
           nb::arg("steps"), nb::arg("panels"), nb::arg("useful"), nb::arg("columns"),
           nb::arg("halo"), nb::arg("band_rows"), nb::arg("block_rows"), nb::arg("threads"),
           "One pass of Life: dst = src after `steps` generations (life.hpp has the parameters).");
+    m.def("sums_naive", &sums_naive, nb::arg("level"), nb::arg("a").noconvert(),
+          nb::arg("b").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"),
+          "out[i] = a[i] + b[i] (mod 2^32), of uint32 (count).");
+    m.def("sums_bitwise", &sums_bitwise, nb::arg("level"), nb::arg("a_planes").noconvert(),
+          nb::arg("b_planes").noconvert(), nb::arg("out_planes").noconvert(), nb::arg("threads"),
+          "Bit planes (min(k + 1, 32), groups) of the sums of bit planes (k, groups), uint32.");
 }

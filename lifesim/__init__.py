@@ -1,1 +1,63 @@
-"""Conway's Game of Life and its relatives at one bit per cell."""
+"""Conway's Game of Life and its relatives at one bit per cell.
+
+>>> from lifesim import BitGrid, Life
+>>> life = Life(BitGrid.from_cells(64, 64, [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]))
+>>> life.run(256)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lifesim.digest import digest
+    from lifesim.engine import Life, Progress
+    from lifesim.errors import DamagedDataError, LifesimError
+    from lifesim.grid import BitGrid, Box
+    from lifesim.patterns import Pattern
+    from lifesim.patterns import read as read_pattern
+    from lifesim.patterns import write as write_pattern
+    from lifesim.rule import Rule
+    from lifesim.soup import random_grid
+    from lifesim.topology import Topology
+
+__all__ = [
+    "BitGrid",
+    "Box",
+    "DamagedDataError",
+    "Life",
+    "LifesimError",
+    "Pattern",
+    "Progress",
+    "Rule",
+    "Topology",
+    "digest",
+    "random_grid",
+    "read_pattern",
+    "write_pattern",
+]
+
+_HOME = {
+    "BitGrid": "grid",
+    "Box": "grid",
+    "DamagedDataError": "errors",
+    "Life": "engine",
+    "LifesimError": "errors",
+    "Pattern": "patterns",
+    "Progress": "engine",
+    "Rule": "rule",
+    "Topology": "topology",
+    "digest": "digest",
+    "random_grid": "soup",
+    "read_pattern": "patterns:read",
+    "write_pattern": "patterns:write",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: `lifesim --help` must not wait for numpy."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'lifesim' has no attribute {name!r}")
+    module, _, attribute = _HOME[name].partition(":")
+    return getattr(importlib.import_module(f"lifesim.{module}"), attribute or name)

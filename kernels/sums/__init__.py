@@ -7,16 +7,29 @@ makes; the bitwise sum takes time proportional to k.
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from kernels.cpu import CpuBackend
 from kernels.device import Device
 
 from .slicing import WORD, Words, slice_bits, unslice_bits
 
-__all__ = ["Params", "add_bitwise", "add_naive", "choose", "slice_bits", "sum_bits", "unslice_bits"]
+__all__ = [
+    "Params",
+    "add_bitwise",
+    "add_bitwise_cpu",
+    "add_naive",
+    "add_naive_cpu",
+    "choose",
+    "slice_bits",
+    "sum_bits",
+    "unslice_bits",
+]
 
 SOURCE = Path(__file__).with_name("sums.cu")
 MAX_GRID = 2**31 - 1
@@ -65,6 +78,34 @@ def add_naive(device: Device, a: Words, b: Words) -> Words:
     result = np.empty_like(a)
     _launch(device, "sums_naive", WORD, a, b, result, a.size)
     return result
+
+
+def add_bitwise_cpu(
+    cpu: CpuBackend, a_planes: Words, b_planes: Words, out: Words | None = None
+) -> Words:
+    """As add_bitwise(). out: takes the result, if given; it may not overlap the operands."""
+    _check_pair(a_planes, b_planes, 2)
+    k, groups = a_planes.shape
+    if not 1 <= k <= WORD:
+        raise ValueError(f"1 to {WORD} planes, not {k}")
+    result = np.empty((sum_bits(k), groups), np.uint32) if out is None else out
+    a, b = (np.ascontiguousarray(planes) for planes in (a_planes, b_planes))
+    _extension().sums_bitwise(cpu.level, a, b, result, cpu.threads)
+    return result
+
+
+def add_naive_cpu(cpu: CpuBackend, a: Words, b: Words, out: Words | None = None) -> Words:
+    """As add_naive(). out: takes the result, if given; it may not overlap the operands."""
+    _check_pair(a, b, 1)
+    result = np.empty_like(a) if out is None else out
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    _extension().sums_naive(cpu.level, a, b, result, cpu.threads)
+    return result
+
+
+def _extension() -> Any:
+    """Not imported above: without it all but the CPU's part still works."""
+    return importlib.import_module("kernels._cpu")
 
 
 def _launch(

@@ -49,9 +49,9 @@ def test_all_neighbourhoods(level: str, tmp_path: Path) -> None:
     rules = " ".join(f"R({birth}, {survival})" for birth, survival in SOME_RULES)
     flags += [f"-DVECTOR={vector}", f"-DRULES(R)={rules}", f"-I{KERNELS}"]
     program = tmp_path / "harness"
+    warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
     done = subprocess.run(
-        ["g++", "-std=c++17", "-O1", *flags, "-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
-        + [str(HARNESS), "-o", str(program)],
+        ["g++", "-std=c++17", "-O1", *warnings, *flags, str(HARNESS), "-o", str(program)],
         capture_output=True,
         text=True,
     )

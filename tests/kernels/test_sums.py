@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
+import json
 import platform
 import shutil
 import subprocess
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +19,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import sums
+from benchmarks import sums as benchmark
+from kernels import cpu, sums
+from kernels.cpu import CpuBackend
+from kernels.device import Device
 from kernels.sums import ref
 from kernels.sums.slicing import Words
 from tests.emulation import EmulatedDevice
@@ -278,3 +283,176 @@ def test_cpu_naive(level: SumsOps, count: int) -> None:
     level.naive(at(a), at(b), at(c), count)
     np.testing.assert_array_equal(c[:count], ref.add(a, b))
     assert c[count] == 77
+
+
+# --- CPU backend ---------------------------------------------------------------
+
+
+@pytest.fixture(params=[(name, n) for name in cpu.levels() for n in (1, 2, 3)], ids=str)
+def backend(request: pytest.FixtureRequest) -> CpuBackend:
+    name, threads = request.param
+    return CpuBackend(threads, name)
+
+
+@pytest.mark.parametrize("k", range(1, 33))
+def test_backend_bitwise(backend: CpuBackend, k: int) -> None:
+    a, b = pairs_that_hurt(k)
+    for count in (*COUNTS, a.size):
+        check_planes(lambda x, y: sums.add_bitwise_cpu(backend, x, y), k, a[:count], b[:count])
+
+
+@pytest.mark.parametrize("count", [*COUNTS, 1000])
+def test_backend_naive(backend: CpuBackend, count: int) -> None:
+    a, b = (x[:count] for x in pairs_that_hurt(32))
+    np.testing.assert_array_equal(sums.add_naive_cpu(backend, a, b), ref.add(a, b))
+
+
+# One thread takes at least 4096 words; these are some threads' work and a bit more.
+@pytest.mark.parametrize("groups", [4095, 4096, 4097, 8192, 8193, 12289, 40000])
+def test_backend_shares_out_the_work(backend: CpuBackend, groups: int) -> None:
+    a, b = np.random.default_rng(groups).integers(0, 2**32, (2, 3, groups), np.uint32)
+    count = 32 * groups
+    expected = sums.unslice_bits(a, count) + sums.unslice_bits(b, count)
+    found = sums.add_bitwise_cpu(backend, a, b)
+    np.testing.assert_array_equal(sums.unslice_bits(found, count), expected)
+    np.testing.assert_array_equal(sums.add_naive_cpu(backend, a[0], b[0]), ref.add(a[0], b[0]))
+
+
+def test_backend_takes_views_and_a_place_for_the_result(backend: CpuBackend) -> None:
+    wide = np.arange(1200, dtype=np.uint32).reshape(3, 400)
+    a, b = wide[:, ::2], wide[:, 1::2]
+    expected = sums.add_bitwise_cpu(backend, a.copy(), b.copy())
+    np.testing.assert_array_equal(sums.add_bitwise_cpu(backend, a, b), expected)
+    memory = np.full((6, 200), 0xC7C7C7C7, np.uint32)
+    assert sums.add_bitwise_cpu(backend, a, b, memory[1:5]).base is memory
+    np.testing.assert_array_equal(memory[1:5], expected)
+    assert (memory[[0, 5]] == 0xC7C7C7C7).all()
+    row = np.full(202, 0xC7C7C7C7, np.uint32)
+    sums.add_naive_cpu(backend, a[0], b[0], row[1:201])
+    np.testing.assert_array_equal(row[1:201], ref.add(a[0], b[0]))
+    assert (row[[0, 201]] == 0xC7C7C7C7).all()
+    a.flags.writeable = False
+    np.testing.assert_array_equal(sums.add_bitwise_cpu(backend, a, b), expected)
+
+
+def words(*shape: int) -> Words:
+    return np.zeros(shape, np.uint32)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "out"),
+    [
+        (words(2, 9), words(2, 9), words(2, 9)),  # no room for the carries
+        (words(2, 9), words(2, 9), words(4, 9)),
+        (words(2, 9), words(2, 9), words(3, 8)),
+        (words(2, 9), words(3, 9), words(3, 9)),
+        (words(2, 9), words(2, 8), words(3, 9)),
+        (words(32, 9), words(32, 9), words(33, 9)),  # taken modulo 2^32
+        (words(33, 9), words(33, 9), words(32, 9)),
+        (words(0, 9), words(0, 9), words(1, 9)),
+        (words(9), words(9), words(2, 9)),
+        (words(2, 9), words(2, 9), words(27)),
+        (words(2, 9), words(2, 9), words(3, 18)[:, ::2]),
+        (words(2, 18)[:, ::2], words(2, 9), words(3, 9)),
+        (words(2, 9), words(9, 2).T, words(3, 9)),
+        (words(2, 9).astype(np.int32), words(2, 9), words(3, 9)),
+        (words(2, 9), words(2, 9).astype(np.float32), words(3, 9)),
+        (words(2, 9), words(2, 9), words(3, 9).astype(np.uint64)),
+    ],
+)
+def test_extension_refuses_planes(
+    a: npt.NDArray[Any], b: npt.NDArray[Any], out: npt.NDArray[Any], backend: CpuBackend
+) -> None:
+    with pytest.raises(ValueError, match=r"arrays|planes"):
+        extension().sums_bitwise(backend.level, a, b, out, backend.threads)
+    assert not out.any()
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "out"),
+    [
+        (words(9), words(9), words(8)),
+        (words(9), words(8), words(9)),
+        (words(8), words(9), words(9)),
+        (words(1, 9), words(1, 9), words(1, 9)),
+        (words(9), words(9), words(18)[::2]),
+        (words(18)[::2], words(9), words(9)),
+        (words(9), words(9)[::-1], words(9)),
+        (words(9), words(9).astype(np.uint64), words(9)),
+        (words(9), words(9), words(9).astype(np.int32)),
+    ],
+)
+def test_extension_refuses_numbers(
+    a: npt.NDArray[Any], b: npt.NDArray[Any], out: npt.NDArray[Any], backend: CpuBackend
+) -> None:
+    with pytest.raises(ValueError, match="arrays"):
+        extension().sums_naive(backend.level, a, b, out, backend.threads)
+
+
+def test_extension_refuses_what_else_is_wrong(backend: CpuBackend) -> None:
+    memory = words(7, 9)
+    for a, b in ((memory[:2], memory[5:]), (memory[5:], memory[3:5])):
+        with pytest.raises(ValueError, match="overlaps"):
+            extension().sums_bitwise(backend.level, a, b, memory[1:4], 1)
+    line = words(20)
+    with pytest.raises(ValueError, match="overlaps"):
+        extension().sums_naive(backend.level, line[:9], line[11:], line[8:17], 1)
+    extension().sums_naive(backend.level, line[:5], line[10:15], line[5:10], 1)  # beside them
+    three = words(9), words(9), words(9)
+    with pytest.raises(ValueError, match="thread"):
+        extension().sums_naive(backend.level, *three, 0)
+    with pytest.raises(ValueError, match="no level"):
+        extension().sums_naive("v0", *three, 1)
+    three[2].flags.writeable = False
+    with pytest.raises(TypeError):
+        extension().sums_naive(backend.level, *three, 1)
+
+
+def extension() -> Any:
+    return importlib.import_module("kernels._cpu")
+
+
+def test_cpu_launchers_check_their_arguments(backend: CpuBackend) -> None:
+    with pytest.raises(ValueError, match="shapes"):
+        sums.add_bitwise_cpu(backend, words(2, 3), words(1, 3))
+    with pytest.raises(ValueError, match="uint32"):
+        sums.add_bitwise_cpu(backend, words(2, 3), words(2, 3).astype(np.int32))
+    with pytest.raises(ValueError, match="33"):
+        sums.add_bitwise_cpu(backend, words(33, 1), words(33, 1))
+    with pytest.raises(ValueError, match="shapes"):
+        sums.add_naive_cpu(backend, words(2, 3), words(2, 3))
+    with pytest.raises(ValueError, match="shapes of the arrays"):
+        sums.add_naive_cpu(backend, words(3), words(3), words(4))
+
+
+# --- the benchmark -------------------------------------------------------------
+
+
+def test_benchmark_fills_the_columns_it_can(capsys: pytest.CaptureFixture[str]) -> None:
+    emulated = cast(Device, device())  # its methods take its own buffers only
+    rows = benchmark.measure(None, emulated, 100, [1, 32], launches=1)
+    assert [row.k for row in rows] == [1, 32]
+    for row in rows:
+        assert row.naive_cpu is row.bitwise_cpu is None
+        assert row.naive_gpu is not None
+        assert row.bitwise_gpu is not None
+    rows = [benchmark.Row(7, 8.0, 4.0, 2.0, 0.5), benchmark.Row(8, 1.0, None, 0.25, None)]
+    assert benchmark.as_markdown(rows).splitlines()[2:] == [
+        "| 7 | 8.0000 | 4.0000 | 2.0000 | 0.5000 | 2.00 | 4.00 | 4.00 | 8.00 |",
+        "| 8 | 1.0000 |  | 0.2500 |  |  |  | 4.00 |  |",
+    ]
+    if cpu.levels():
+        benchmark.main(["--device", "cpu", "--pairs", "33", "--json"])
+        figures = json.loads(capsys.readouterr().out)
+        assert [row["k"] for row in figures["rows"]] == list(range(1, 33))
+        assert all(row["bitwise_cpu"] > 0 for row in figures["rows"])
+        assert figures["gpu"] is None
+
+
+def test_benchmark_measures_no_wrong_sums() -> None:
+    a, b = benchmark.pairs_of(5, 40)
+    good, planes = a + b, sums.slice_bits(a + b, 6)
+    benchmark.verify(5, good, planes)
+    for naive, sliced in ((good ^ np.uint32(1), planes), (good, planes ^ np.uint32(1))):
+        with pytest.raises(benchmark.WrongSumsError, match="k = 5"):
+            benchmark.verify(5, naive, sliced)

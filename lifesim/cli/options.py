@@ -1,0 +1,98 @@
+"""Options that several subcommands share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import click
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Size(click.ParamType):
+    """WxH or N (for NxN), in cells; K, M and G stand for powers of 1024."""
+
+    name = "WxH"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        match = re.fullmatch(r"([0-9]{1,18})([kKmMgG]?)(?:[xX]([0-9]{1,18})([kKmMgG]?))?", value)
+        if not match:
+            self.fail(f"{value!r} is no size: write it as 512x256 or 64K", param, ctx)
+        width = int(match[1]) * _unit(match[2])
+        height = width if match[3] is None else int(match[3]) * _unit(match[4])
+        if width < 1 or height < 1:
+            self.fail(f"{value!r}: a universe is at least 1x1 cells", param, ctx)
+        return width, height
+
+
+class Position(click.ParamType):
+    """X,Y: column and row of a cell."""
+
+    name = "X,Y"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        match = re.fullmatch(r"\s*(-?[0-9]{1,18})\s*,\s*(-?[0-9]{1,18})\s*", value)
+        if not match:
+            self.fail(f"{value!r} is no position: write it as 10,20", param, ctx)
+        return int(match[1]), int(match[2])
+
+
+class Density(click.ParamType):
+    """A probability, 0 to 1, kept exactly: 0.37 or 3/8."""
+
+    name = "DENSITY"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Fraction:
+        try:
+            density = Fraction(str(value))
+        except (ValueError, ZeroDivisionError):
+            self.fail(f"{value!r} is no density: write it as 0.37 or 3/8", param, ctx)
+        if not 0 <= density <= 1:
+            self.fail(f"{value!r}: a density is 0 to 1", param, ctx)
+        return density
+
+
+def _unit(letter: str) -> int:
+    return {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}[letter.lower()]
+
+
+def backend_options(function: _Function) -> _Function:
+    """--backend, --device, --threads."""
+    names = click.Choice(["auto", "cuda", "cpu", "reference"])
+    for option in (
+        click.option("--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"),
+        click.option("--device", type=click.IntRange(0), default=0, help="Which GPU. [0]"),
+        click.option("--backend", type=names, default="auto", help="Who computes. [auto]"),
+    ):
+        function = option(function)
+    return function
+
+
+def universe_options(function: _Function) -> _Function:
+    """--size, --topology, --rule."""
+    topologies = click.Choice(["torus", "plane"])
+    for option in (
+        click.option("--rule", help="B3/S23 or a name, as HighLife. [the file's, else Life]"),
+        click.option("--topology", type=topologies, help="How edges meet; plane: dead outside."),
+        click.option("--size", type=Size(), help="Of the universe, in cells: 512x256, 64K."),
+    ):
+        function = option(function)
+    return function
+
+
+def view_options(function: _Function) -> _Function:
+    """--region, --scale, --palette of pictures."""
+    for option in (
+        click.option("--palette", default="dark", help="dark, light or viridis. [dark]"),
+        click.option("--scale", help="Pixels:cells, 1:8 or 4:1. [what fits a megapixel]"),
+        click.option("--region", help="Of pictures: X,Y,WxH in cells. [all]"),
+    ):
+        function = option(function)
+    return function

@@ -1,0 +1,43 @@
+"""lifesim random: soups."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import click
+
+from lifesim.cli.options import Density, Size
+from lifesim.outputs import check_target
+from lifesim.patterns import Pattern, write
+from lifesim.rule import Rule
+from lifesim.start import soup
+from lifesim.topology import Topology
+
+
+@click.command("random")
+@click.option("--size", type=Size(), required=True, help="In cells: 512x256, 64K.")
+@click.option("--density", type=Density(), default="0.5", help="Of live cells. [0.5]")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, help="[1]")
+@click.option("--topology", type=click.Choice(["torus", "plane"]), default="torus")
+@click.option("--rule", default="B3/S23", help="Written into the file. [B3/S23]")
+@click.option("--out", required=True, help="A pattern file, or - for standard output (RLE).")
+def command(
+    size: tuple[int, int], density: Fraction, seed: int, topology: str, rule: str, out: str
+) -> None:
+    """Write a random soup: the same cells for the same seed, everywhere.
+
+    A larger soup of the same seed begins with the smaller one's cells.
+    """
+    check_target(out)
+    start = soup(size, density, seed, Rule.parse(rule), Topology(topology))
+    width, height = size
+    pattern = Pattern(
+        start.grid,
+        x=-(width // 2),
+        y=-(height // 2),
+        rule=start.rule,
+        topology=start.topology,
+        size=size,
+        name=f"soup {width}x{height}, density {density}, seed {seed}",
+    )
+    write(pattern.trimmed(), out)
