@@ -159,9 +159,9 @@ def as_markdown(rows: Iterable[Row]) -> str:
     def times(value: float | None) -> str:
         return "" if value is None else f"{value:.2f}"
 
-    heads = ("naive CPU, ms", "naive GPU, ms", "bitwise CPU, ms", "bitwise GPU, ms")
-    heads += ("GPU over CPU, naive", "GPU over CPU, bitwise")
-    heads += ("bitwise over naive, CPU", "bitwise over naive, GPU")
+    heads = ["naive CPU, ms", "naive GPU, ms", "bitwise CPU, ms", "bitwise GPU, ms"]
+    heads += ["GPU over CPU, naive", "GPU over CPU, bitwise"]
+    heads += ["bitwise over naive, CPU", "bitwise over naive, GPU"]
     lines = [line("k", *heads), line(*["---:"] * (1 + len(heads)))]
     for row in rows:
         cells = [ms(t) for t in (row.naive_cpu, row.naive_gpu, row.bitwise_cpu, row.bitwise_gpu)]

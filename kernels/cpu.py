@@ -12,9 +12,8 @@ from kernels.life.plan import CpuPlan, choose_cpu
 
 try:
     from kernels import _cpu
-except ImportError as error:
-    _cpu = None
-    _import_error = str(error)
+except ImportError:
+    _cpu = None  # type: ignore[assignment]
 
 HOW_TO_BUILD = "install a C++17 compiler (g++ or clang++) and reinstall the package"
 

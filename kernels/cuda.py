@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from kernels import compiler
 from kernels.backend import Backend, BackendUnavailableError, LifeUniverse, Words
-from kernels.device import DeviceInfo
+from kernels.device import Buffer, DeviceInfo
 from kernels.life.cuda import DeviceLife
 
 _OLDEST = (7, 5)  # what today's compilers still know
@@ -42,6 +43,12 @@ class CudaBuffer:
         return int(self.allocation) + offset
 
 
+def _own(buffer: Buffer) -> CudaBuffer:
+    if not isinstance(buffer, CudaBuffer):
+        raise TypeError(f"{type(buffer).__name__} is no memory of a CUDA device")
+    return buffer
+
+
 class CudaModule:
     def __init__(self, device: CudaDevice, module: Any) -> None:
         self._device, self._module = device, module
@@ -52,10 +59,10 @@ class CudaModule:
         kernel: str,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
-        *args: Any,
+        *args: Buffer | np.integer[Any],
         shared: int = 0,
     ) -> None:
-        values = [a.allocation if isinstance(a, CudaBuffer) else a for a in args]
+        values = [a if isinstance(a, np.integer) else _own(a).allocation for a in args]
         with self._device.current():
             if kernel not in self._functions:
                 self._functions[kernel] = self._module.get_function(kernel)
@@ -122,17 +129,17 @@ class CudaDevice:
                     f"{self.info.name}: {nbytes:,} bytes asked for, {free:,} are free"
                 ) from None
 
-    def upload(self, target: CudaBuffer, source: npt.NDArray[Any], offset: int = 0) -> None:
+    def upload(self, target: Buffer, source: npt.NDArray[Any], offset: int = 0) -> None:
         if not source.flags.c_contiguous:
             raise ValueError("only C-contiguous arrays can be copied to a device")
         with self.current():
-            self._driver.memcpy_htod(target.at(offset, source.nbytes), source)
+            self._driver.memcpy_htod(_own(target).at(offset, source.nbytes), source)
 
-    def download(self, target: npt.NDArray[Any], source: CudaBuffer, offset: int = 0) -> None:
+    def download(self, target: npt.NDArray[Any], source: Buffer, offset: int = 0) -> None:
         if not target.flags.c_contiguous:
             raise ValueError("only C-contiguous arrays can be copied from a device")
         with self.current():
-            self._driver.memcpy_dtoh(target, source.at(offset, target.nbytes))
+            self._driver.memcpy_dtoh(target, _own(source).at(offset, target.nbytes))
 
     def synchronize(self) -> None:
         with self.current():

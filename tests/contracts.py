@@ -139,7 +139,10 @@ class LifeContract:
     few_times: ClassVar[tuple[int, ...]] = (1, 2, 9, 50)  # of wide universes, and of each rule
     rules: ClassVar[Mapping[str, str]] = RULES
     rule_sizes: ClassVar[tuple[Size, ...]] = ((65, 33), (131, 20), (512, 8))
-    examples: ClassVar[int] = 60  # universes, each with its rule, that Hypothesis makes
+    examples: ClassVar[int] = 60  # universes that Hypothesis makes
+    any_rule: ClassVar[st.SearchStrategy[tuple[int, int]]] = st.tuples(
+        st.integers(0, 511), st.integers(0, 511)
+    )
     ship_times: ClassVar[tuple[int, ...]] = (4, 40, 400)
     patient: ClassVar[bool] = True  # enough for a thousand generations of 360,000 cells
 
@@ -181,7 +184,7 @@ class LifeContract:
             st.integers(1, 40),
             st.integers(0, 9),
             st.sampled_from([0.0, 0.03, 0.4, 0.97, 1.1]),
-            st.tuples(st.integers(0, 511), st.integers(0, 511)),
+            self.any_rule,
             st.booleans(),
             st.integers(0, max(self.few_times)),
         )

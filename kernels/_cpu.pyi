@@ -1,0 +1,27 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+compiler: str
+
+def levels() -> list[str]: ...
+def vector_bits(level: str) -> int: ...
+def life_pass(
+    level: str,
+    src: npt.NDArray[np.uint64],
+    dst: npt.NDArray[np.uint64],
+    width: int,
+    torus: bool,
+    birth: int,
+    survival: int,
+    steps: int,
+    panels: int,
+    useful: int,
+    columns: int,
+    halo: int,
+    band_rows: int,
+    block_rows: int,
+    threads: int,
+) -> None: ...
+def __getattr__(name: str) -> Any: ...

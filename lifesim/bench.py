@@ -1,0 +1,229 @@
+"""How fast the backends are, in cell updates per second, beside the tile loop."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from kernels.backend import Backend, LifeUniverse
+from lifesim.grid import GridError, check_size
+from lifesim.rule import LIFE, Rule
+from lifesim.soup import random_grid
+from lifesim.topology import Topology
+
+SIDES = {"cpu": (1024, 4096, 16384), "cuda": (4096, 16384, 65536), "reference": (256,)}
+TILE_SOURCE = Path(__file__).parents[1] / "benchmarks" / "tile_loop.cpp"
+
+_ROUNDS = 8
+_TILE_ROWS, _TILE_COLUMNS = 60, 32
+
+
+class TileLoopError(RuntimeError):
+    """The tile loop cannot be had here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Something to be timed. step(n) makes n * cells cell updates, and waits for them."""
+
+    cells: int
+    step: Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """rates: cell updates per second, one a round, each of `steps` steps in one call."""
+
+    rates: tuple[float, ...]
+    steps: int
+
+    @property
+    def best(self) -> float:
+        return max(self.rates)
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.rates)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One line of the table. problem: why there are no figures; '' where there are."""
+
+    width: int
+    height: int
+    problem: str = ""
+    samples: Samples | None = None
+    tile: Samples | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Of the best to the tile loop's best; both ran by turns."""
+        if self.samples is None or self.tile is None:
+            return None
+        return self.samples.best / self.tile.best
+
+
+def compete(
+    runners: Sequence[Runner],
+    seconds: float,
+    *,
+    rounds: int = _ROUNDS,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[Samples]:
+    """Time the runners by turns, A B A B, so that a noisy machine is noisy to them all.
+
+    seconds: for all rounds of all runners together, warm-up apart. Rounds are left out
+    where one step takes too long for them, but never the first.
+    """
+
+    def timed(runner: Runner, steps: int) -> float:
+        start = clock()
+        runner.step(steps)
+        return max(clock() - start, 1e-9)
+
+    share = seconds / rounds / len(runners)
+    counts = []
+    for runner in runners:
+        timed(runner, 1)  # compiles, touches memory, wakes clocks
+        count, took = 1, timed(runner, 1)
+        while took < share / 4:
+            count = min(count * 8, max(count + 1, round(count * share / took)))
+            took = timed(runner, count)
+        counts.append(max(1, round(count * share / took)))
+    rates: list[list[float]] = [[] for _ in runners]
+    start = clock()
+    for done in range(1, rounds + 1):
+        for runner, count, found in zip(runners, counts, rates, strict=True):
+            found.append(runner.cells * count / timed(runner, count))
+        if (clock() - start) * (done + 1) / done > seconds * 1.1:
+            break
+    return [Samples(tuple(r), count) for r, count in zip(rates, counts, strict=True)]
+
+
+def runner_of(universe: LifeUniverse) -> Runner:
+    """A step is one stride, so that no pass does less than it could."""
+    return Runner(
+        universe.width * universe.height * universe.stride,
+        lambda n: universe.step(n * universe.stride),
+    )
+
+
+def soup_universe(
+    backend: Backend,
+    width: int,
+    height: int,
+    *,
+    rule: Rule = LIFE,
+    topology: Topology = Topology.TORUS,
+) -> LifeUniverse:
+    """A soup of density 1/2, seed 1, in the backend. Raises GridError and MemoryError."""
+    check_size(width, height, copies=1 if backend.name == "cuda" else 3)
+    return backend.life(
+        random_grid(width, height, Fraction(1, 2), 1).words,
+        width,
+        height,
+        torus=topology is Topology.TORUS,
+        birth=rule.birth,
+        survival=rule.survival,
+    )
+
+
+def measure(
+    backend: Backend,
+    sizes: Sequence[tuple[int, int]],
+    *,
+    rule: Rule = LIFE,
+    topology: Topology = Topology.TORUS,
+    seconds: float = 2.0,
+    tile: Runner | None = None,
+) -> Iterator[Measured]:
+    """Measure each size for about `seconds`, by turns with `tile` if it is given.
+
+    A size that there is no memory for becomes a line that says so.
+    """
+    for width, height in sizes:
+        try:
+            universe = soup_universe(backend, width, height, rule=rule, topology=topology)
+            runners = [runner_of(universe), *([tile] if tile else [])]
+            samples = compete(runners, seconds)
+        except (GridError, MemoryError) as error:
+            yield Measured(width, height, problem=str(error) or "out of memory")
+            continue
+        yield Measured(width, height, "", samples[0], samples[1] if tile else None)
+        del universe, runners  # or the next one would have to fit beside it
+
+
+class TileLoop:
+    """benchmarks/tile_loop.cpp, compiled for this machine: the CPU's ceiling."""
+
+    def __init__(self, source: Path = TILE_SOURCE) -> None:
+        """Compiles it (a second or two) with CXX, or g++. Raises TileLoopError."""
+        if not source.is_file():
+            raise TileLoopError(f"{source.name} comes with the source checkout only")
+        compiler = os.environ.get("CXX") or "g++"
+        with tempfile.TemporaryDirectory() as folder:
+            library = Path(folder) / "tile_loop.so"
+            command = [*compiler.split(), "-O3", "-march=native", "-std=gnu++17", "-Wno-psabi"]
+            command += ["-shared", "-fPIC", str(source), "-o", str(library)]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                if done.returncode:
+                    said = (done.stderr.strip().splitlines() or ["no message"])[0]
+                    raise TileLoopError(f"{compiler} refuses {source.name}: {said}")
+                self._library = ctypes.CDLL(str(library))  # stays mapped when the file goes
+            except OSError as error:
+                raise TileLoopError(f"{compiler}: {error.strerror or error}") from None
+
+    def advance(self, bits: int, tiles: Sequence[np.ndarray], generations: int) -> np.ndarray:
+        """The one of the two tiles (rows, columns | 1, bits / 32 words) that has the result.
+
+        Its last vector of each row is padding; rows have moved down by `generations`.
+        """
+        rows, pitch = tiles[0].shape[:2]
+        a, b = (ctypes.c_void_p(t.ctypes.data) for t in tiles)
+        function = getattr(self._library, f"tile_{bits}")
+        function.restype = None
+        columns = pitch - 1
+        function(a, b, ctypes.c_int(rows), ctypes.c_int(columns), ctypes.c_longlong(generations))
+        return tiles[generations % 2]
+
+    def runner(self, bits: int = 512, threads: int = 1) -> Runner:
+        """Vectors of 128, 256 or 512 bits; every thread has a tile of its own."""
+        pairs = [
+            (aligned_tile(_TILE_ROWS, _TILE_COLUMNS, bits, seed),) * 1
+            + (aligned_tile(_TILE_ROWS, _TILE_COLUMNS, bits, seed),)
+            for seed in range(threads)
+        ]
+        pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        unit = 64  # generations: one takes microseconds, less than a call
+
+        def step(count: int) -> None:
+            if pool is None:
+                self.advance(bits, pairs[0], unit * count)
+            else:  # ctypes lets go of the interpreter, so that they run at once
+                list(pool.map(lambda pair: self.advance(bits, pair, unit * count), pairs))
+
+        return Runner(_TILE_ROWS * _TILE_COLUMNS * bits * threads * unit, step)
+
+
+def aligned_tile(rows: int, columns: int, bits: int, seed: int) -> np.ndarray:
+    """A random tile: uint32 (rows, columns | 1, bits / 32), at a cache line's beginning."""
+    shape = rows, columns | 1, bits // 32
+    words = int(np.prod(shape))
+    memory = np.zeros(words + 16, np.uint32)
+    first = -memory.ctypes.data % 64 // 4
+    tile = memory[first : first + words].reshape(shape)
+    tile[:] = np.random.default_rng(seed).integers(0, 2**32, shape, np.uint32)
+    return tile

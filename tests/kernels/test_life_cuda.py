@@ -1,0 +1,336 @@
+"""Life on CUDA devices: the contract, emulated and on a GPU, any plan, and their choice."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from kernels.backend import Backend, LifeUniverse, Words
+from kernels.device import Device
+from kernels.life import ref
+from kernels.life.cuda import SOURCE, DeviceLife
+from kernels.life.plan import (
+    CudaLayout,
+    CudaPlan,
+    choose_cuda,
+    cuda_layout,
+    cuda_plan,
+    pass_steps,
+)
+from tests.contracts import (
+    FULL,
+    NARROW,
+    LifeContract,
+    Size,
+    assert_holds,
+    history,
+    pack,
+    rule_of,
+    soup,
+)
+from tests.emulation import EmulatedDevice
+from tests.emulation.emulated import EmulatedModule
+
+LIFE, HIGH_LIFE = rule_of("B3/S23"), rule_of("B36/S23")
+# Every leaf of the rule's tables, with the fewest rules, as each is compiled for itself.
+FEW_RULES = {
+    "Conway": "B3/S23",
+    "HighLife": "B36/S23",
+    "inverted Day & Night": "B0123478/S34678",
+    "born always": "B012345678/S",
+    "corners only": "B0/S8",
+}
+
+
+class Emulated(EmulatedDevice):
+    """Remembers its modules, as CudaDevice does: looking them up takes the compiler."""
+
+    def __init__(self, order: str) -> None:
+        super().__init__(order=order)
+        self._modules: dict[tuple[Path, frozenset[tuple[str, int | str]]], EmulatedModule] = {}
+
+    def module(self, source: Path, defines: Mapping[str, int | str]) -> EmulatedModule:
+        key = source, frozenset(defines.items())
+        if key not in self._modules:
+            self._modules[key] = super().module(source, defines)
+        return self._modules[key]
+
+
+@cache
+def device(order: str = "forward") -> Device:
+    return cast(Device, Emulated(order))  # its methods take its own buffers only
+
+
+class EmulatedBackend(Backend):
+    name = "cuda"
+
+    def describe(self) -> str:
+        return "emulated"
+
+    def life(
+        self, words: Words, width: int, height: int, *, torus: bool, birth: int, survival: int
+    ) -> LifeUniverse:
+        return DeviceLife(device(), words, width, height, torus, birth, survival)
+
+
+class TestEmulated(LifeContract):
+    sizes = NARROW + FULL + ((127, 29), (257, 19), (1021, 7), (4099, 3), (4100, 3), (8300, 2))
+    times = (1, 2, 9, 33)
+    few_times = (1, 9, 18)
+    rules = FEW_RULES
+    rule_sizes = ((65, 33), (64, 20))
+    any_rule = st.sampled_from([LIFE, HIGH_LIFE])
+    ship_times = (4, 40, 100)
+    patient = False
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return EmulatedBackend()
+
+
+@pytest.mark.gpu
+class TestCuda(LifeContract):
+    rule_sizes = ((65, 33), (512, 8))
+    examples = 15  # each with a rule that is compiled for it
+
+    @pytest.fixture(scope="module")
+    @staticmethod
+    def backend() -> Backend:
+        from kernels.cuda import CudaBackend
+
+        return CudaBackend()
+
+
+# --- plans given ---------------------------------------------------------------
+
+
+def check_plan(
+    plan: CudaPlan,
+    size: Size,
+    torus: bool,
+    rule: tuple[int, int] = LIFE,
+    generations: int | None = None,
+    on: Device | None = None,
+) -> None:
+    """Two passes, by default: the second reads what the first has written."""
+    t = 2 * plan.steps if generations is None else generations
+    words = pack(soup(*size))
+    universe = DeviceLife(on or device(), words, *size, torus, *rule, plan)
+    assert universe.stride == plan.steps
+    universe.step(t)
+    assert_holds(universe, history(size, rule, torus, (t,))[0], plan)
+
+
+def widths_of(lanes: int, words: int) -> tuple[int, int]:
+    """Of two panels and a bit: a multiple of what a lane holds, and an odd one."""
+    most = 32 * lanes * words
+    return (2 * most + most // 8) // 12 * 12, 2 * most + most // 8 + 1
+
+
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+@pytest.mark.parametrize("words", [1, 2, 3, 4])
+@pytest.mark.parametrize("lanes", [8, 16, 32])
+def test_shapes(lanes: int, words: int, torus: bool) -> None:
+    """Teams of lanes, words a lane, aligned or not, with stages filled first or not."""
+    even, odd = widths_of(lanes, words)
+    steps = (lanes + words) % 4 + 1
+    for width, fill, segment in ((even, True, 3), (odd, False, 7)):
+        layout = cuda_layout(width, torus, words, lanes, steps)
+        assert layout.panels > 1
+        assert layout.aligned == (width == even or words == 1)
+        for height, rows in ((7, segment), (1, 1), (2, 4)):
+            plan = CudaPlan(layout, steps, rows, fill, resident=8)
+            check_plan(plan, (width, height), torus, HIGH_LIFE if fill else LIFE)
+
+
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+@pytest.mark.parametrize("fill", [True, False], ids=["filled", "unfilled"])
+@pytest.mark.parametrize("steps", [1, 2, 3, 5, 8])
+def test_steps(steps: int, fill: bool, torus: bool) -> None:
+    """Segments from one row to more than there are, halos wider than need be."""
+    for width, height in ((300, 13), (5, 3)):
+        layout = cuda_layout(width, torus, 2, 8, 8)
+        for segment in (1, 2, 4, 5, 12, 13, 14, 100):
+            plan = CudaPlan(layout, steps, segment, fill, resident=8)
+            check_plan(plan, (width, height), torus)
+
+
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 31, 64, 255, 256, 257, 700, 1024])
+def test_widths(width: int, torus: bool) -> None:
+    """Narrower than a halo, than a panel, and just wider; words apart where they might not."""
+    for height in (1, 6):
+        layout = cuda_layout(width, torus, 2, 8, 3)
+        for given_layout in (layout, replace(layout, aligned=False)):
+            check_plan(CudaPlan(given_layout, 3, 4, True, 8), (width, height), torus)
+
+
+@pytest.mark.parametrize("order", ["reverse", "shuffled:1", "shuffled:2"])
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+def test_order_of_lanes_does_not_matter(order: str, torus: bool) -> None:
+    for lanes, words, width in ((32, 4, 257), (8, 2, 1100), (16, 3, 400)):
+        layout = cuda_layout(width, torus, words, lanes, 4)
+        for fill in (True, False):
+            plan = CudaPlan(layout, 4, 5, fill, resident=8)
+            check_plan(plan, (width, 17), torus, on=device(order))
+
+
+def test_a_plan_serves_whole_passes_only() -> None:
+    """What is left of a number of generations is done in shorter passes."""
+    plan = CudaPlan(cuda_layout(300, True, 2, 8, 5), 5, 4, True, 8)
+    for t in range(12):
+        check_plan(plan, (300, 13), True, generations=t)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+@pytest.mark.parametrize("lanes", [8, 16, 32])
+@pytest.mark.parametrize(("words", "steps"), [(4, 7), (3, 9), (1, 2), (2, 4)])
+def test_shapes_on_a_gpu(lanes: int, words: int, steps: int, torus: bool) -> None:
+    from kernels.cuda import CudaDevice
+
+    gpu = cast(Device, CudaDevice())
+    for width in widths_of(lanes, words):
+        layout = cuda_layout(width, torus, words, lanes, steps)
+        for fill, segment in ((True, 40), (False, 33)):
+            plan = CudaPlan(layout, steps, segment, fill, resident=8)
+            check_plan(plan, (width, 100), torus, HIGH_LIFE, on=gpu)
+
+
+# --- plans chosen --------------------------------------------------------------
+
+
+def assert_sound(layout: CudaLayout, width: int, torus: bool, steps: int) -> None:
+    """What life.cu asks of a layout."""
+    row, halo, useful = layout.row_words, layout.halo, layout.useful
+    excess = layout.panels * useful - layout.period
+    assert halo >= steps
+    assert halo % layout.words == useful % layout.words == 0
+    assert useful + 2 * halo <= 32 * row
+    assert 0 <= excess < useful, "the last panel is empty"
+    if torus:
+        assert layout.period % width == 0
+        assert useful - excess >= halo, "a halo comes from two panels"
+    else:
+        assert layout.period == width
+    # A word has at most one halo column, and a lane's words have theirs at the same bit.
+    columns = [*range(halo), *range(halo + useful, 2 * halo + useful)]
+    bit = {c % row: c // row for c in columns}
+    assert len(bit) == len(columns), "a word with two halo columns"
+    for x in range(0, row, layout.words):
+        assert len({bit.get(x + k) for k in range(layout.words)}) == 1
+    assert not layout.aligned or (layout.period % layout.words == excess % layout.words == 0)
+
+
+WIDTHS = st.one_of(st.integers(1, 300), st.integers(1, 20_000), st.integers(1, 10**6))
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    WIDTHS,
+    st.booleans(),
+    st.integers(1, 4),
+    st.sampled_from([8, 16, 32]),
+    st.integers(1, 16),
+)
+def test_any_layout(width: int, torus: bool, words: int, lanes: int, steps: int) -> None:
+    assume(2 * -(-steps // words) <= lanes)  # both halos have a place in a row of words
+    assert_sound(cuda_layout(width, torus, words, lanes, steps), width, torus, steps)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    WIDTHS,
+    st.one_of(st.integers(1, 100), st.integers(1, 10**6)),
+    st.booleans(),
+    st.sampled_from([1, 4, 108, 132]),
+)
+def test_choice(width: int, height: int, torus: bool, multiprocessors: int) -> None:
+    plan = choose_cuda(width, height, torus, multiprocessors)
+    assert_sound(plan.layout, width, torus, plan.steps)
+    assert 1 <= plan.segment <= height
+    # The passes for what is left of a number of generations have the same layout.
+    for steps, _ in pass_steps(2 * plan.steps - 1, plan.steps):
+        short = cuda_plan(plan.layout, height, steps, multiprocessors)
+        assert short.layout == plan.layout
+        assert short.layout.halo >= short.steps == steps
+        assert 1 <= short.segment <= height
+
+
+@given(st.integers(0, 10**12), st.integers(1, 20))
+def test_passes_add_up(generations: int, longest: int) -> None:
+    passes = pass_steps(generations, longest)
+    assert sum(steps * count for steps, count in passes) == generations
+    assert all(1 <= steps <= longest and count >= 1 for steps, count in passes)
+    assert len(passes) <= 4
+
+
+def test_choice_fills_a_large_gpu() -> None:
+    plan = choose_cuda(16384, 16384, True, 132)
+    teams = plan.layout.panels * -(-16384 // plan.segment)
+    assert teams * plan.layout.lanes // 32 >= 132 * plan.resident // 2
+    assert plan.steps >= 4
+
+
+# --- nvcc ----------------------------------------------------------------------
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@pytest.mark.parametrize(
+    ("width", "torus", "lanes", "rule"),
+    [
+        (16384, True, 32, LIFE),
+        (16384, False, 8, HIGH_LIFE),
+        (16381, True, 16, LIFE),
+        (16383, False, 32, HIGH_LIFE),
+    ],
+    ids=str,
+)
+def test_nvcc_compiles(
+    width: int, torus: bool, lanes: int, rule: tuple[int, int], tmp_path: Path
+) -> None:
+    """What the planner chooses, of lanes any, without a warning and without spills."""
+    chosen = choose_cuda(width, 16384, torus, 132)
+    layout = cuda_layout(width, torus, chosen.layout.words, lanes, chosen.steps)
+    defines = replace(chosen, layout=layout).defines(*rule, torus)
+    arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 80, 90)]
+    done = subprocess.run(
+        [
+            *("nvcc", "-std=c++17", *arches, "--fatbin", "-Werror=all-warnings", "-Xptxas=-v"),
+            *(f"-D{name}={value}" for name, value in defines.items()),
+            *(str(SOURCE), "-o", str(tmp_path / "life.fatbin")),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    spills = [line.strip() for line in done.stderr.splitlines() if "spill" in line]
+    assert len(spills) == 9, "three kernels for each architecture"
+    assert set(spills) == {"0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"}
+
+
+def test_memory_that_is_not_there() -> None:
+    small = cast(Device, EmulatedDevice(memory=1 << 16))
+    words = np.zeros((2000, 16), np.uint64)
+    with pytest.raises(MemoryError):
+        DeviceLife(small, words, 1024, 2000, True, *LIFE)
+
+
+def test_universe_that_repeats_on_a_torus() -> None:
+    """A torus narrower than a row of words is computed several times, side by side."""
+    plan = choose_cuda(5, 7, True, 4)
+    assert plan.layout.period % 5 == 0
+    assert plan.layout.period > 5
+    universe = DeviceLife(device(), pack(soup(5, 7)), 5, 7, True, *LIFE)
+    universe.step(20)
+    assert_holds(universe, pack(ref.run(soup(5, 7), *LIFE, True, 20)))
