@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels.backend import Backend, LifeUniverse
 from lifesim.grid import GridError, check_size
@@ -27,6 +28,8 @@ TILE_SOURCE = Path(__file__).parents[1] / "benchmarks" / "tile_loop.cpp"
 
 _ROUNDS = 8
 _TILE_ROWS, _TILE_COLUMNS = 60, 32
+
+Tile = npt.NDArray[np.uint32]
 
 
 class TileLoopError(RuntimeError):
@@ -154,15 +157,25 @@ def measure(
     A size that there is no memory for becomes a line that says so.
     """
     for width, height in sizes:
-        try:
-            universe = soup_universe(backend, width, height, rule=rule, topology=topology)
-            runners = [runner_of(universe), *([tile] if tile else [])]
-            samples = compete(runners, seconds)
-        except (GridError, MemoryError) as error:
-            yield Measured(width, height, problem=str(error) or "out of memory")
-            continue
-        yield Measured(width, height, "", samples[0], samples[1] if tile else None)
-        del universe, runners  # or the next one would have to fit beside it
+        yield _measure_one(backend, width, height, rule, topology, seconds, tile)
+
+
+# A function of its own, so that one universe is gone before the next is made.
+def _measure_one(
+    backend: Backend,
+    width: int,
+    height: int,
+    rule: Rule,
+    topology: Topology,
+    seconds: float,
+    tile: Runner | None,
+) -> Measured:
+    try:
+        universe = soup_universe(backend, width, height, rule=rule, topology=topology)
+        samples = compete([runner_of(universe), *([tile] if tile else [])], seconds)
+    except (GridError, MemoryError) as error:
+        return Measured(width, height, problem=str(error) or "out of memory")
+    return Measured(width, height, "", samples[0], samples[1] if tile else None)
 
 
 class TileLoop:
@@ -186,44 +199,49 @@ class TileLoop:
             except OSError as error:
                 raise TileLoopError(f"{compiler}: {error.strerror or error}") from None
 
-    def advance(self, bits: int, tiles: Sequence[np.ndarray], generations: int) -> np.ndarray:
-        """The one of the two tiles (rows, columns | 1, bits / 32 words) that has the result.
+    def advance(self, a: Tile, b: Tile, columns: int, generations: int) -> Tile:
+        """a or b, which has a's cells `generations` on, and as many rows further down.
 
-        Its last vector of each row is padding; rows have moved down by `generations`.
+        b is of a's shape; both are overwritten, and lie as aligned_tile()'s do.
         """
-        rows, pitch = tiles[0].shape[:2]
-        a, b = (ctypes.c_void_p(t.ctypes.data) for t in tiles)
-        function = getattr(self._library, f"tile_{bits}")
+        function = getattr(self._library, f"tile_{32 * a.shape[2]}")
         function.restype = None
-        columns = pitch - 1
-        function(a, b, ctypes.c_int(rows), ctypes.c_int(columns), ctypes.c_longlong(generations))
-        return tiles[generations % 2]
+        function(
+            ctypes.c_void_p(a.ctypes.data),
+            ctypes.c_void_p(b.ctypes.data),
+            ctypes.c_int(a.shape[0]),
+            ctypes.c_int(columns),
+            ctypes.c_longlong(generations),
+        )
+        return b if generations % 2 else a
 
     def runner(self, bits: int = 512, threads: int = 1) -> Runner:
         """Vectors of 128, 256 or 512 bits; every thread has a tile of its own."""
         pairs = [
-            (aligned_tile(_TILE_ROWS, _TILE_COLUMNS, bits, seed),) * 1
-            + (aligned_tile(_TILE_ROWS, _TILE_COLUMNS, bits, seed),)
-            for seed in range(threads)
+            tuple(aligned_tile(_TILE_ROWS, _TILE_COLUMNS, bits, seed) for seed in (i, i))
+            for i in range(threads)
         ]
         pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        unit = 64  # generations: one takes microseconds, less than a call
+        unit = 64  # generations a step: a single one takes no longer than a call
 
         def step(count: int) -> None:
+            def run(pair: tuple[Tile, ...]) -> None:
+                self.advance(pair[0], pair[1], _TILE_COLUMNS, unit * count)
+
             if pool is None:
-                self.advance(bits, pairs[0], unit * count)
-            else:  # ctypes lets go of the interpreter, so that they run at once
-                list(pool.map(lambda pair: self.advance(bits, pair, unit * count), pairs))
+                run(pairs[0])
+            else:  # ctypes lets go of the interpreter: they run at once
+                list(pool.map(run, pairs))
 
         return Runner(_TILE_ROWS * _TILE_COLUMNS * bits * threads * unit, step)
 
 
-def aligned_tile(rows: int, columns: int, bits: int, seed: int) -> np.ndarray:
-    """A random tile: uint32 (rows, columns | 1, bits / 32), at a cache line's beginning."""
+def aligned_tile(rows: int, columns: int, bits: int, seed: int) -> Tile:
+    """A random tile: uint32 (rows, columns | 1, bits / 32), its vectors aligned."""
     shape = rows, columns | 1, bits // 32
-    words = int(np.prod(shape))
-    memory = np.zeros(words + 16, np.uint32)
+    count = rows * (columns | 1) * bits // 32
+    memory = np.empty(count + 16, np.uint32)
     first = -memory.ctypes.data % 64 // 4
-    tile = memory[first : first + words].reshape(shape)
-    tile[:] = np.random.default_rng(seed).integers(0, 2**32, shape, np.uint32)
+    tile = memory[first : first + count].reshape(shape)
+    tile[:] = np.random.default_rng(seed).integers(0, 1 << 32, shape, np.uint32)
     return tile

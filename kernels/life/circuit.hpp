@@ -12,7 +12,7 @@ template <class W>
 struct RowState { W x, m, l, c, r; };  // x + 2m = l + c + r
 
 template <class W>
-BITS_FN RowState<W> row_state(W l, W c, W r) { return {xor3(l, c, r), maj3(l, c, r), l, c, r}; }
+BITS_FN RowState<W> row_state(W l, W c, W r) { return {xor3(l, r, c), maj3(l, r, c), l, c, r}; }
 
 // Conway's rule, B3/S23.
 struct Conway {
@@ -27,12 +27,14 @@ struct Conway {
             W m2 = lut3<0x91>(m1, low.m, top.m);
             return lut3<0x58>(m2, m0, m1);
         } else {
-            // Neighbours and cell together number 3, or 4 with the cell alive.
-            W s = top.x ^ mid.x ^ low.x, k = maj3(top.x, mid.x, low.x);
-            W p = top.m ^ mid.m ^ low.m, q = maj3(top.m, mid.m, low.m);
-            // weight two: k + p + 2q; one of it for 3, two of it for 4
-            W one = (k ^ p) & ~q, two = (k & p) ^ q;
-            return (s & one) | (mid.c & two & ~(s | (k ^ p)));
+            // 19 two-input operations, five of them the row sums', whose l ^ r and
+            // l & r are wanted again here. The neighbours number 2 or 3 if just one of
+            // four bits of weight two is set: m above and below, the carry of the
+            // three low bits, and l & r; with the low bit, or the cell, it lives.
+            W a = mid.l ^ mid.r, b = mid.l & mid.r;
+            W s = xor3(top.x, low.x, a), k = maj3(top.x, low.x, a);
+            W odd = (top.m ^ low.m) ^ (b ^ k), both = (top.m & low.m) | (b & k);
+            return odd & ~both & (s | mid.c);
         }
     }
 };

@@ -72,7 +72,7 @@ BITS_FN void column(const Rule& rule, const V* above, const V* in, V* out, int r
 }
 
 template <bool MASKED, class Rule>
-void sweep(const Rule& rule, const V* above, const V* in, V* out, int rows, int columns,
+__attribute__((noinline)) void sweep(const Rule& rule, const V* above, const V* in, V* out, int rows, int columns,
            const V* mask) {
     auto m = [&](int x) { return MASKED ? mask[x] : V{}; };
     if (columns == 1) {
@@ -328,6 +328,19 @@ std::size_t scratch_bytes(const LifePass& p) {
     return 2 * n.block + n.above + n.mask + n.line + n.strips;
 }
 
+// Well-known rules that are compiled in; any other is looked up as it runs, at less
+// than half of their speed.
+#define KNOWN_RULES(RULE)                                                              \
+    RULE("36", "23") RULE("3678", "34678") RULE("2", "") RULE("1357", "1357")          \
+    RULE("3", "012345678") RULE("3", "12345") RULE("36", "125") RULE("35678", "5678")  \
+    RULE("368", "245") RULE("4678", "35678") RULE("34", "34")
+
+constexpr u32 counts(const char* digits) {
+    u32 set = 0;
+    for (; *digits; digits++) set |= 1u << (*digits - '0');
+    return set;
+}
+
 DynamicRule<V> dynamic_rule(const LifePass& p) {
     DynamicRule<V> rule;
     V none{};
@@ -356,8 +369,13 @@ void run_task(const LifePass& p, i64 index, void* scratch) {
     i64 panel = index % p.panels, y0 = index / p.panels * p.band_rows;
     i64 y1 = y0 + p.band_rows < p.height ? y0 + p.band_rows : p.height;
     Task task{p, s, panel, panel * p.useful - p.halo, p.columns};
-    if (p.birth == 8 && p.survival == 12) task.run(Conway{}, y0, y1);
-    else task.run(dynamic_rule(p), y0, y1);
+    if (p.birth == counts("3") && p.survival == counts("23")) return task.run(Conway{}, y0, y1);
+#define TRY(b, s)                                         \
+    if (p.birth == counts(b) && p.survival == counts(s))  \
+        return task.run(StaticRule<rule_table(counts(b), counts(s))>{}, y0, y1);
+    KNOWN_RULES(TRY)
+#undef TRY
+    task.run(dynamic_rule(p), y0, y1);
 }
 
 }  // namespace
