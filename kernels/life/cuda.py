@@ -39,6 +39,8 @@ class DeviceLife(LifeUniverse):
 
         layout = self._layout
         rows = layout.panels * height
+        if rows * layout.lanes >= 1 << 32:
+            raise MemoryError(f"{width}x{height} cells are more than one device's kernels address")
         self._raw_words = height * words.shape[1] * 2
         raw = device.alloc(4 * self._raw_words)
         self._now: Buffer = device.alloc(4 * rows * layout.row_words)

@@ -207,16 +207,18 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
         inside[k] = below_high & ~below_low;
     }
 
-    const ptrdiff_t pitch = ptrdiff_t(panels) * K;
+    // Rows are found by the number of a lane's words in the whole array: 32 bits are
+    // enough (the host sees to it), and make addresses cheap.
+    const u32 pitch = u32(panels) * LANES, wrap = pitch * u32(height);
     int y = first - STEPS;  // the row read next
     int until_wrap = y % height;
     until_wrap = height - (until_wrap < 0 ? until_wrap + height : until_wrap);
-    const u32* source = src + pitch * (height - until_wrap) + panel * K + x;
-    // From the lane's own words to those that its halo bits come from.
-    int far_distance[SOURCES];
+    u32 source = pitch * u32(height - until_wrap) + u32(panel * LANES + lane);
+    // Where the words that halo bits come from would lie for the lane's number 0.
+    const u32* far_src[SOURCES];
 #pragma unroll
     for (int k = 0; k < SOURCES; k++)
-        far_distance[k] = other < 0 ? 0 : (other - panel) * K + (at + k) % K - x;
+        far_src[k] = src + (other < 0 ? 0 : (other - panel) * K + (at + k) % K - x);
 
     __shared__ __align__(16) u32 ring[RING][2][32 * WORDS];
     const int mine = threadIdx.x * WORDS;
@@ -224,16 +226,17 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
         constexpr int UNIT = WORDS == 3 ? 1 : WORDS, FAR_UNIT = ALIGNED ? UNIT : 1;
 #pragma unroll
         for (int k = 0; k < WORDS; k += UNIT)
-            copy_async<4 * UNIT>(&ring[slot][0][mine + k], source + k);
+            copy_async<4 * UNIT>(&ring[slot][0][mine + k], src + size_t(source) * WORDS + k);
         if (halo_mask) {
 #pragma unroll
             for (int k = 0; k < WORDS; k += FAR_UNIT)
-                copy_async<4 * FAR_UNIT>(&ring[slot][1][mine + k],
-                                         source + far_distance[ALIGNED ? 0 : k] + (ALIGNED ? k : 0));
+                copy_async<4 * FAR_UNIT>(
+                    &ring[slot][1][mine + k],
+                    far_src[ALIGNED ? 0 : k] + size_t(source) * WORDS + (ALIGNED ? k : 0));
         }
         close_copies();
         source += pitch, y++;
-        if (--until_wrap == 0) source -= pitch * height, until_wrap = height;
+        if (--until_wrap == 0) source -= wrap, until_wrap = height;
     };
     // The row of a slot, which is row y - RING: RING have been asked for since.
     auto take = [&](int slot) {
@@ -283,7 +286,7 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
 #endif
     static_assert(UNROLL % RING == 0, "slots of the ring are constants");
     // Several rows a turn, so that what moves between registers is only renamed.
-    u32* target = dst + pitch * (first + i) + panel * K + x;
+    u32 target = pitch * u32(first + i) + u32(panel * LANES + lane);
 #pragma unroll 1
     for (; i < segment; i += UNROLL) {
 #pragma unroll
@@ -292,7 +295,7 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
             Wide row = take((FILLED + j) % RING);
 #pragma unroll
             for (int t = 0; t < STEPS; t++) row = run(t, row);
-            if (unsigned(i + j) < unsigned(rows)) store(target, row.row);
+            if (unsigned(i + j) < unsigned(rows)) store(dst + size_t(target) * WORDS, row.row);
             target += pitch;
         }
     }

@@ -1,0 +1,1 @@
+"""Measurements of record; each module or package of this one says how it is run."""
