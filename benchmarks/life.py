@@ -3,9 +3,10 @@
     python -m benchmarks.life [--device cuda:N|cpu] [--sizes SIZE ...] [--json]
 
 A SIZE is 16384, 10000x9999 or plane:16384, in cells. Rates are cell updates per second,
-the best of rounds that take turns with what they are compared with. On the CPU that is
-the tile loop (tile_loop.cpp), which never leaves the cache: one thread unless a table
-says otherwise. On CUDA the limit is the rate at which three-input operations issue.
+the best of rounds that take turns with what they are compared with; ratios are medians
+over the rounds, which a noisy machine distorts less. On the CPU that is the tile loop
+(tile_loop.cpp): B3/S23 that never leaves the cache. One thread, unless a table has more.
+On CUDA the limit is the rate at which three-input operations issue.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import median
 
 from kernels.backend import Backend, BackendUnavailableError
 from kernels.cpu import CpuBackend, CpuLife, core_count
@@ -70,12 +72,9 @@ class Row:
     rate: float = 0.0
     median: float = 0.0
     tile: float | None = None
+    ratio: float | None = None
     of_limit: float | None = None
     cost: PassCost | None = None
-
-    @property
-    def ratio(self) -> float | None:
-        return self.rate / self.tile if self.tile else None
 
     @property
     def bandwidth(self) -> float:
@@ -95,8 +94,10 @@ class Threads:
     threads: int
     one: float
     all: float
-    tile_one: float | None
-    tile_all: float | None
+    ratio: float
+    tile_one: float | None = None
+    tile_all: float | None = None
+    tile_ratio: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ class EndToEnd:
     rate: float
     whole: float
     tile: float | None
+    ratio: float | None
 
 
 def cpu_cost(plan: CpuPlan, width: int, height: int, vector_bits: int) -> PassCost:
@@ -138,10 +140,9 @@ def cuda_limit(multiprocessors: int, words: int, rule: Rule) -> float:
 
 
 def default_cases(cuda: bool) -> list[Case]:
+    squares, ragged, side = [4096, 16384], [(16383, 16384), (10000, 10000)], 16384
     if cuda:
-        squares, ragged, side = (16384, 65536, 131072, 262144), [(65535, 65535)], 65536
-    else:
-        squares, ragged, side = (4096, 16384), [(16383, 16384), (10000, 10000)], 16384
+        squares, ragged, side = [16384, 65536, 131072, 262144], [(65535, 65535)], 65536
     return [
         *(Case(n, n) for n in squares),
         *(Case(*size) for size in ragged),
@@ -163,15 +164,16 @@ def measure(backend: Backend, case: Case, seconds: float, tile: Runner | None) -
         plan = universe.plan(1 << 30)
         cost = cpu_cost(plan, case.width, case.height, backend.vector_bits)
     elif backend.name == "cuda":
-        count = multiprocessors_of(backend)
-        cuda_plan = choose_cuda(case.width, case.height, case.topology == "torus", count)
-        cost = cuda_cost(cuda_plan, case.width, case.height)
-        of_limit = samples[0].best / cuda_limit(count, cuda_plan.layout.words, case.rule)
+        count, torus = multiprocessors_of(backend), case.topology is Topology.TORUS
+        pass_plan = choose_cuda(case.width, case.height, torus, count)
+        cost = cuda_cost(pass_plan, case.width, case.height)
+        of_limit = samples[0].best / cuda_limit(count, pass_plan.layout.words, case.rule)
     return Row(
         case,
         rate=samples[0].best,
         median=samples[0].median,
         tile=samples[1].best if tile else None,
+        ratio=samples[0].ratio(samples[1]) if tile else None,
         of_limit=of_limit,
         cost=cost,
     )
@@ -200,8 +202,12 @@ def measure_threads(case: Case, loop: TileLoop | None, seconds: float) -> Thread
     ]
     if loop:
         runners += [loop.runner(b.vector_bits, b.threads) for b in backends]
-    rates = [found.best for found in compete(runners, seconds)]
-    return Threads(case, every, rates[0], rates[1], *(rates[2:] or (None, None)))
+    one, both, *tiles = compete(runners, seconds)
+    result = Threads(case, every, one.best, both.best, both.ratio(one))
+    if not tiles:
+        return result
+    scaled = tiles[1].ratio(tiles[0])
+    return replace(result, tile_one=tiles[0].best, tile_all=tiles[1].best, tile_ratio=scaled)
 
 
 def measure_end_to_end(
@@ -213,15 +219,18 @@ def measure_end_to_end(
     command = [sys.executable, "-c", "from lifesim.cli import main; main()", "run", "--json"]
     command += ["--quiet", "--backend", "cpu", "--threads", "1", "--steps", str(steps)]
     command += ["--size", f"{case.width}x{case.height}", "--topology", str(case.topology)]
-    rates, whole, tiles = [], [], []
+    rates: list[float] = []
+    whole: list[float] = []
+    tiles: list[float] = []
     for _ in range(rounds):
         start = time.perf_counter()
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
         whole.append(cells * steps / (time.perf_counter() - start))
         rates.append(float(json.loads(done.stdout)["cell_updates_per_second"]))
         if tile:
-            tiles.append(compete([tile], 0.3, rounds=3)[0].best)
-    return EndToEnd(case, steps, max(rates), max(whole), max(tiles, default=None))
+            tiles.append(compete([tile], 0.3, rounds=3)[0].median)
+    ratio = median(a / b for a, b in zip(rates, tiles, strict=True)) if tile else None
+    return EndToEnd(case, steps, max(rates), max(whole), max(tiles, default=None), ratio)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -237,10 +246,8 @@ def main_table(rows: Sequence[Row], cuda: bool) -> str:
     def line(row: Row) -> list[str]:
         if row.problem:
             return [str(row.case), row.problem, *("" for _ in head[2:])]
-        if cuda:
-            compared = [percent(row.of_limit)]
-        else:
-            compared = [number(row.tile, size), number(row.ratio)]
+        tile = [number(row.tile, size), number(row.ratio)]
+        compared = [percent(row.of_limit)] if cuda else tile
         cost = row.cost
         planned = [str(cost.steps), percent(cost.useful)] if cost else ["–", "–"]
         rates = [number(row.rate, size), number(row.median, size)]
@@ -274,10 +281,8 @@ def thread_table(results: Sequence[Threads]) -> str:
     head = ["universe", "1 thread, 10⁹/s", "all", "ratio", "tile loop, 1", "all", "ratio"]
 
     def line(t: Threads) -> list[str]:
-        tiles = [number(t.tile_one, 1e9), number(t.tile_all, 1e9)]
-        scaled = number(t.tile_all / t.tile_one) if t.tile_one and t.tile_all else "–"
-        rates = [number(t.one, 1e9), number(t.all, 1e9), number(t.all / t.one)]
-        return [str(t.case), *rates, *tiles, scaled]
+        tiles = [number(t.tile_one, 1e9), number(t.tile_all, 1e9), number(t.tile_ratio)]
+        return [str(t.case), number(t.one, 1e9), number(t.all, 1e9), number(t.ratio), *tiles]
 
     return table(head, [line(t) for t in results])
 
@@ -286,8 +291,7 @@ def end_table(results: Sequence[EndToEnd]) -> str:
     head = ["lifesim run", "generations", "10⁹/s", "tile loop", "ratio", "whole process, 10⁹/s"]
 
     def line(e: EndToEnd) -> list[str]:
-        ratio = number(e.rate / e.tile) if e.tile else "–"
-        rates = [number(e.rate, 1e9), number(e.tile, 1e9), ratio, number(e.whole, 1e9)]
+        rates = [number(e.rate, 1e9), number(e.tile, 1e9), number(e.ratio), number(e.whole, 1e9)]
         return [str(e.case), str(e.steps), *rates]
 
     return table(head, [line(e) for e in results])

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from kernels import backend as backends
 from lifesim.digest import digest
-from lifesim.grid import BitGrid
+from lifesim.grid import BitGrid, check_size
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology
 
 _CHUNK_SECONDS = 0.2  # between two calls of a progress function
+_REFERENCE_COPIES = 48  # a byte a cell, in six arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,15 @@ class Life:
 
         backend: "auto", "cuda", "cpu", "reference" or an object of kernels.backend.
         Raises RuleError, ValueError for an unknown topology or backend name,
-        BackendUnavailableError and MemoryError.
+        BackendUnavailableError, and GridError or MemoryError for too large a universe.
         """
         self.rule = rule if isinstance(rule, Rule) else Rule.parse(rule)
         self.topology = Topology(topology)
         self.width, self.height = grid.width, grid.height
         if isinstance(backend, str):
             backend = backends.pick(backend, device=device, threads=threads)
+        if backend.name == "reference":
+            check_size(grid.width, grid.height, _REFERENCE_COPIES)
         self.backend = backend
         self._first = generation
         self._universe = backend.life(
@@ -92,11 +95,14 @@ class Life:
     ) -> None:
         """Move on by `generations`, calling on_snapshot after every `every` of them.
 
-        progress is called a few times a second. KeyboardInterrupt leaves the universe
-        at a whole generation, from which it can go on.
+        progress is called a few times a second. KeyboardInterrupt, also one that a
+        callback raises, leaves the universe at a whole generation, from which it can
+        go on.
         """
         if generations < 0:
             raise ValueError(f"a universe cannot go back {-generations} generations")
+        if every is not None and every < 1:
+            raise ValueError(f"snapshots come every 1 or more generations, not {every}")
         start, began = self._universe.generation, self.seconds
         for stop in _stops(generations, every if on_snapshot else None):
             while (done := self._universe.generation - start) < stop:
@@ -114,7 +120,7 @@ class Life:
                             cells / seconds if seconds else 0.0,
                         )
                     )
-            if on_snapshot and every and stop % every == 0 and stop:
+            if on_snapshot and every and stop and stop % every == 0:
                 on_snapshot(self)
 
     def grid(self) -> BitGrid:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TextIO
 
-from lifesim import patterns, render
+from lifesim import gif, patterns, render
+from lifesim.draft import Draft
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
 from lifesim.grid import Box
@@ -19,58 +17,86 @@ PICTURE_PIXELS = 1 << 20
 
 
 class Output(ABC):
-    """One --out. add() is called for snapshots, close() once at the end of the run."""
+    """One --out. check() comes first, add() is called for snapshots, close() once at the end.
+
+    written: the paths that exist because of it, so far. After a failed add() the
+    output can go on, or be closed with what it has.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.written: list[str] = []
+
+    def check(self, width: int, height: int) -> None:  # noqa: B027
+        """Raise LifesimError for what cannot be written of a universe of that size."""
 
     @abstractmethod
     def add(self, life: Life) -> None: ...
 
     @abstractmethod
-    def close(self, life: Life) -> list[str]:
-        """Write what is left to write; the paths that exist now because of it."""
+    def close(self, life: Life) -> None:
+        """Write what is left to write."""
 
-    def abort(self) -> None:
-        """Leave nothing half-written."""
+    def abort(self) -> None:  # noqa: B027
+        """Leave nothing half-written. Does nothing to what close() has finished."""
 
 
 class View:
-    """Which cells pictures show, and how."""
+    """Which cells pictures show, and how. Raises RenderError for an unknown palette."""
 
     def __init__(
         self, region: Box | None = None, scale: int | None = None, palette: str = "dark"
     ) -> None:
+        render.palette_table(palette)
         self.region, self.scale, self.palette = region, scale, palette
 
+    def image_size(self, width: int, height: int) -> tuple[int, int]:
+        """Pixels of a picture of a width x height universe.
+
+        Raises RenderError for a region outside it and for too large a picture.
+        """
+        box, scale = self._frame(width, height)
+        if not (-box.width < box.x < width and -box.height < box.y < height):
+            raise render.RenderError(
+                f"region {box.x},{box.y},{box.width}x{box.height} lies outside "
+                f"the {width}x{height} universe"
+            )
+        return render.image_size(box.width, box.height, scale)
+
     def levels(self, life: Life) -> render.Levels:
-        region = self.region or Box(0, 0, life.width, life.height)
-        scale = self.scale
-        if scale is None:
-            scale = render.choose_scale(region.width, region.height, PICTURE_PIXELS)
-        return render.density_levels(life.grid(), region, scale)
+        return render.density_levels(life.grid(), *self._frame(life.width, life.height))
+
+    def _frame(self, width: int, height: int) -> tuple[Box, int]:
+        box = self.region or Box(0, 0, width, height)
+        if self.scale is not None:
+            return box, self.scale
+        return box, render.choose_scale(box.width, box.height, PICTURE_PIXELS)
 
 
 def open_output(path: str, every: int | None, view: View) -> Output:
     """The output that a path's extension asks for.
 
-    Raises LifesimError for an unknown extension or a folder that cannot be written:
+    Raises LifesimError for an unknown extension or a place that cannot be written to:
     before the run, not after it.
     """
-    check_target(path)
-    suffix = Path(path).suffix.lower()
-    if suffix == ".csv":
-        return _Series(path)
-    if suffix == ".gif":
+    plain = path.lower().removesuffix(".gz")
+    extensions = list(dict.fromkeys(e for known in patterns.formats().values() for e in known))
+    output: Output
+    if path == "-" or plain.endswith(tuple(extensions)):
+        output = _Patterns(path, every)
+    elif path.lower().endswith(".csv"):
+        output = _Series(path)
+    elif path.lower().endswith(".png"):
+        output = _Pictures(path, every, view)
+    elif path.lower().endswith(".gif"):
         if every is None:
             raise LifesimError(f"{path}: an animation needs --every")
-        return _Animation(path, view)
-    if suffix == ".png":
-        return _Snapshots(path, every, view)
-    plain = path.lower().removesuffix(".gz")
-    extensions = [e for group in patterns.formats().values() for e in group]
-    if path != "-" and not plain.endswith(tuple(extensions)):
-        raise LifesimError(
-            f"cannot write {path}: the name must end in .png, .gif, .csv or {', '.join(extensions)}"
-        )
-    return _Snapshots(path, every, None)
+        output = _Animation(path, view)
+    else:
+        known = ", ".join([".png", ".gif", ".csv", *extensions])
+        raise LifesimError(f"cannot write {path}: the name must end in one of {known}")
+    check_target(path)
+    return output
 
 
 def check_target(path: str) -> None:
@@ -80,54 +106,78 @@ def check_target(path: str) -> None:
     folder = Path(path).absolute().parent
     if not folder.is_dir():
         raise LifesimError(f"cannot write {path}: there is no folder {folder}")
-    if not os.access(folder, os.W_OK):
-        raise LifesimError(f"cannot write {path}: the folder is read-only")
     if Path(path).is_dir():
         raise LifesimError(f"cannot write {path}: it is a folder")
+    try:
+        if not os.path.isfile(path) and os.path.exists(path):
+            return  # a device or a pipe: opening it may wait for a reader
+        Draft(path).drop()
+        os.stat(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise LifesimError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 class _Snapshots(Output):
-    """A pattern or picture of the end, and with --every one of each snapshot beside it."""
+    """A file of the end, and with --every one of each snapshot beside it."""
 
-    def __init__(self, path: str, every: int | None, view: View | None) -> None:
-        self._path, self._every, self._view = path, every, view
-        self._written: list[str] = []
+    def __init__(self, path: str, every: int | None) -> None:
+        super().__init__(path)
+        self._every = every
 
     def add(self, life: Life) -> None:
-        if self._every is not None and self._path != "-":
-            path = Path(self._path)
-            suffixes = "".join(path.suffixes[-2:] if path.suffix == ".gz" else path.suffixes[-1:])
-            stem = path.name.removesuffix(suffixes)
-            self._write(life, str(path.with_name(f"{stem}-{life.generation:08d}{suffixes}")))
+        if self._every is not None and self.path != "-":
+            self._write(life, numbered(self.path, life.generation))
 
-    def close(self, life: Life) -> list[str]:
-        self._write(life, self._path)
-        return self._written
+    def close(self, life: Life) -> None:
+        self._write(life, self.path)
 
     def _write(self, life: Life, path: str) -> None:
-        if self._view is not None:
-            render.save_png(path, self._view.levels(life), self._view.palette)
-        else:
-            patterns.write(pattern_of(life), path)
-        self._written.append(path)
+        self.save(life, path)
+        self.written.append(path)
+
+    @abstractmethod
+    def save(self, life: Life, path: str) -> None: ...
+
+
+class _Patterns(_Snapshots):
+    def save(self, life: Life, path: str) -> None:
+        patterns.write(pattern_of(life), path)
+
+
+class _Pictures(_Snapshots):
+    def __init__(self, path: str, every: int | None, view: View) -> None:
+        super().__init__(path, every)
+        self._view = view
+
+    def check(self, width: int, height: int) -> None:
+        self._view.image_size(width, height)
+
+    def save(self, life: Life, path: str) -> None:
+        render.save_png(path, self._view.levels(life), self._view.palette)
 
 
 class _Animation(Output):
     def __init__(self, path: str, view: View) -> None:
-        self._path, self._view = path, view
-        self._writer: render.GifWriter | None = None
+        super().__init__(path)
+        self._view = view
+        self._writer: gif.GifWriter | None = None
+
+    def check(self, width: int, height: int) -> None:
+        gif.check_size(*self._view.image_size(width, height))
 
     def add(self, life: Life) -> None:
         if self._writer is None:
-            self._writer = render.GifWriter(self._path, self._view.palette)
+            self._writer = gif.GifWriter(self.path, self._view.palette)
         self._writer.append(self._view.levels(life))
 
-    def close(self, life: Life) -> list[str]:
+    def close(self, life: Life) -> None:
         if self._writer is None:
             self.add(life)
         assert self._writer is not None
         self._writer.close()
-        return [self._path]
+        self.written.append(self.path)
 
     def abort(self) -> None:
         if self._writer is not None:
@@ -138,44 +188,41 @@ class _Series(Output):
     """generation,population,density: a line a snapshot, and one for the end."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._temporary = f"{path}.{secrets.token_hex(4)}.tmp"
+        super().__init__(path)
         self._last = -1
-        self._out: TextIO | None = None
+        self._draft: Draft | None = None
 
     def add(self, life: Life) -> None:
-        try:
-            if self._out is None:
-                self._out = open(self._temporary, "x", encoding="ascii")  # noqa: SIM115
-                self._out.write("generation,population,density\n")
-            if life.generation == self._last:
-                return
-            self._last = life.generation
-            live = life.grid().population()
-            density = live / (life.width * life.height)
-            self._out.write(f"{life.generation},{live},{density:.9g}\n")
-            self._out.flush()
-        except OSError as error:
-            raise LifesimError(f"cannot write {self._path}: {error.strerror or error}") from None
+        if self._draft is None:
+            self._draft = Draft(self.path)
+        if life.generation == self._last:
+            return
+        line = "generation,population,density\n" if self._last < 0 else ""
+        live = life.grid().population()
+        density = live / (life.width * life.height)
+        line += f"{life.generation},{live},{density:.9g}\n"
+        self._draft.append(line.encode())
+        self._last = life.generation
 
-    def close(self, life: Life) -> list[str]:
+    def close(self, life: Life) -> None:
         self.add(life)
-        assert self._out is not None
-        try:
-            self._out.flush()
-            os.fsync(self._out.fileno())
-            self._out.close()
-            os.replace(self._temporary, self._path)
-        except OSError as error:
-            raise LifesimError(f"cannot write {self._path}: {error.strerror or error}") from None
-        return [self._path]
+        assert self._draft is not None
+        self._draft.finish()
+        self.written.append(self.path)
 
     def abort(self) -> None:
-        if self._out is not None:
-            with contextlib.suppress(OSError):
-                self._out.close()
-            with contextlib.suppress(OSError):
-                os.unlink(self._temporary)
+        if self._draft is not None:
+            self._draft.drop()
+
+
+def numbered(path: str, generation: int) -> str:
+    """The name of a snapshot: soup.rle.gz, 50 -> soup-00000050.rle.gz."""
+    folder, name = os.path.split(path)
+    inner = name[:-3] if name.lower().endswith(".gz") else name
+    stem, dot, extension = inner.rpartition(".")
+    return os.path.join(
+        folder, f"{stem}-{generation:08d}{dot}{extension}{name.removeprefix(inner)}"
+    )
 
 
 def pattern_of(life: Life) -> Pattern:

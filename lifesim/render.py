@@ -7,20 +7,17 @@ only when a picture is made.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, Words
+from lifesim.patterns.files import save
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -48,7 +45,7 @@ _FAINTEST = 0.12  # how far along its palette a pixel starts that holds any live
 
 
 class RenderError(LifesimError):
-    """A region, scale, palette or file that no picture can be made with."""
+    """A region, scale, palette or size that no picture can be made with."""
 
 
 def parse_region(text: str) -> Box:
@@ -98,6 +95,9 @@ def image_size(width: int, height: int, scale_log2: int) -> tuple[int, int]:
         raise RenderError(f"a region of {width}x{height} cells shows nothing")
     if abs(scale_log2) > MAX_SCALE:
         raise RenderError(f"scale 2^{scale_log2} is outside 2^-{MAX_SCALE} to 2^{MAX_SCALE}")
+    side = 1 << max(0, scale_log2)
+    if min(side, width) * min(side, height) > _MAX_CELLS:
+        raise RenderError(f"a region of {width}x{height} cells is too large to draw")
     across, down = _pixels(width, scale_log2), _pixels(height, scale_log2)
     if across * down > MAX_PIXELS:
         raise RenderError(
@@ -139,8 +139,6 @@ def density_levels(grid: BitGrid, box: Box | None, scale_log2: int) -> Levels:
     if scale_log2 <= 0:
         return _enlarged(grid, box, 1 << -scale_log2)
     side = 1 << scale_log2
-    if min(side, box.width) * min(side, box.height) > _MAX_CELLS:
-        raise RenderError(f"a region of {box.width}x{box.height} cells is too large to draw")
     levels = np.zeros((down, across), np.uint8)
     window = _Window(grid, box)
     if window.is_empty:
@@ -353,7 +351,7 @@ def to_image(levels: Levels, palette: str = "dark") -> Image.Image:
     table = palette_table(palette)
     from PIL import Image
 
-    image = Image.fromarray(_checked_levels(levels))
+    image = Image.fromarray(checked_levels(levels))
     image.putpalette(table.tobytes())
     return image
 
@@ -362,203 +360,17 @@ def save_png(path: str | os.PathLike[str], levels: Levels, palette: str = "dark"
     """Write levels (uint8, of shape (rows, columns)) as a PNG file.
 
     The file appears complete or not at all. Raises RenderError for an unknown palette
-    or a path that cannot be written.
+    and LifesimError for a path that cannot be written.
     """
     image = to_image(levels, palette)
-    target = Path(path)
-    with _one_line_errors(target):
-        temporary, stream = _open_beside(target)
-        try:
-            with stream:
-                image.save(stream, "PNG")
-            os.replace(temporary, target)
-        except BaseException:
-            _unlink(temporary)
-            raise
+    save(os.fspath(path), lambda stream: image.save(stream, "PNG"), compress=False)
 
 
-class GifWriter:
-    """An animated GIF that grows by a frame at a time and is written as it grows.
-
-    Used as a context manager it appears under its name when the block ends, and not
-    at all where the block raises. Memory holds the last two frames, however many
-    there are: of each frame only the rectangle that changed is written.
-    """
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        palette: str = "dark",
-        *,
-        frame_ms: int = 100,
-        repeat: bool = True,
-    ) -> None:
-        """Open a temporary file beside path.
-
-        Each frame is shown for frame_ms milliseconds, to the nearest ten. Raises
-        RenderError for an unknown palette, a time that is not 10 to 655350, or a path
-        that cannot be written.
-        """
-        self._colours = palette_table(palette)
-        if not 10 <= frame_ms <= 655350:
-            raise RenderError(f"a frame lasts 10 to 655350 ms, not {frame_ms}")
-        self._delay = (frame_ms + 5) // 10
-        self._repeat = repeat
-        self._last: Levels | None = None
-        self._path = Path(path)
-        with _one_line_errors(self._path):
-            self._temporary, self._stream = _open_beside(self._path)
-
-    def append(self, levels: Levels) -> None:
-        """Add a frame: uint8 levels, of one shape (rows, columns) for all frames.
-
-        Raises RenderError for another shape than the first frame's, sides that a GIF
-        cannot have, or a full disk; ValueError once the writer is closed.
-        """
-        if self._stream.closed:
-            raise ValueError("this GIF is closed")
-        levels = _checked_levels(levels)
-        with _one_line_errors(self._path):
-            if self._last is None:
-                if max(levels.shape) > 0xFFFF:
-                    raise RenderError(
-                        f"a GIF has at most 65535 pixels a side, not {_size_of(levels)}"
-                    )
-                self._stream.write(self._header(levels))
-                x, y, changed = 0, 0, levels
-            else:
-                if levels.shape != self._last.shape:
-                    raise RenderError(
-                        f"frame of {_size_of(levels)} pixels in a GIF of {_size_of(self._last)}"
-                    )
-                x, y, changed = _changed(self._last, levels)
-            self._stream.write(self._frame(x, y, changed))
-        self._last = levels.copy()
-
-    def close(self) -> None:
-        """Finish the file and put it under its name; nothing if already closed.
-
-        Raises RenderError where there is no frame or the file cannot be written.
-        """
-        if self._stream.closed:
-            return
-        if self._last is None:
-            self.abort()
-            raise RenderError(f"{self._path}: a GIF has at least one frame")
-        with _one_line_errors(self._path):
-            try:
-                self._stream.write(b";")
-                self._stream.close()
-                os.replace(self._temporary, self._path)
-            except BaseException:
-                self.abort()
-                raise
-
-    def abort(self) -> None:
-        """Give up: remove what was written and leave any file at the path as it was."""
-        # Closing flushes, and so fails again on a disk that is full.
-        with suppress(OSError):
-            self._stream.close()
-        _unlink(self._temporary)
-
-    def __enter__(self) -> GifWriter:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abort()
-
-    def _header(self, levels: Levels) -> bytes:
-        height, width = levels.shape
-        header = b"GIF89a" + _u16(width, height) + b"\xf7\0\0"  # 256 colours for all frames
-        header += self._colours.tobytes()
-        if self._repeat:
-            header += b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0"  # forever
-        return header
-
-    def _frame(self, x: int, y: int, levels: Levels) -> bytes:
-        height, width = levels.shape
-        control = b"\x21\xf9\x04\x04" + _u16(self._delay) + b"\0\0"  # drawn over the last
-        return control + b"," + _u16(x, y, width, height) + b"\0" + _lzw(levels)
-
-
-def _checked_levels(levels: Levels) -> Levels:
+def checked_levels(levels: Levels) -> Levels:
+    """levels. Raises ValueError for anything but a uint8 picture."""
     if levels.ndim != 2 or levels.dtype != np.uint8 or not levels.size:
         raise ValueError(f"levels must be uint8 (rows, columns), not {levels.dtype} {levels.shape}")
     return levels
-
-
-def _changed(old: Levels, new: Levels) -> tuple[int, int, Levels]:
-    """Corner (x, y) and pixels of the part of new that differs; one pixel if none does."""
-    differs = old != new
-    rows, cols = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
-    if not len(rows):
-        return 0, 0, new[:1, :1]
-    x, y = int(cols[0]), int(rows[0])
-    return x, y, new[y : int(rows[-1]) + 1, x : int(cols[-1]) + 1]
-
-
-def _lzw(levels: Levels) -> bytes:
-    """The compressed pixels of a GIF frame, from code size to terminator.
-
-    Pillow writes a whole animation only from a list of all its frames, so each frame
-    is saved as a GIF of its own and its pixels are taken out of that.
-    """
-    from PIL import Image
-
-    stream = io.BytesIO()
-    # Neither the colours reordered nor the rows: both are what Pillow likes to do.
-    image = Image.fromarray(np.ascontiguousarray(levels))
-    image.save(stream, "GIF", optimize=False, interlace=False)
-    data = stream.getvalue()
-    at = 13 + _table_bytes(data[10])
-    while data[at : at + 1] == b"!":  # an extension: label, then blocks until an empty one
-        at += 2
-        while data[at]:
-            at += 1 + data[at]
-        at += 1
-    return data[at + 10 + _table_bytes(data[at + 9]) : -1]
-
-
-def _table_bytes(flags: int) -> int:
-    """The bytes of a GIF colour table that these flags announce."""
-    return 3 << (flags & 7) + 1 if flags & 0x80 else 0
-
-
-def _u16(*values: int) -> bytes:
-    return b"".join(value.to_bytes(2, "little") for value in values)
-
-
-def _size_of(levels: Levels) -> str:
-    return f"{levels.shape[1]}x{levels.shape[0]}"
-
-
-def _open_beside(path: Path) -> tuple[Path, BinaryIO]:
-    """A new file in the folder of path, from which a rename to path is atomic."""
-    if not path.name:
-        raise RenderError(f"cannot write {_shown(str(path))}: it names no file")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    return temporary, open(temporary, "wb")
-
-
-def _unlink(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()
-
-
-@contextmanager
-def _one_line_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RenderError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _shown(text: str) -> str:

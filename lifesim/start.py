@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, GridError, check_size
 from lifesim.patterns import Pattern
 from lifesim.rule import LIFE, Rule
@@ -14,6 +13,7 @@ from lifesim.topology import Topology
 
 SOUP_SIZE = (1024, 1024)
 WIDEST_UNBOUNDED = 8192  # cells; a wider universe for a pattern must be asked for
+COPIES = 4  # of a universe, that a run holds at most: two to step, two to write the result
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def soup(
 ) -> Start:
     """A random soup, SOUP_SIZE unless told. Raises GridError and SoupError."""
     width, height = size or SOUP_SIZE
-    check_size(width, height, copies=3)
+    check_size(width, height, copies=COPIES)
     return Start(
         random_grid(width, height, density, seed), rule or LIFE, topology or Topology.TORUS
     )
@@ -49,51 +49,63 @@ def place(
     at: tuple[int, int] | None = None,
     rule: Rule | None = None,
     topology: Topology | None = None,
+    *,
+    centre: bool = False,
 ) -> Start:
     """A pattern in a universe.
 
-    The rule and the bounds are the arguments', else the file's, else Life and:
+    Rule, size and topology are the arguments', else the file's, else Life and:
     with a size alone a torus; with neither a plane so large that nothing reaches its
-    edge in `steps` generations, up to WIDEST_UNBOUNDED cells a side.
-    at: where the file's top-left cell goes; else as a bounded file says, else the centre.
+    edge in `steps` generations, up to WIDEST_UNBOUNDED cells a side. So is a side that
+    the file leaves without bounds.
+    at: where the file's top-left cell goes; else as a bounded file says, else the
+    centre, as also with centre=True.
     Raises GridError where live cells do not fit.
     """
     rule = rule or pattern.rule or LIFE
-    note = ""
-    bounded = pattern.size is not None and min(pattern.size) > 0
-    if size is None and bounded:
-        size = pattern.size
+    cells = pattern.grid.width, pattern.grid.height
+    bounds = pattern.size or (0, 0)  # 0: none
+    if topology is None and any(bounds):
+        topology = pattern.topology
     if topology is None:
-        unbounded = size is None or (pattern.size is not None and not bounded)
-        topology = pattern.topology or (Topology.PLANE if unbounded else Topology.TORUS)
-    grid = pattern.grid
+        topology = Topology.PLANE if size is None else Topology.TORUS
+    note = ""
     if size is None:
-        reach = [length + 2 * steps + 2 for length in (grid.width, grid.height)]
+        # Without steps nothing moves, and a picture of the cells needs no margin.
+        reach = [length + (2 * steps + 2 if steps else 0) for length in cells]
         width, height = (
-            max(length, min(far, WIDEST_UNBOUNDED))
-            for length, far in zip((grid.width, grid.height), reach, strict=True)
+            bound or max(length, min(far, WIDEST_UNBOUNDED))
+            for bound, length, far in zip(bounds, cells, reach, strict=True)
         )
         size = width, height
-        if [width, height] != reach:
+        if any(
+            not bound and side < far for bound, side, far in zip(bounds, size, reach, strict=True)
+        ):
             note = (
-                f"the universe is {width}x{height} cells, edges are dead: what the pattern sends "
-                f"further than that is lost (--size says otherwise)"
+                f"the universe is {width}x{height} cells: what the pattern sends further "
+                f"than that meets its edges (--size says otherwise)"
             )
-    check_size(*size, copies=3)
-    universe = BitGrid(*size)
-    if at is None and bounded and pattern.size == size:
-        at = pattern.x + size[0] // 2, pattern.y + size[1] // 2
+        elif rule.birth & 1 and steps and not all(bounds):
+            note = (
+                f"{rule} fills empty space, which here ends at the edges of {width}x{height} cells"
+            )
+    check_size(*size, copies=COPIES)
     if at is None:
-        at = (size[0] - grid.width) // 2, (size[1] - grid.height) // 2
-        if min(at) < 0:
-            raise GridError(
-                f"the pattern is {grid.width}x{grid.height} cells, "
-                f"the universe {size[0]}x{size[1]}"
+        if centre or any(bound not in (0, side) for bound, side in zip(bounds, size, strict=True)):
+            bounds = 0, 0
+        x, y = (
+            corner + side // 2 if bound else (side - length) // 2
+            for corner, side, bound, length in zip(
+                (pattern.x, pattern.y), size, bounds, cells, strict=True
             )
-    wrap = topology is Topology.TORUS
-    if wrap and (grid.width > size[0] or grid.height > size[1]):
-        raise LifesimError(
-            f"the pattern is {grid.width}x{grid.height} cells, the torus {size[0]}x{size[1]}"
         )
-    universe.paste(grid, *at, wrap=wrap)
+        at = x, y
+    wrap = topology is Topology.TORUS
+    if (cells[0] > size[0] or cells[1] > size[1]) and pattern.grid.bounding_box():
+        where = "torus" if wrap else "universe"
+        raise GridError(
+            f"the pattern is {cells[0]}x{cells[1]} cells, the {where} {size[0]}x{size[1]}"
+        )
+    universe = BitGrid(*size)
+    universe.paste(pattern.grid, *at, wrap=wrap)
     return Start(universe, rule, topology, pattern.generation, note)

@@ -1,34 +1,39 @@
 # Sourced by demo and test, with `root` set: makes or refreshes $root/.venv.
 
-# prepare [extra]: the package installed in place, with the extra's dependencies. Does
+# prepare [dev]: the package installed in place, with what its tests need if asked. Does
 # nothing where neither what is compiled nor the tools for it have changed.
 prepare() {
-    local extra=${1:-} venv=$root/.venv python stamp=$root/.venv/prepared state done=""
+    local extra=${1:-} venv=$root/.venv stamp=$root/.venv/prepared python state known=""
     if ! new_enough "$venv/bin/python"; then
         python=$(find_python)
         echo "Making $venv with $("$python" --version) ..."
-        "$python" -m venv --clear "$venv" || die "no virtual environment: see above"
+        "$python" -m venv --clear "$venv"
     fi
     state=$(what_is_built)
-    [ -f "$stamp" ] && done=$(cat "$stamp")
-    if [ "$done" != "$state dev" ] && [ "$done" != "$state $extra" ]; then
-        echo "Installing bulkbits${extra:+ and what its tests need} (compiles for a minute) ..."
-        rm -f "$stamp"
-        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-            --editable "$root${extra:+[$extra]}"
-        echo "$state $extra" >"$stamp"
-    fi
+    [ ! -f "$stamp" ] || known=$(cat "$stamp")
+    [[ $known != *" dev" ]] || extra=dev
+    [ "$known" != "$state $extra" ] || return 0
+
+    echo "Installing bulkbits${extra:+ and what its tests need}; compiling takes a minute ..."
+    rm -f "$stamp"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+        --editable "$root${extra:+[$extra]}"
+    "$venv/bin/python" -c 'import kernels._cpu' 2>/dev/null ||
+        echo "The C++ kernels were not built, so all runs on the slow reference. To get them," \
+            "install a C++17 compiler (g++ or clang++) and run this again." >&2
+    echo "$state $extra" >"$stamp"
 }
 
 # A digest of what an installation in place copies or compiles, and with which tools.
 what_is_built() {
-    local compiler
+    local name
     {
-        (cd "$root" && find CMakeLists.txt pyproject.toml kernels -type f \
+        cd "$root"
+        find CMakeLists.txt pyproject.toml kernels -type f \
             \( -name '*.txt' -o -name '*.toml' -o -name '*.cpp' -o -name '*.hpp' \) \
-            -exec cksum {} + | LC_ALL=C sort)
-        for compiler in "${CXX:-}" c++ g++ clang++; do
-            [ -z "$compiler" ] || command -v "$compiler" || true
+            -exec cksum {} + | LC_ALL=C sort
+        for name in ${CXX:+"$CXX"} c++ g++ clang++; do
+            command -v "$name" || true
         done
     } | cksum | tr -d ' '
 }
@@ -46,7 +51,7 @@ find_python() {
 }
 
 new_enough() {
-    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
 }
 
 die() {

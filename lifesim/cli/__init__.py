@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
+import os
+import signal
 import sys
 
 import click
@@ -48,26 +52,51 @@ def group() -> None:
 
 def main() -> None:
     """Entry point. Exit codes: 0 done, 2 bad input, 3 no backend, 4 damaged, 130 interrupted."""
+    _mend_streams()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # else it is ignored, as under nohup
+            signal.signal(number, signal.default_int_handler)
     try:
-        group.main(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        code = group.main(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context else ""
-        _fail(" ".join(error.format_message().split()) + hint, 2)
+        _fail(error.format_message() + hint, 2)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
     except MemoryError as error:
         _fail(f"out of memory: {error}" if str(error) else "out of memory", 2)
+    except BrokenPipeError:
+        _drop_output()
+        sys.exit(2)
+    except OSError as error:  # of standard output: files have messages of their own
+        _drop_output()
+        _fail(error.strerror or str(error), 2)
     except Exception as error:
         code = _exit_code(error)
         if code is None:
             raise
         _fail(str(error), code)
+
+
+def _mend_streams() -> None:
+    """Closed streams become empty ones; what a stream cannot encode is shown as escapes."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Let the interpreter's last flush of standard output succeed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _exit_code(error: Exception) -> int | None:
@@ -76,13 +105,13 @@ def _exit_code(error: Exception) -> int | None:
 
     if isinstance(error, LifesimError):
         return error.exit_code
-    if isinstance(error, BackendUnavailableError):
-        return 3
-    if isinstance(error, OSError):
-        return 2
-    return None
+    return 3 if isinstance(error, BackendUnavailableError) else None
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"lifesim: {message}", err=True)
+    """One line on standard error, whatever the message quotes, and exit."""
+    line = " ".join(message.split())
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    with contextlib.suppress(OSError):
+        click.echo(f"lifesim: {line}", err=True)
     sys.exit(code)

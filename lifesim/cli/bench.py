@@ -46,6 +46,7 @@ def command(
     On the CPU a second column has the tile loop: the same circuit on a tile that stays
     in cache and is never packed or exchanged, on as many threads and by turns with the
     first: the ceiling of a dense universe. It needs a compiler and the source checkout.
+    The ratio is the median of the rounds, so it need not be that of the two best.
     """
     chosen, where = Rule.parse(rule), Topology(topology)
     runner = backends.pick(backend, device=device, threads=threads)

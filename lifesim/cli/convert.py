@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from lifesim import patterns
+from lifesim.outputs import check_target
 
 
 @click.command("convert")
@@ -19,4 +20,5 @@ def command(source: str, target: str, format_: str | None) -> None:
     The target's format is its extension's: .rle, .cells, .lif (Life 1.05), .life (1.06)
     or .mc (macrocell), each also .gz.
     """
+    check_target(target)
     patterns.write(patterns.read(source), target, format=format_)

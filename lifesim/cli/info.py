@@ -55,4 +55,6 @@ def command(file: str, as_json: bool) -> None:
         *(("comment", line) for line in pattern.comments),
     ]
     for label, value in lines:
-        click.echo(f"{label:<11}{value}")
+        # A name or comment may hold what a terminal takes for a command.
+        shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value)
+        click.echo(f"{label:<11}{shown}")

@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
+from lifesim.outputs import View
+from lifesim.render import parse_region, parse_scale
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -90,9 +93,18 @@ def universe_options(function: _Function) -> _Function:
 def view_options(function: _Function) -> _Function:
     """--region, --scale, --palette of pictures."""
     for option in (
-        click.option("--palette", default="dark", help="dark, light or viridis. [dark]"),
+        click.option("--palette", help="dark, light or viridis. [dark]"),
         click.option("--scale", help="Pixels:cells, 1:8 or 4:1. [what fits a megapixel]"),
         click.option("--region", help="Of pictures: X,Y,WxH in cells. [all]"),
     ):
         function = option(function)
     return function
+
+
+def view_of(region: str | None, scale: str | None, palette: str | None) -> View:
+    """What view_options ask for. Raises RenderError."""
+    return View(
+        parse_region(region) if region else None,
+        parse_scale(scale) if scale else None,
+        palette or "dark",
+    )

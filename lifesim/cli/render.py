@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
-from kernels import backend as backends
 from lifesim import patterns
-from lifesim.cli.options import Size, backend_options, view_options
-from lifesim.engine import Life
-from lifesim.outputs import View, open_output
-from lifesim.render import parse_region, parse_scale
+from lifesim.cli.drive import begin, drive, finish
+from lifesim.cli.options import Size, backend_options, view_of, view_options
+from lifesim.outputs import open_output
 from lifesim.start import place
 
 FRAMES = 100
@@ -31,7 +31,7 @@ def command(
     every: int | None,
     region: str | None,
     scale: str | None,
-    palette: str,
+    palette: str | None,
     backend: str,
     device: int,
     threads: int | None,
@@ -48,27 +48,10 @@ def command(
         raise click.UsageError(f"--out {out}: an animation needs --steps")
     if every and not moving:
         raise click.UsageError("--every is for a .gif")
-    view = View(
-        parse_region(region) if region else None, parse_scale(scale) if scale else None, palette
-    )
-    output = open_output(out, every or (max(1, steps // FRAMES) if moving else None), view)
+    if moving:
+        every = every or max(1, steps // FRAMES)
+    output = open_output(out, every, view_of(region, scale, palette))
     start = place(patterns.read(file), steps, size)
-    life = Life(
-        start.grid,
-        rule=start.rule,
-        topology=start.topology,
-        generation=start.generation,
-        backend=backends.pick(backend, device=device, threads=threads),
-    )
-    try:
-        if moving:
-            output.add(life)
-        life.run(
-            steps,
-            every=(every or max(1, steps // FRAMES)) if moving else None,
-            on_snapshot=output.add if moving else None,
-        )
-        output.close(life)
-    except BaseException:
-        output.abort()
-        raise
+    life = begin(start, backend, device, threads, quiet=False)
+    del start  # its cells: the backend has them now
+    finish(drive(life, steps, [output], every=every, show=sys.stderr.isatty()))

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
 from fractions import Fraction
 from typing import Any
 
 import click
 
-from kernels import backend as backends
+from lifesim import patterns
+from lifesim.cli.drive import Outcome, begin, drive, finish
+from lifesim.cli.drive import rate_text as rate_text
 from lifesim.cli.options import (
     Density,
     Position,
     backend_options,
     universe_options,
+    view_of,
     view_options,
 )
 from lifesim.digest import digest
-from lifesim.engine import Life, Progress
-from lifesim.outputs import Output, View, open_output
-from lifesim.render import parse_region, parse_scale
+from lifesim.engine import Life
+from lifesim.outputs import open_output
 from lifesim.rule import Rule
-from lifesim.start import Start, place, soup
+from lifesim.start import place, soup
 from lifesim.topology import Topology
+
+PICTURES = (".png", ".gif")
 
 
 @click.command("run")
@@ -33,7 +36,7 @@ from lifesim.topology import Topology
 @click.option("--steps", type=click.IntRange(0, 10**18), required=True, help="Generations.")
 @universe_options
 @click.option("--random", "density", type=Density(), help="Density of the random soup. [0.5]")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, help="Of the soup. [1]")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Of the soup. [1]")
 @click.option("--at", type=Position(), help="Where the pattern's top-left cell goes.")
 @click.option("--center", is_flag=True, help="Put the pattern in the middle.")
 @click.option(
@@ -55,14 +58,14 @@ def command(
     topology: str | None,
     rule: str | None,
     density: Fraction | None,
-    seed: int,
+    seed: int | None,
     at: tuple[int, int] | None,
     center: bool,
     outs: tuple[str, ...],
     every: int | None,
     region: str | None,
     scale: str | None,
-    palette: str,
+    palette: str | None,
     backend: str,
     device: int,
     threads: int | None,
@@ -77,92 +80,35 @@ def command(
     """
     if pattern is None and (at or center):
         raise click.UsageError("--at and --center place a pattern; there is none")
-    if pattern is not None and density is not None:
-        raise click.UsageError("--random makes a soup; a pattern is given")
+    if pattern is not None and (density is not None or seed is not None):
+        raise click.UsageError("--random and --seed make a soup; a pattern is given")
     if at and center:
         raise click.UsageError("--at and --center contradict each other")
     if every is not None and not outs:
         raise click.UsageError("--every needs an --out to write to")
+    if (region or scale or palette) and not any(o.lower().endswith(PICTURES) for o in outs):
+        raise click.UsageError("--region, --scale and --palette need an --out that is a picture")
     if as_json and "-" in outs:
         raise click.UsageError("--json and --out - both write to standard output")
-    view = View(
-        parse_region(region) if region else None, parse_scale(scale) if scale else None, palette
-    )
+    if len({os.path.realpath(path) for path in outs}) < len(outs):
+        raise click.UsageError("two --out name the same file")
+    view = view_of(region, scale, palette)
     outputs = [open_output(path, every, view) for path in outs]
     chosen = Rule.parse(rule) if rule else None
     where = Topology(topology) if topology else None
     if pattern is None:
-        start = soup(size, Fraction(1, 2) if density is None else density, seed, chosen, where)
+        probability = Fraction(1, 2) if density is None else density
+        start = soup(size, probability, 1 if seed is None else seed, chosen, where)
     else:
-        from lifesim import patterns
-
-        read = patterns.read(pattern)
-        if center:
-            at = _centre(read.grid.width, read.grid.height, size or read.size)
-        start = place(read, steps, size, at, chosen, where)
-    runner, passed_over = backends.explain(backend, device=device, threads=threads)
-    if not quiet:
-        _notes(start, runner, passed_over, steps)
-    life = Life(
-        start.grid,
-        rule=start.rule,
-        topology=start.topology,
-        generation=start.generation,
-        backend=runner,
-    )
-    start = Start(start.grid, start.rule, start.topology)  # the note has been shown
-    interrupted = _run(life, steps, every, outputs, show=not quiet and sys.stderr.isatty())
-    written = [path for output in outputs for path in output.close(life)]
-    _report(life, start, written, interrupted, as_json, to_stderr="-" in outs)
-    if interrupted:
-        click.echo(f"lifesim: interrupted at generation {life.generation}", err=True)
-        sys.exit(130)
+        start = place(patterns.read(pattern), steps, size, at, chosen, where, centre=center)
+    life = begin(start, backend, device, threads, quiet)
+    del start  # its cells: the backend has them now
+    outcome = drive(life, steps, outputs, every=every, show=not quiet and sys.stderr.isatty())
+    _report(life, outcome, as_json, to_stderr="-" in outs)
+    finish(outcome)
 
 
-def _centre(width: int, height: int, size: tuple[int, int] | None) -> tuple[int, int] | None:
-    if size is None or min(size) < 1:
-        return None
-    return (size[0] - width) // 2, (size[1] - height) // 2
-
-
-def _notes(start: Start, runner: backends.Backend, passed_over: list[str], steps: int) -> None:
-    if start.note:
-        click.echo(f"lifesim: {start.note}", err=True)
-    if runner.name == "reference" and passed_over:
-        from kernels.cpu import HOW_TO_BUILD
-
-        click.echo(
-            f"lifesim: no compiled kernels here, running on the slow reference; "
-            f"to get the fast ones, {HOW_TO_BUILD}",
-            err=True,
-        )
-
-
-def _run(life: Life, steps: int, every: int | None, outputs: list[Output], show: bool) -> bool:
-    """Run to the end; True if Ctrl-C came first. What fails leaves nothing half-written."""
-
-    def snapshot(now: Life) -> None:
-        for output in outputs:
-            output.add(now)
-
-    with ExitStack() as stack:
-        progress = stack.enter_context(_Bar(steps)).update if show else None
-        try:
-            if every is not None:
-                snapshot(life)
-            life.run(steps, every=every, progress=progress, on_snapshot=snapshot)
-        except KeyboardInterrupt:
-            return True
-        except BaseException:
-            for output in outputs:
-                output.abort()
-            raise
-    return False
-
-
-def _report(
-    life: Life, start: Start, written: list[str], interrupted: bool, as_json: bool, to_stderr: bool
-) -> None:
+def _report(life: Life, outcome: Outcome, as_json: bool, to_stderr: bool) -> None:
     grid = life.grid()
     facts: dict[str, Any] = {
         "generation": life.generation,
@@ -174,61 +120,22 @@ def _report(
         "device": life.backend.describe(),
         "width": life.width,
         "height": life.height,
-        "rule": str(start.rule),
-        "topology": str(start.topology),
-        "interrupted": interrupted,
-        "written": written,
+        "rule": str(life.rule),
+        "topology": str(life.topology),
+        "interrupted": outcome.interrupted,
+        "written": outcome.written,
+        "errors": outcome.errors,
     }
     if as_json:
         click.echo(json.dumps(facts))
         return
     click.echo(
         f"generation {facts['generation']:,}: population {facts['population']:,} "
-        f"in {life.width}x{life.height} ({start.rule}, {start.topology})\n"
+        f"in {life.width}x{life.height} ({life.rule}, {life.topology})\n"
         f"digest {facts['digest']}\n"
         f"{facts['seconds']:.3f} s, {rate_text(life.rate)} on {facts['device']}",
         err=to_stderr,
     )
-    for path in written:
+    for path in outcome.written:
         if path != "-":
             click.echo(f"wrote {path}", err=to_stderr)
-
-
-def rate_text(rate: float) -> str:
-    """Cell updates per second, to three digits, with a unit."""
-    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6)):
-        if rate >= size:
-            return f"{rate / size:.3g} {unit} cell updates/s"
-    return f"{rate:.3g} cell updates/s"
-
-
-class _Bar:
-    """A progress bar on standard error: generation, rate, time left."""
-
-    def __init__(self, total: int) -> None:
-        from rich import progress
-        from rich.console import Console
-
-        self._bar = progress.Progress(
-            progress.TextColumn("generation {task.fields[generation]:,}"),
-            progress.BarColumn(),
-            progress.TaskProgressColumn(),
-            progress.TextColumn("{task.fields[rate]}"),
-            progress.TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._bar.add_task("", total=total, generation=0, rate="")
-        self.update: Callable[[Progress], None] = self._update
-
-    def __enter__(self) -> _Bar:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *reason: object) -> None:
-        self._bar.stop()
-
-    def _update(self, now: Progress) -> None:
-        self._bar.update(
-            self._task, completed=now.done, generation=now.generation, rate=rate_text(now.rate)
-        )

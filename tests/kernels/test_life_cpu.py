@@ -291,7 +291,7 @@ def test_a_pass_can_be_interrupted(threads: int) -> None:
     universe._next = target
     with interrupted_after(0.02), pytest.raises(KeyboardInterrupt):
         universe.step(127)
-    assert not target[-1].all(), "the pass was over too soon to be interrupted"
+    assert not target[:, -1].any(), "the last panel was computed all the same"
     assert universe.generation == 0
     assert_holds(universe, pack(soup(*size)))
     universe.step(127)

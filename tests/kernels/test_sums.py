@@ -394,9 +394,11 @@ def test_extension_refuses_what_else_is_wrong(backend: CpuBackend) -> None:
     for a, b in ((memory[:2], memory[5:]), (memory[5:], memory[3:5])):
         with pytest.raises(ValueError, match="overlaps"):
             extension().sums_bitwise(backend.level, a, b, memory[1:4], 1)
-    line = words(20)
-    with pytest.raises(ValueError, match="overlaps"):
-        extension().sums_naive(backend.level, line[:9], line[11:], line[8:17], 1)
+    line = words(30)
+    for first, second in ((0, 20), (21, 16)):  # the first or the last word
+        a, b = line[first : first + 9], line[second : second + 9]
+        with pytest.raises(ValueError, match="overlaps"):
+            extension().sums_naive(backend.level, a, b, line[8:17], 1)
     extension().sums_naive(backend.level, line[:5], line[10:15], line[5:10], 1)  # beside them
     three = words(9), words(9), words(9)
     with pytest.raises(ValueError, match="thread"):

@@ -1,0 +1,175 @@
+"""Running a universe on behalf of a person: progress, Ctrl-C, and outputs that survive both."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import click
+
+from kernels import backend as backends
+from lifesim.engine import Life, Progress
+from lifesim.errors import LifesimError
+from lifesim.outputs import Output
+from lifesim.start import Start
+
+
+@dataclass(slots=True)
+class Outcome:
+    """written: paths; errors: one line each; exit_code: of the whole command."""
+
+    interrupted: bool = False
+    written: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    exit_code: int = 0
+
+    def add(self, error: LifesimError | MemoryError) -> None:
+        line = f"out of memory: {error}".rstrip(": ") if isinstance(error, MemoryError) else ""
+        line = line or str(error)
+        if line not in self.errors:
+            self.errors.append(line)
+        self.exit_code = getattr(error, "exit_code", 2)
+
+
+def begin(start: Start, backend: str, device: int, threads: int | None, quiet: bool) -> Life:
+    """The universe in its backend; says what the person should know of either."""
+    runner, passed_over = backends.explain(backend, device=device, threads=threads)
+    if start.note and not quiet:
+        click.echo(f"lifesim: {start.note}", err=True)
+    if runner.name == "reference" and passed_over:
+        # The last one is of the CPU backend, and says how to get it.
+        reason = passed_over[-1].partition(": ")[2]
+        click.echo(f"lifesim: running on the slow reference backend: {reason}", err=True)
+    return Life(
+        start.grid,
+        rule=start.rule,
+        topology=start.topology,
+        generation=start.generation,
+        backend=runner,
+    )
+
+
+def drive(
+    life: Life, steps: int, outputs: Sequence[Output], *, every: int | None, show: bool
+) -> Outcome:
+    """Run for `steps`, and let the outputs write, with snapshots where `every` is given.
+
+    The first Ctrl-C, or what goes wrong, ends the run; then every output still writes
+    what it can. Ctrl-C while they do so gives up what is not yet written.
+    Raises LifesimError, before the run, for outputs that cannot be.
+    """
+    for output in outputs:
+        output.check(life.width, life.height)
+
+    def snapshot(now: Life) -> None:
+        for output in outputs:
+            output.add(now)
+
+    outcome = Outcome()
+    with _Stop() as stop:
+        try:
+            with _Bar(steps) if show else nullcontext() as bar:
+
+                def progress(now: Progress) -> None:
+                    if bar is not None:
+                        bar.update(now)
+                    if stop.asked and now.done < now.total:
+                        raise KeyboardInterrupt
+
+                try:
+                    if every is not None:
+                        snapshot(life)
+                    life.run(steps, every=every, progress=progress, on_snapshot=snapshot)
+                except KeyboardInterrupt:
+                    outcome.interrupted = True
+                except (LifesimError, MemoryError) as error:
+                    outcome.add(error)
+            if outcome.interrupted:
+                outcome.exit_code = 130
+                click.echo(f"lifesim: interrupted at generation {life.generation}", err=True)
+            for output in outputs:
+                try:
+                    output.close(life)
+                except (LifesimError, MemoryError) as error:
+                    outcome.add(error)
+                outcome.written += output.written
+        finally:
+            for output in outputs:
+                output.abort()
+    return outcome
+
+
+def finish(outcome: Outcome) -> None:
+    """Say what went wrong and exit, if anything did."""
+    for line in outcome.errors:
+        click.echo(f"lifesim: {line}", err=True)
+    if outcome.exit_code:
+        sys.exit(outcome.exit_code)
+
+
+def rate_text(rate: float) -> str:
+    """Cell updates per second, to three digits, with a unit."""
+    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6)):
+        if rate >= size:
+            return f"{rate / size:.3g} {unit} cell updates/s"
+    return f"{rate:.3g} cell updates/s"
+
+
+class _Stop:
+    """Makes the first Ctrl-C, or other signal to end, a request; later ones interrupt."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> _Stop:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            handler = signal.getsignal(number)
+            if callable(handler):  # not where it is ignored, as under nohup
+                self._before[number] = signal.signal(number, self._ask)
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+class _Bar:
+    """A progress bar on standard error: generation, rate, time left."""
+
+    def __init__(self, total: int) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        self._bar = progress.Progress(
+            progress.TextColumn("generation {task.fields[generation]:,}"),
+            progress.BarColumn(),
+            progress.TaskProgressColumn(),
+            progress.TextColumn("{task.fields[rate]}"),
+            progress.TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=total, generation=0, rate="")
+
+    def __enter__(self) -> _Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self._bar.stop()
+
+    def update(self, now: Progress) -> None:
+        self._bar.update(
+            self._task, completed=now.done, generation=now.generation, rate=rate_text(now.rate)
+        )

@@ -1,0 +1,92 @@
+"""What importing and asking for help costs, and that nothing optional is needed for it."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("lifesim", "ckyparse", "kernels", "arith", "semigroups", "ui")
+OPTIONAL = {"pycuda", "PySide6", "pyqtgraph", "distributed"}
+HEAVY = OPTIONAL | {"numpy", "h5py", "nltk", "gmpy2", "PIL", "rich"}
+COMMANDS = sorted(
+    entry.name
+    for entry in entry_points(group="console_scripts")
+    if entry.value.split(".")[0] in PACKAGES
+)
+
+
+def python(code: str, *arguments: str) -> str:
+    """What a fresh Python prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_importing_a_package_imports_nothing_heavy(package: str) -> None:
+    loaded = python(f"import sys, {package}; print(*{{m.split('.')[0] for m in sys.modules}})")
+    assert not HEAVY & set(loaded.split())
+
+
+HELP = """
+import importlib.metadata, sys
+[entry] = importlib.metadata.entry_points(group="console_scripts", name=sys.argv[1])
+sys.argv[1:] = ["--help"]
+try:
+    entry.load()()
+except SystemExit as stop:
+    assert not stop.code, stop.code
+print("LOADED", *{m.split(".")[0] for m in sys.modules})
+"""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_imports_nothing_heavy(command: str) -> None:
+    text, _, loaded = python(HELP, command).partition("LOADED")
+    assert text.startswith("Usage: ")
+    assert not HEAVY & set(loaded.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_answers_at_once(command: str) -> None:
+    """In processor time, which a busy machine does not lengthen much."""
+    script = Path(sys.executable).with_name(command)
+    spent = []
+    for _ in range(3):
+        before = os.times()
+        subprocess.run([script, "--help"], check=True, capture_output=True)
+        after = os.times()
+        user = after.children_user - before.children_user
+        spent.append(user + after.children_system - before.children_system)
+    assert min(spent) < 0.5
+
+
+WITHOUT = """
+import importlib, sys
+for name in {optional}:
+    sys.modules[name] = None  # importing it fails
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+"""
+
+
+def test_modules_need_nothing_optional() -> None:
+    """Every module outside ui imports where neither PyCUDA nor Qt is installed."""
+    names = [
+        found.name
+        for package in PACKAGES
+        if package != "ui"
+        for found in pkgutil.walk_packages([str(ROOT / package)], f"{package}.")
+        if not found.name.endswith(("._cpu", ".__main__"))
+    ]
+    assert {"kernels.cuda", "lifesim.cli.run"} <= set(names)
+    python(WITHOUT.format(optional=sorted(OPTIONAL)), *names)

@@ -1,0 +1,82 @@
+"""One version everywhere, and distributions that hold what an installation needs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PACKAGES = PROJECT["tool"]["scikit-build"]["wheel"]["packages"]
+VERSION = PROJECT["project"]["version"]
+# Run or included at run time: CUDA kernels are compiled on the machine they run on.
+NEEDED = (".py", ".cu", ".hpp")
+
+
+def test_one_version() -> None:
+    assert metadata.version("bulkbits") == VERSION
+    shown = subprocess.run(
+        [Path(sys.executable).with_name("lifesim"), "--version"], capture_output=True, text=True
+    )
+    assert shown.stdout.split()[-1] == VERSION
+    assert re.search(rf"^## \[{re.escape(VERSION)}\]", (ROOT / "CHANGELOG.md").read_text(), re.M)
+
+
+def test_lists_of_packages_agree() -> None:
+    folders = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests", "benchmarks"}
+    tools = PROJECT["tool"]
+    for listed in (PACKAGES, tools["mypy"]["packages"], tools["importlinter"]["root_packages"]):
+        assert set(listed) == folders
+
+
+def needed_files() -> set[str]:
+    return {
+        str(path.relative_to(ROOT))
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*")
+        if path.suffix in NEEDED
+    }
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, and the wheel built from it."""
+    folder = tmp_path_factory.mktemp("distributions")
+    command = [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return folder
+
+
+@pytest.mark.slow
+def test_wheel_holds_what_runs_and_no_tests(distributions: Path) -> None:
+    [wheel] = distributions.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert needed_files() <= names
+    info = f"bulkbits-{VERSION}.dist-info"
+    assert {name.split("/")[0] for name in names} == {*PACKAGES, info}
+    assert f"{info}/licenses/LICENSE" in names
+    if shutil.which("c++"):
+        assert any(re.fullmatch(r"kernels/_cpu\..*(so|pyd)", name) for name in names)
+
+
+@pytest.mark.slow
+def test_sdist_holds_what_builds_and_tests(distributions: Path) -> None:
+    [sdist] = distributions.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    built = {"CMakeLists.txt", "pyproject.toml", "kernels/_cpu.cpp", "kernels/life/life.cpp"}
+    tested = {"tests/contracts.py", "tests/emulation/launch.hpp", "data/patterns/acorn.rle"}
+    documents = {"README.md", "LICENSE", "scripts/demo", "scripts/test"}
+    assert needed_files() | built | tested | documents <= names
+    assert not any(name.split("/")[0] in ("build", ".venv", ".git") for name in names)
