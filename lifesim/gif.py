@@ -115,7 +115,9 @@ class GifWriter:
 
         image = Image.fromarray(np.ascontiguousarray(levels))
         # Disposal 1: each frame is drawn over the last.
-        parts = GifImagePlugin.getdata(image, (x, y), duration=self._frame_ms, disposal=1)
+        parts: list[bytes] = GifImagePlugin.getdata(
+            image, (x, y), duration=self._frame_ms, disposal=1
+        )
         return b"".join(parts)
 
 

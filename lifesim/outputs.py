@@ -104,12 +104,12 @@ def check_target(path: str) -> None:
     if path == "-":
         return
     folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise LifesimError(f"cannot write {path}: there is no folder {folder}")
-    if Path(path).is_dir():
-        raise LifesimError(f"cannot write {path}: it is a folder")
     try:
-        if not os.path.isfile(path) and os.path.exists(path):
+        if not folder.is_dir():
+            raise LifesimError(f"cannot write {path}: there is no folder {folder}")
+        if os.path.isdir(path):
+            raise LifesimError(f"cannot write {path}: it is a folder")
+        if os.path.exists(path) and not os.path.isfile(path):
             return  # a device or a pipe: opening it may wait for a reader
         Draft(path).drop()
         os.stat(path)
@@ -163,6 +163,7 @@ class _Animation(Output):
         super().__init__(path)
         self._view = view
         self._writer: gif.GifWriter | None = None
+        self._frames = 0
 
     def check(self, width: int, height: int) -> None:
         gif.check_size(*self._view.image_size(width, height))
@@ -171,9 +172,10 @@ class _Animation(Output):
         if self._writer is None:
             self._writer = gif.GifWriter(self.path, self._view.palette)
         self._writer.append(self._view.levels(life))
+        self._frames += 1
 
     def close(self, life: Life) -> None:
-        if self._writer is None:
+        if not self._frames:
             self.add(life)
         assert self._writer is not None
         self._writer.close()

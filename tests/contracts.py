@@ -143,6 +143,7 @@ class LifeContract:
     any_rule: ClassVar[st.SearchStrategy[tuple[int, int]]] = st.tuples(
         st.integers(0, 511), st.integers(0, 511)
     )
+    padded: ClassVar[tuple[int, ...]] = (1, 63, 65, 100, 131)  # widths of no whole words
     ship_times: ClassVar[tuple[int, ...]] = (4, 40, 400)
     patient: ClassVar[bool] = True  # enough for a thousand generations of 360,000 cells
 
@@ -307,7 +308,7 @@ class LifeContract:
 
     def test_padding_stays_zero(self, backend: Backend, torus: bool) -> None:
         """Where everything is born, and at every step."""
-        for width in (1, 63, 65, 100, 131):
+        for width in self.padded:
             cells = np.zeros((5, width), np.bool_)
             universe = make(backend, cells, (511, 0), torus)
             for t in range(1, 5):

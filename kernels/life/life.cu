@@ -211,14 +211,17 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
     // enough (the host sees to it), and make addresses cheap.
     const u32 pitch = u32(panels) * LANES, wrap = pitch * u32(height);
     int y = first - STEPS;  // the row read next
-    int until_wrap = y % height;
-    until_wrap = height - (until_wrap < 0 ? until_wrap + height : until_wrap);
-    u32 source = pitch * u32(height - until_wrap) + u32(panel * LANES + lane);
+    const int above = y % height;
+    u32 source = pitch * u32(above < 0 ? above + height : above) + u32(panel * LANES + lane);
     // Where the words that halo bits come from would lie for the lane's number 0.
     const u32* far_src[SOURCES];
 #pragma unroll
-    for (int k = 0; k < SOURCES; k++)
+    for (int k = 0; k < SOURCES; k++) {
         far_src[k] = src + (other < 0 ? 0 : (other - panel) * K + (at + k) % K - x);
+#if defined(__CUDA_ARCH__)
+        asm("" : "+l"(far_src[k]));  // or addresses are made from src's, which takes longer
+#endif
+    }
 
     __shared__ __align__(16) u32 ring[RING][2][32 * WORDS];
     const int mine = threadIdx.x * WORDS;
@@ -236,7 +239,7 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
         }
         close_copies();
         source += pitch, y++;
-        if (--until_wrap == 0) source -= wrap, until_wrap = height;
+        source = min(source, source - wrap);  // which is huge below the last row's end
     };
     // The row of a slot, which is row y - RING: RING have been asked for since.
     auto take = [&](int slot) {

@@ -73,10 +73,10 @@ def main() -> None:
         _fail(f"out of memory: {error}" if str(error) else "out of memory", 2)
     except BrokenPipeError:
         _drop_output()
-        sys.exit(2)
+        sys.exit(1)
     except OSError as error:  # of standard output: files have messages of their own
         _drop_output()
-        _fail(error.strerror or str(error), 2)
+        _fail(f"cannot write standard output: {error.strerror or error}", 2)
     except Exception as error:
         code = _exit_code(error)
         if code is None:
@@ -114,4 +114,8 @@ def _fail(message: str, code: int) -> None:
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     with contextlib.suppress(OSError):
         click.echo(f"lifesim: {line}", err=True)
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _drop_output()
     sys.exit(code)

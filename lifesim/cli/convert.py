@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from lifesim import patterns
+from lifesim.cli.drive import busy
 from lifesim.outputs import check_target
 
 
@@ -21,4 +22,7 @@ def command(source: str, target: str, format_: str | None) -> None:
     or .mc (macrocell), each also .gz.
     """
     check_target(target)
-    patterns.write(patterns.read(source), target, format=format_)
+    with busy(f"reading {source}"):
+        pattern = patterns.read(source)
+    with busy(f"writing {target}"):
+        patterns.write(pattern, target, format=format_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -34,6 +34,15 @@ class Outcome:
         if line not in self.errors:
             self.errors.append(line)
         self.exit_code = getattr(error, "exit_code", 2)
+
+
+def busy(what: str, show: bool = True) -> AbstractContextManager[object]:
+    """Says so, on a terminal, while the block takes its time."""
+    if not (show and sys.stderr.isatty()):
+        return nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True).status(what)
 
 
 def begin(start: Start, backend: str, device: int, threads: int | None, quiet: bool) -> Life:
@@ -94,7 +103,8 @@ def drive(
                 click.echo(f"lifesim: interrupted at generation {life.generation}", err=True)
             for output in outputs:
                 try:
-                    output.close(life)
+                    with busy(f"writing {output.path}", show):
+                        output.close(life)
                 except (LifesimError, MemoryError) as error:
                     outcome.add(error)
                 outcome.written += output.written

@@ -15,7 +15,7 @@ from lifesim.render import parse_region, parse_scale
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class Size(click.ParamType):
+class Size(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """WxH or N (for NxN), in cells; K, M and G stand for powers of 1024."""
 
     name = "WxH"
@@ -33,7 +33,7 @@ class Size(click.ParamType):
         return width, height
 
 
-class Position(click.ParamType):
+class Position(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """X,Y: column and row of a cell."""
 
     name = "X,Y"
@@ -47,7 +47,7 @@ class Position(click.ParamType):
         return int(match[1]), int(match[2])
 
 
-class Density(click.ParamType):
+class Density(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """A probability, 0 to 1, kept exactly: 0.37 or 3/8."""
 
     name = "DENSITY"

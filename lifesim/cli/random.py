@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import click
 
+from lifesim.cli.drive import busy
 from lifesim.cli.options import Density, Size
 from lifesim.outputs import check_target
 from lifesim.patterns import Pattern, write
@@ -29,7 +30,8 @@ def command(
     A larger soup of the same seed begins with the smaller one's cells.
     """
     check_target(out)
-    start = soup(size, density, seed, Rule.parse(rule), Topology(topology))
+    with busy("making the soup"):
+        start = soup(size, density, seed, Rule.parse(rule), Topology(topology))
     width, height = size
     pattern = Pattern(
         start.grid,
@@ -40,4 +42,5 @@ def command(
         size=size,
         name=f"soup {width}x{height}, density {density}, seed {seed}",
     )
-    write(pattern.trimmed(), out)
+    with busy(f"writing {out}"):
+        write(pattern.trimmed(), out)

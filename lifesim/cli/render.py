@@ -7,7 +7,7 @@ import sys
 import click
 
 from lifesim import patterns
-from lifesim.cli.drive import begin, drive, finish
+from lifesim.cli.drive import begin, busy, drive, finish
 from lifesim.cli.options import Size, backend_options, view_of, view_options
 from lifesim.outputs import open_output
 from lifesim.start import place
@@ -51,7 +51,8 @@ def command(
     if moving:
         every = every or max(1, steps // FRAMES)
     output = open_output(out, every, view_of(region, scale, palette))
-    start = place(patterns.read(file), steps, size)
+    with busy(f"reading {file}"):
+        start = place(patterns.read(file), steps, size)
     life = begin(start, backend, device, threads, quiet=False)
     del start  # its cells: the backend has them now
     finish(drive(life, steps, [output], every=every, show=sys.stderr.isatty()))

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from lifesim import patterns
-from lifesim.cli.drive import Outcome, begin, drive, finish
+from lifesim.cli.drive import Outcome, begin, busy, drive, finish
 from lifesim.cli.drive import rate_text as rate_text
 from lifesim.cli.options import (
     Density,
@@ -96,11 +96,12 @@ def command(
     outputs = [open_output(path, every, view) for path in outs]
     chosen = Rule.parse(rule) if rule else None
     where = Topology(topology) if topology else None
-    if pattern is None:
-        probability = Fraction(1, 2) if density is None else density
-        start = soup(size, probability, 1 if seed is None else seed, chosen, where)
-    else:
-        start = place(patterns.read(pattern), steps, size, at, chosen, where, centre=center)
+    with busy(f"reading {pattern}" if pattern else "making the soup", not quiet):
+        if pattern is None:
+            probability = Fraction(1, 2) if density is None else density
+            start = soup(size, probability, 1 if seed is None else seed, chosen, where)
+        else:
+            start = place(patterns.read(pattern), steps, size, at, chosen, where, centre=center)
     life = begin(start, backend, device, threads, quiet)
     del start  # its cells: the backend has them now
     outcome = drive(life, steps, outputs, every=every, show=not quiet and sys.stderr.isatty())
