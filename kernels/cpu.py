@@ -59,6 +59,8 @@ class CpuBackend(Backend):
         self.level = level or available[-1]
         if self.level not in available:
             raise BackendUnavailableError(f"no CPU level {self.level} here: {available}")
+        if threads is not None and threads < 1:
+            raise ValueError(f"at least one thread is needed, not {threads}")
         self.threads = threads or core_count()
         self.vector_bits = int(_cpu.vector_bits(self.level))
 

@@ -103,8 +103,8 @@ class GifWriter:
             self.abort()
 
     def _header(self, levels: Levels) -> bytes:
-        height, width = levels.shape
-        header = b"GIF89a" + width.to_bytes(2, "little") + height.to_bytes(2, "little")
+        size = np.array(levels.shape[::-1], "<u2")
+        header = b"GIF89a" + size.tobytes()
         header += b"\xf7\0\0" + self._colours.tobytes()  # 256 colours for all frames
         if self._repeat:
             header += b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0"  # forever
@@ -115,10 +115,7 @@ class GifWriter:
 
         image = Image.fromarray(np.ascontiguousarray(levels))
         # Disposal 1: each frame is drawn over the last.
-        parts: list[bytes] = GifImagePlugin.getdata(
-            image, (x, y), duration=self._frame_ms, disposal=1
-        )
-        return b"".join(parts)
+        return b"".join(GifImagePlugin.getdata(image, (x, y), duration=self._frame_ms, disposal=1))
 
 
 def check_size(width: int, height: int) -> None:

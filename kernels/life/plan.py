@@ -221,6 +221,8 @@ def cuda_layout(width: int, torus: bool, words: int, lanes: int, steps: int) -> 
     """
     row = words * lanes
     halo = -(-steps // words) * words
+    if 2 * halo > row:
+        raise ValueError(f"rows of {row} words hold no halos of {halo} on both sides")
     period = width
     if torus and width < 4 * row:
         period = width * -(-4 * row // width)

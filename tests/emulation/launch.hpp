@@ -159,5 +159,7 @@ extern "C" int emulation_launch(void* kernel, const unsigned* grid, const unsign
         }
 #endif
     std::free(area);
+    // Two mappings a stack, kept by each module: hundreds would reach the system's limit.
+    if (stacks.count > 32) stacks.release();
     return launch.failed;
 }
