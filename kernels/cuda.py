@@ -166,5 +166,3 @@ class CudaBackend(Backend):
         self, words: Words, width: int, height: int, *, torus: bool, birth: int, survival: int
     ) -> LifeUniverse:
         return DeviceLife(self.device, words, width, height, torus, birth, survival)
-
-

@@ -216,20 +216,28 @@ struct Task {
             return;
         }
         std::memcpy(s.strips, a, sizeof a);
-        u64* out = s.line;
-        u64 word = 0;
-        int filled = 0;
-        for (int b = 0; b < STRIPS; b++) {
-            u64 strip = s.strips[b];
-            word |= strip << filled;
-            filled += columns;
-            if (filled >= 64) {
-                *out++ = word;
-                filled -= 64;
-                word = strip >> (columns - filled);  // columns - filled is 1 to 32
+        // Eight strips are `columns` whole bytes, so that groups do not wait for each
+        // other; what a group writes too much the next one covers.
+        char* out = reinterpret_cast<char*>(s.line);
+        const int two = 2 * columns, four = 4 * columns;
+        for (int g = 0; g < STRIPS / 8; g++, out += columns) {
+            const u32* strip = s.strips + 8 * g;
+            auto pair = [&](int i) { return strip[i] | u64(strip[i + 1]) << columns; };
+            u64 p0 = pair(0), p1 = pair(2), p2 = pair(4), p3 = pair(6);
+            if (columns <= 16) {
+                u64 q0 = p0 | p1 << two, q1 = p2 | p3 << two;
+                u64 words[2] = {q0, q1};
+                if (four < 64) words[0] |= q1 << four, words[1] = q1 >> (64 - four);
+                std::memcpy(out, words, sizeof words);
+            } else {
+                u64 low0 = p0 | p1 << two, high0 = p1 >> (64 - two);
+                u64 low1 = p2 | p3 << two, high1 = p3 >> (64 - two);
+                const int up = four - 64, down = 64 - up;  // 4 to 60
+                u64 words[4] = {low0, high0 | low1 << up, low1 >> down | high1 << up,
+                                high1 >> down};
+                std::memcpy(out, words, sizeof words);
             }
         }
-        if (filled) *out = word;
     }
 
     void store(i64 y, const V* row) const {
@@ -319,7 +327,7 @@ struct Layout {
         : block(std::size_t(p.block_rows) * std::size_t(pitch_of(p.columns)) * sizeof(V)),
           above(2 * std::size_t(p.steps) * std::size_t(pitch_of(p.columns)) * sizeof(V)),
           mask(std::size_t(p.columns) * sizeof(V)),
-          line((std::size_t(STRIPS) * std::size_t(p.columns) / 8 + 16 + 63) / 64 * 64),
+          line((std::size_t(STRIPS) * std::size_t(p.columns) / 8 + 32 + 63) / 64 * 64),
           strips(STRIPS * 4) {}
 };
 

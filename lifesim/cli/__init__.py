@@ -8,6 +8,7 @@ import io
 import os
 import signal
 import sys
+from typing import Any
 
 import click
 
@@ -22,6 +23,10 @@ COMMANDS = {
     "bench": "Measure this machine's speed.",
     "doctor": "Say what this machine has, which backend is taken, and why.",
 }
+
+
+# Click before 8.2 prints the help by itself.
+_NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
 
 class _Commands(click.Group):
@@ -63,10 +68,10 @@ def main() -> None:
         if signal.getsignal(number) is signal.SIG_DFL:  # else it is ignored, as under nohup
             signal.signal(number, signal.default_int_handler)
     try:
-        code = group.main(standalone_mode=False)
+        code = group.main(prog_name="lifesim", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.NoArgsIsHelpError as error:
+    except _NO_ARGUMENTS as error:
         click.echo(error.format_message(), err=True)
         sys.exit(2)
     except click.ClickException as error:

@@ -9,8 +9,8 @@ import click
 
 from kernels import backend as backends
 from lifesim.bench import SIDES, Measured, Runner, Samples, TileLoop, TileLoopError, measure
+from lifesim.cli.drive import rate_text
 from lifesim.cli.options import Size, backend_options
-from lifesim.cli.run import rate_text
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
 from lifesim.topology import Topology

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from lifesim.cli.run import rate_text
+from lifesim.cli.drive import rate_text
 from lifesim.doctor import Problem, Report, collect
 
 
