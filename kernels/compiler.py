@@ -18,12 +18,19 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from kernels.backend import BackendUnavailableError
+
 KERNELS = Path(__file__).parent
 HOW_TO_GET = "no CUDA compiler: pip install nvidia-cuda-nvrtc, or put nvcc on the PATH"
 
 
-class CompileError(RuntimeError):
-    """The compiler refused; the message is what it printed."""
+class CompileError(BackendUnavailableError):
+    """The compiler refused; the message is its first error, `log` all that it printed."""
+
+    def __init__(self, log: str) -> None:
+        lines = log.strip().splitlines() or ["the device compiler failed without a word"]
+        super().__init__(next((line for line in lines if "error" in line), lines[0]))
+        self.log = log
 
 
 def found() -> str:
@@ -100,7 +107,8 @@ def _by_nvrtc(source: Path, arch: str, options: list[str]) -> bytes:
         ),
     )
     try:
-        flags = [f"--gpu-architecture={arch}", "--std=c++17", f"-I{source.parent}", *options]
+        flags = [f"--gpu-architecture={arch}", "--std=c++17", "-default-device"]
+        flags += [f"-I{source.parent}", *options]
         array = (ctypes.c_char_p * len(flags))(*(flag.encode() for flag in flags))
         failed = library.nvrtcCompileProgram(program, len(flags), array)
         if failed:

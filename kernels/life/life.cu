@@ -63,9 +63,6 @@ using LifeRule = Conway;
 using LifeRule = StaticRule<TABLE>;
 #endif
 
-template <bool VALUE>
-struct Flag { static constexpr bool value = VALUE; };
-
 struct Row { u32 w[WORDS]; };
 
 __device__ __forceinline__ Row load(const u32* p) {
@@ -140,8 +137,7 @@ __device__ __forceinline__ void fetch_sides(Wide& in, int lane) {
 
 // Takes the next row of a generation; returns the row above it, one generation on.
 // The outer words come first, so that the shuffles run beside the inner words.
-template <bool MASKED>
-__device__ __forceinline__ Wide advance(Stage& s, const Wide& in, const u32* inside, int lane) {
+__device__ __forceinline__ Wide advance(Stage& s, const Wide& in, u32 inside[WORDS], int lane) {
     Wide out;
 #pragma unroll
     for (int n = 0; n < WORDS; n++) {
@@ -152,7 +148,7 @@ __device__ __forceinline__ Wide advance(Stage& s, const Wide& in, const u32* ins
         RowState<u32> mid{s.x[k], s.m[k], k ? s.c[k - 1] : s.l, s.c[k],
                           k < WORDS - 1 ? s.c[k + 1] : s.r};
         out.row.w[k] = LifeRule()(top, mid, low);
-        if (MASKED) out.row.w[k] &= inside[k];
+        if (PLANE) out.row.w[k] &= inside[k];
         s.top_x[k] = s.x[k], s.top_m[k] = s.m[k];
         s.x[k] = low.x, s.m[k] = low.m;
         if (n == (WORDS > 1)) fetch_sides(out, lane);
@@ -228,96 +224,84 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
     }
 
     __shared__ __align__(16) u32 ring[RING][2][32 * WORDS];
-    auto stream = [&](auto flag) {
-        constexpr bool MASKED = decltype(flag)::value;
-        const int mine = threadIdx.x * WORDS;
-        auto prefetch = [&](int slot) {
-            constexpr int UNIT = WORDS == 3 ? 1 : WORDS, FAR_UNIT = ALIGNED ? UNIT : 1;
+    const int mine = threadIdx.x * WORDS;
+    auto prefetch = [&](int slot) {
+        constexpr int UNIT = WORDS == 3 ? 1 : WORDS, FAR_UNIT = ALIGNED ? UNIT : 1;
 #pragma unroll
-            for (int k = 0; k < WORDS; k += UNIT)
-                copy_async<4 * UNIT>(&ring[slot][0][mine + k], src + size_t(source) * WORDS + k);
-            if (halo_mask) {
+        for (int k = 0; k < WORDS; k += UNIT)
+            copy_async<4 * UNIT>(&ring[slot][0][mine + k], src + size_t(source) * WORDS + k);
+        if (halo_mask) {
 #pragma unroll
-                for (int k = 0; k < WORDS; k += FAR_UNIT)
-                    copy_async<4 * FAR_UNIT>(
-                        &ring[slot][1][mine + k],
-                        far_src[ALIGNED ? 0 : k] + size_t(source) * WORDS + (ALIGNED ? k : 0));
-            }
-            close_copies();
-            source += pitch, y++;
-            source = min(source, source - wrap);  // which is huge below the last row's end
-        };
-        // The row of a slot, which is row y - RING: RING have been asked for since.
-        auto take = [&](int slot) {
-            await_copies();
-            Wide wide;
-            wide.row = load(&ring[slot][0][mine]);
-            Row far = load(&ring[slot][1][mine]);
+            for (int k = 0; k < WORDS; k += FAR_UNIT)
+                copy_async<4 * FAR_UNIT>(
+                    &ring[slot][1][mine + k],
+                    far_src[ALIGNED ? 0 : k] + size_t(source) * WORDS + (ALIGNED ? k : 0));
+        }
+        close_copies();
+        source += pitch, y++;
+        source = min(source, source - wrap);  // which is huge below the last row's end
+    };
+    // The row of a slot, which is row y - RING: RING have been asked for since.
+    auto take = [&](int slot) {
+        await_copies();
+        Wide wide;
+        wide.row = load(&ring[slot][0][mine]);
+        Row far = load(&ring[slot][1][mine]);
 #pragma unroll
-            for (int k = 0; k < WORDS; k++) {
-                u32& w = wide.row.w[k];
-                w = mux(halo_mask, rotate_up(far.w[k], turn[ALIGNED ? 0 : k]), w);
-                if (MASKED) w &= unsigned(y - RING) < unsigned(height) ? inside[k] : 0;
-            }
-            fetch_sides(wide, lane);
-            return wide;
-        };
-        // One generation on by stage t, whose output row is 1 + t above the row taken.
-        Stage stages[STEPS];
-        auto run = [&](int t, const Wide& row) {
-            u32 here[WORDS];
+        for (int k = 0; k < WORDS; k++) {
+            u32& w = wide.row.w[k];
+            w = mux(halo_mask, rotate_up(far.w[k], turn[ALIGNED ? 0 : k]), w);
+            if (PLANE) w &= unsigned(y - RING) < unsigned(height) ? inside[k] : 0;
+        }
+        fetch_sides(wide, lane);
+        return wide;
+    };
+    // One generation on by stage t, whose output row is 1 + t above the row taken.
+    Stage stages[STEPS];
+    auto run = [&](int t, const Wide& row) {
+        u32 here[WORDS];
 #pragma unroll
-            for (int k = 0; MASKED && k < WORDS; k++)
-                here[k] = unsigned(y - RING - 1 - t) < unsigned(height) ? inside[k] : 0;
-            return advance<MASKED>(stages[t], row, here, lane);
-        };
+        for (int k = 0; PLANE && k < WORDS; k++)
+            here[k] = unsigned(y - RING - 1 - t) < unsigned(height) ? inside[k] : 0;
+        return advance(stages[t], row, here, lane);
+    };
 
 #pragma unroll
-        for (int t = 0; t < STEPS; t++) stages[t] = Stage{};
-        for (int n = 0; n < RING - 1; n++) prefetch(n);
+    for (int t = 0; t < STEPS; t++) stages[t] = Stage{};
+    for (int n = 0; n < RING - 1; n++) prefetch(n);
 #if FILL
-        // Stage t has all it needs of the stages before from row 2 t on.
+    // Stage t has all it needs of the stages before from row 2 t on.
 #pragma unroll 1
-        for (int i = 0; i < 2 * STEPS; i++) {
-            prefetch((i + RING - 1) % RING);
-            Wide row = take(i % RING);
+    for (int i = 0; i < 2 * STEPS; i++) {
+        prefetch((i + RING - 1) % RING);
+        Wide row = take(i % RING);
 #pragma unroll
-            for (int t = 0; t < STEPS; t++) {
-                if (i < 2 * t) break;
-                row = run(t, row);
-            }
+        for (int t = 0; t < STEPS; t++) {
+            if (i < 2 * t) break;
+            row = run(t, row);
         }
-        int i = 0;
-        constexpr int FILLED = 2 * STEPS;
+    }
+    int i = 0;
+    constexpr int FILLED = 2 * STEPS;
 #else
-        int i = -2 * STEPS;
-        constexpr int FILLED = 0;
+    int i = -2 * STEPS;
+    constexpr int FILLED = 0;
 #endif
-        static_assert(UNROLL % RING == 0, "slots of the ring are constants");
-        // Several rows a turn, so that what moves between registers is only renamed.
-        u32 target = pitch * u32(first + i) + u32(panel * LANES + lane);
+    static_assert(UNROLL % RING == 0, "slots of the ring are constants");
+    // Several rows a turn, so that what moves between registers is only renamed.
+    u32 target = pitch * u32(first + i) + u32(panel * LANES + lane);
 #pragma unroll 1
-        for (; i < segment; i += UNROLL) {
+    for (; i < segment; i += UNROLL) {
 #pragma unroll
-            for (int j = 0; j < UNROLL; j++) {
-                prefetch((FILLED + j + RING - 1) % RING);
-                Wide row = take((FILLED + j) % RING);
+        for (int j = 0; j < UNROLL; j++) {
+            prefetch((FILLED + j + RING - 1) % RING);
+            Wide row = take((FILLED + j) % RING);
 #pragma unroll
-                for (int t = 0; t < STEPS; t++) row = run(t, row);
-                if (unsigned(i + j) < unsigned(rows)) store(dst + size_t(target) * WORDS, row.row);
-                target += pitch;
-            }
+            for (int t = 0; t < STEPS; t++) row = run(t, row);
+            if (unsigned(i + j) < unsigned(rows)) store(dst + size_t(target) * WORDS, row.row);
+            target += pitch;
         }
-    };
-#if PLANE
-    // Only teams that come near the edge need to keep what is outside dead.
-    const int start = panel * useful - halo;
-    const bool edge = first < STEPS || last + STEPS > height || start < 0 || start + 32 * K > width;
-    if (__any_sync(ALL, edge)) stream(Flag<true>());
-    else stream(Flag<false>());
-#else
-    stream(Flag<false>());
-#endif
+    }
 }
 
 // Row-major words of 32 cells, `stride` words a row, to panels. One thread a word.
