@@ -31,7 +31,7 @@ class CpuLadder:
         self.flags = flags or ("-O3",)
         with tempfile.TemporaryDirectory() as folder:
             library = Path(folder) / "cpu.so"
-            command = [os.environ.get("CXX", "g++"), "-std=c++17", *self.flags]
+            command = [os.environ.get("CXX", "g++"), "-std=c++17", "-Wno-psabi", *self.flags]
             command += ["-shared", "-fPIC", str(SOURCE), "-o", str(library)]
             subprocess.run(command, check=True)
             # Stays mapped when the file goes.
