@@ -1,4 +1,4 @@
-"""The contract between the engines and the hardware, and the choice of who fulfils it."""
+"""The contract between the engines and the hardware."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 Words = npt.NDArray[np.uint64]
-
-NAMES = ("auto", "cuda", "cpu", "reference")
 
 
 class BackendUnavailableError(RuntimeError):
@@ -63,43 +61,3 @@ class Backend(ABC):
         torus: whether edges meet; otherwise all outside is dead for ever.
         birth, survival: bit sets of neighbour counts, 0 to 511. Raises MemoryError.
         """
-
-
-def pick(name: str = "auto", *, device: int = 0, threads: int | None = None) -> Backend:
-    """The backend of that name; auto takes CUDA if it works, else the CPU.
-
-    threads: CPU threads, all cores by default. Raises BackendUnavailableError where
-    the one asked for cannot run, ValueError for an unknown name.
-    """
-    return explain(name, device=device, threads=threads)[0]
-
-
-def explain(
-    name: str = "auto", *, device: int = 0, threads: int | None = None
-) -> tuple[Backend, list[str]]:
-    """Like pick(), with a line for each backend that auto passed over, saying why."""
-    if name not in NAMES:
-        raise ValueError(f"unknown backend {name!r}: one of {', '.join(NAMES)}")
-    reasons: list[str] = []
-    for candidate in ("cuda", "cpu", "reference") if name == "auto" else (name,):
-        try:
-            return _make(candidate, device, threads), reasons
-        except BackendUnavailableError as error:
-            if name != "auto":
-                raise
-            reasons.append(f"{candidate}: {error}")
-    raise AssertionError("the reference backend is always there")
-
-
-def _make(name: str, device: int, threads: int | None) -> Backend:
-    if name == "cuda":
-        from kernels.cuda import CudaBackend
-
-        return CudaBackend(device)
-    if name == "cpu":
-        from kernels.cpu import CpuBackend
-
-        return CpuBackend(threads)
-    from kernels.reference import ReferenceBackend
-
-    return ReferenceBackend()

@@ -17,9 +17,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
 
-from kernels import backend as backends
-from kernels import compiler, cpu
-from kernels.backend import BackendUnavailableError
+from kernels import choose, compiler, cpu
+from kernels.backend import Backend, BackendUnavailableError
 from lifesim.bench import compete, runner_of, soup_universe
 from lifesim.grid import available_memory
 
@@ -141,10 +140,10 @@ def collect(device: int = 0, threads: int | None = None, folder: Path | None = N
 
     folder: whose disk is measured, the current one by default.
     """
-    chosen: list[backends.Backend] = []
+    chosen: list[Backend] = []
 
     def choice() -> Choice:
-        backend, passed_over = backends.explain("auto", device=device, threads=threads)
+        backend, passed_over = choose.explain("auto", device=device, threads=threads)
         chosen.append(backend)
         return Choice(backend.name, backend.describe(), tuple(passed_over))
 
@@ -373,7 +372,7 @@ def _rate(
     return done / (time.perf_counter() - start), done
 
 
-def _speed(backend: backends.Backend) -> Speed:
+def _speed(backend: Backend) -> Speed:
     side = _SOUP_SIDES[backend.name]
     runner = runner_of(soup_universe(backend, side, side))
     return Speed(side, compete([runner], _SOUP_SECONDS, rounds=3)[0].best)

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from kernels import backend as backends
+from kernels.backend import Backend
+from kernels.choose import pick
 from lifesim.digest import digest
 from lifesim.grid import BitGrid, check_size
 from lifesim.rule import LIFE, Rule
@@ -46,7 +47,7 @@ class Life:
         rule: Rule | str = LIFE,
         topology: Topology | str = Topology.TORUS,
         generation: int = 0,
-        backend: backends.Backend | str = "auto",
+        backend: Backend | str = "auto",
         device: int = 0,
         threads: int | None = None,
     ) -> None:
@@ -60,7 +61,7 @@ class Life:
         self.topology = Topology(topology)
         self.width, self.height = grid.width, grid.height
         if isinstance(backend, str):
-            backend = backends.pick(backend, device=device, threads=threads)
+            backend = pick(backend, device=device, threads=threads)
         if backend.name == "reference":
             check_size(grid.width, grid.height, _REFERENCE_COPIES)
         self.backend = backend

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from kernels import backend as backends
+from kernels.backend import Backend
+from kernels.choose import pick
 from lifesim.bench import SIDES, Measured, Runner, Samples, TileLoop, TileLoopError, measure
 from lifesim.cli.drive import rate_text
 from lifesim.cli.options import Size, backend_options
@@ -49,7 +50,7 @@ def command(
     The ratio is the median of the rounds, so it need not be that of the two best.
     """
     chosen, where = Rule.parse(rule), Topology(topology)
-    runner = backends.pick(backend, device=device, threads=threads)
+    runner = pick(backend, device=device, threads=threads)
     tile, missing = _tile_loop(runner)
     if not as_json:
         click.echo(f"{runner.describe()}; {chosen}, {where}; best of {seconds:g} s each")
@@ -76,7 +77,7 @@ def command(
         raise LifesimError("no size could be measured")
 
 
-def _tile_loop(runner: backends.Backend) -> tuple[Runner | None, str]:
+def _tile_loop(runner: Backend) -> tuple[Runner | None, str]:
     """The tile loop for this backend, or None and why it is missing where it belongs."""
     from kernels.cpu import CpuBackend
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from kernels import backend as backends
+from kernels.choose import explain
 from lifesim.engine import Life, Progress
 from lifesim.errors import LifesimError
 from lifesim.outputs import Output
@@ -47,7 +47,7 @@ def busy(what: str, show: bool = True) -> AbstractContextManager[object]:
 
 def begin(start: Start, backend: str, device: int, threads: int | None, quiet: bool) -> Life:
     """The universe in its backend; says what the person should know of either."""
-    runner, passed_over = backends.explain(backend, device=device, threads=threads)
+    runner, passed_over = explain(backend, device=device, threads=threads)
     if start.note and not quiet:
         click.echo(f"lifesim: {start.note}", err=True)
     if runner.name == "reference" and passed_over:

@@ -8,16 +8,13 @@ from typing import assert_type
 
 import pytest
 
-from kernels import backend as backend_module
-from kernels import cpu
+from kernels import choose, cpu
 from kernels.backend import (
-    NAMES,
     Backend,
     BackendUnavailableError,
     LifeUniverse,
-    explain,
-    pick,
 )
+from kernels.choose import NAMES, explain, pick
 from kernels.cpu import CpuBackend, CpuLife
 from kernels.cuda import CudaBackend
 from kernels.life.cuda import DeviceLife
@@ -41,7 +38,7 @@ def missing(monkeypatch: pytest.MonkeyPatch) -> set[str]:
             raise BackendUnavailableError(f"no {name} today")
         return Fake(name, device, threads)
 
-    monkeypatch.setattr(backend_module, "_make", make)
+    monkeypatch.setattr(choose, "_make", make)
     return names
 
 
@@ -67,17 +64,17 @@ def test_asked_for_by_name(missing: set[str], name: str) -> None:
     found, reasons = explain(name)
     assert (found.name, reasons) == (name, [])
     missing.add(name)
-    for choose in (pick, explain):
+    for way in (pick, explain):
         with pytest.raises(BackendUnavailableError, match=f"^no {name} today$"):
-            choose(name)
+            way(name)
 
 
 def test_device_and_threads_are_passed_on(missing: set[str]) -> None:
-    for choose in (pick, lambda *a, **k: explain(*a, **k)[0]):
-        found = choose("cpu", device=3, threads=5)
+    for way in (pick, lambda *a, **k: explain(*a, **k)[0]):
+        found = way("cpu", device=3, threads=5)
         assert isinstance(found, Fake)
         assert (found.device, found.threads) == (3, 5)
-        found = choose()
+        found = way()
         assert isinstance(found, Fake)
         assert (found.device, found.threads) == (0, None)
 
@@ -95,7 +92,7 @@ def test_an_error_of_another_kind_is_not_hidden(monkeypatch: pytest.MonkeyPatch)
     def make(name: str, device: int, threads: int | None) -> Backend:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(backend_module, "_make", make)
+    monkeypatch.setattr(choose, "_make", make)
     with pytest.raises(ZeroDivisionError):
         pick()
 

@@ -17,8 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 import lifesim.doctor as doctor
-from kernels import backend as backends
-from kernels import compiler, cpu
+from kernels import choose, compiler, cpu
 from kernels.backend import BackendUnavailableError
 from kernels.reference import ReferenceBackend
 from lifesim.cli import group
@@ -216,7 +215,7 @@ def test_folder_that_is_gone(tmp_path: Path) -> None:
 
 
 def test_a_backend_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backends, "explain", lambda *a, **o: (ReferenceBackend(), ["cpu: no"]))
+    monkeypatch.setattr(choose, "explain", lambda *a, **o: (ReferenceBackend(), ["cpu: no"]))
     monkeypatch.setattr(ReferenceBackend, "life", raising(RuntimeError("launch\nfailed")))
     report = collect()
     assert report.backend == Choice("reference", "numpy reference, one thread", ("cpu: no",))
@@ -227,7 +226,7 @@ def test_everything_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     probes = "_versions _cpu _cpu_kernels _gpus _driver _pycuda _device_compiler _memory _disk"
     for name in probes.split():
         monkeypatch.setattr(doctor, name, raising(ZeroDivisionError(name)))
-    monkeypatch.setattr(backends, "explain", raising(KeyError("explain")))
+    monkeypatch.setattr(choose, "explain", raising(KeyError("explain")))
     text = invoke()
     assert text.count("ZeroDivisionError: _") == len(probes.split())
     assert "there is no backend to measure" in text
