@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lifesim.errors import LifesimError
+from lifesim.memory import available_memory
 
 Words = npt.NDArray[np.uint64]
 
@@ -257,18 +258,6 @@ def check_size(width: int, height: int, copies: int = 1) -> None:
             f"a universe of {width}x{height} cells needs {_human(need)} of memory, "
             f"{_human(free)} are free"
         )
-
-
-def available_memory() -> int:
-    """Bytes of memory that can be taken without swapping; 4 GiB where nothing tells."""
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return 4 << 30
 
 
 def _human(count: int) -> str:

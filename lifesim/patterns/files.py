@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from lifesim.errors import LifesimError
-from lifesim.grid import available_memory
+from lifesim.memory import available_memory
 from lifesim.patterns.pattern import PatternError
 
 _GZIP_MAGIC = b"\x1f\x8b"
