@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import secrets
 import stat
 from collections.abc import Iterator
+from typing import Any
 
 from lifesim.errors import LifesimError
 
@@ -20,7 +22,7 @@ class Draft:
         self._size = 0
         self._temporary: str | None = None
         self._handle: int | None = None
-        with _one_line_errors(self.path):
+        with one_line_errors(self.path):
             self._target = os.path.realpath(self.path)
             if os.path.exists(self._target) and not os.path.isfile(self._target):
                 self._handle = os.open(self._target, os.O_WRONLY)
@@ -37,9 +39,9 @@ class Draft:
     def append(self, data: bytes) -> None:
         """Write all of data, or nothing: the draft can be finished after a failure."""
         assert self._handle is not None
-        left = memoryview(data)
+        left = memoryview(data).cast("B")
         try:
-            with _one_line_errors(self.path):
+            with one_line_errors(self.path):
                 while left:
                     left = left[os.write(self._handle, left) :]
         except BaseException:
@@ -48,19 +50,20 @@ class Draft:
                     os.ftruncate(self._handle, self._size)
                     os.lseek(self._handle, self._size, os.SEEK_SET)
             raise
-        self._size += len(data)
+        self._size += memoryview(data).nbytes
 
     def finish(self) -> None:
         """Put the file under its name; on failure there is no trace of the draft."""
         assert self._handle is not None
         try:
-            with _one_line_errors(self.path):
+            with one_line_errors(self.path):
                 if self._temporary is not None:
                     os.fsync(self._handle)
                     with contextlib.suppress(FileNotFoundError):
                         os.chmod(self._temporary, stat.S_IMODE(os.stat(self._target).st_mode))
                     os.replace(self._temporary, self._target)
                     self._temporary = None
+                    _sync_folder(os.path.dirname(self._target))
         finally:
             self.drop()
 
@@ -76,8 +79,34 @@ class Draft:
             self._temporary = None
 
 
+class DraftStream(io.RawIOBase):
+    """A draft as a binary stream, for those who write to one. Closing it finishes nothing."""
+
+    def __init__(self, draft: Draft) -> None:
+        super().__init__()
+        self._draft = draft
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._draft.append(data)
+        return memoryview(data).nbytes
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name last through a power cut, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 @contextlib.contextmanager
-def _one_line_errors(path: str) -> Iterator[None]:
+def one_line_errors(path: str) -> Iterator[None]:
+    """Turns what the system refuses into a LifesimError that names the path."""
     try:
         yield
     except OSError as error:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
-import os
-import secrets
-import stat
 import zlib
 from collections.abc import Callable
 from typing import BinaryIO
 
-from lifesim.errors import LifesimError
+from lifesim.draft import Draft, DraftStream, one_line_errors
 from lifesim.memory import available_memory
 from lifesim.patterns.pattern import PatternError
 
@@ -71,29 +67,15 @@ def save(path: str, write: Callable[[BinaryIO], None], *, compress: bool) -> Non
     What is no regular file (a device, a pipe) is written to directly. Compressed bytes
     depend on nothing but the content. Raises LifesimError where the system refuses.
     """
+    draft = Draft(path)
     try:
-        target = os.path.realpath(path)
-        if os.path.exists(target) and not os.path.isfile(target):
-            with open(target, "wb") as stream:
-                _fill(stream, write, compress)
-            return
-        folder, base = os.path.split(target)
-        temporary = os.path.join(folder, f".{base[:200]}.{secrets.token_hex(4)}.tmp")
-        try:
-            with open(temporary, "xb") as stream:
-                _fill(stream, write, compress)
-                stream.flush()
-                os.fsync(stream.fileno())
-            with contextlib.suppress(FileNotFoundError):
-                os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
-            os.replace(temporary, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
-        _sync_folder(folder)
-    except OSError as error:
-        raise LifesimError(f"cannot write {path}: {error.strerror or error}") from None
+        with one_line_errors(path):
+            stream = io.BufferedWriter(DraftStream(draft), 1 << 20)
+            _fill(stream, write, compress)
+            stream.flush()
+        draft.finish()
+    finally:
+        draft.drop()
 
 
 def _fill(stream: BinaryIO, write: Callable[[BinaryIO], None], compress: bool) -> None:
@@ -102,13 +84,3 @@ def _fill(stream: BinaryIO, write: Callable[[BinaryIO], None], compress: bool) -
         return
     with gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
         write(packed)  # type: ignore[arg-type]
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the new name last through a power cut, where the system can."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
