@@ -126,7 +126,7 @@ def cuda_cost(plan: CudaPlan, width: int, height: int) -> PassCost:
     layout, steps = plan.layout, plan.steps
     segments = -(-height // plan.segment)
     # Stage t starts 2 t rows late, when it has what it needs, or at once and in vain.
-    rows = plan.segment + (steps + 1 if plan.fill else 2 * steps)
+    rows = plan.segment + steps + 1
     line = layout.panels * 32 * layout.row_words
     read = segments * (plan.segment + 2 * steps) * line // 8
     return PassCost(steps, width * height / (line * segments * rows), read + height * line // 8)

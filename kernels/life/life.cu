@@ -14,10 +14,10 @@
 // stages keep the row sums of the last two rows of one generation each in registers,
 // so that a row is read once and written once for STEPS generations.
 //
-// Macros: LANES (8, 16, 32); WORDS (1 to 4) words a lane; ALIGNED 1 where width and excess are multiples
-// of it; STEPS generations a pass; TABLE the rule
-// (circuit.hpp), CONWAY 1 for B3/S23; PLANE 1 where all outside is dead;
-// MIN_BLOCKS resident warps a multiprocessor, which bounds the registers.
+// Macros: LANES (8, 16, 32); WORDS (1 to 4) words a lane; ALIGNED 1 where width and
+// excess are multiples of it; STEPS generations a pass; TABLE the rule (circuit.hpp),
+// CONWAY 1 for B3/S23; PLANE 1 where all outside is dead; MIN_BLOCKS resident warps a
+// multiprocessor, which bounds the registers.
 #include "circuit.hpp"
 
 #ifndef LANES
@@ -41,12 +41,6 @@
 #endif
 #ifndef PLANE
 #define PLANE 0
-#endif
-#ifndef FILL
-#define FILL 0
-#endif
-#ifndef UNROLL
-#define UNROLL 4
 #endif
 #ifndef MIN_BLOCKS
 #define MIN_BLOCKS 1
@@ -161,24 +155,24 @@ __device__ __forceinline__ Wide advance(Stage& s, const Wide& in, u32 inside[WOR
 
 }  // namespace
 
-// One pass, with `width` the period of the layout: dst = the universe STEPS generations after src. A block is one warp, of
-// 32 / LANES teams; the grid has enough of them for panels x segments teams, all
-// segments being `segment` rows but the last.
+// One pass: dst = the universe STEPS generations after src; `width` is the period of
+// the layout. A block is one warp, of 32 / LANES teams; the grid has enough of them for
+// panels x segments teams, all segments being `segment` rows but the last.
 extern "C" __global__ void __launch_bounds__(32, MIN_BLOCKS)
 life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, int panels,
      int useful, int halo, int segment) {
     const int lane = threadIdx.x % LANES;
     const int team = blockIdx.x * (32 / LANES) + threadIdx.x / LANES;
     const int panel = team % panels;
-    // A team too many (the last block) computes rows again and stores none.
+    // A team too many (in the last block) has no rows of its own, and stores none.
     const int last = min(height, (team / panels + 1) * segment);
     const int first = min(height, team / panels * segment), rows = last - first;
     const int excess = panels * useful - width;
     const int x = lane * WORDS;
 
     // Halo columns are a neighbouring panel's. At most one bit of each word of this
-    // lane is one (the host chooses `useful` so): bit `to` of the word, from bit
-    // `from` of the word at column `at` of panel `other`.
+    // lane is one (the host chooses `useful` so): bit `to` of the word, which is
+    // column `at` of panel `other`.
     int other = -1, at = 0, to = 0;
     if (x < halo) {
         other = panel ? panel - 1 : panels - 1;
@@ -269,8 +263,7 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
 #pragma unroll
     for (int t = 0; t < STEPS; t++) stages[t] = Stage{};
     for (int n = 0; n < RING - 1; n++) prefetch(n);
-#if FILL
-    // Stage t has all it needs of the stages before from row 2 t on.
+    // Filling: stage t has all it needs of the stages before from row 2 t on.
 #pragma unroll 1
     for (int i = 0; i < 2 * STEPS; i++) {
         prefetch((i + RING - 1) % RING);
@@ -281,19 +274,14 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
             row = run(t, row);
         }
     }
-    int i = 0;
+    // A turn of the ring at a time: its slots are constants, and what moves between
+    // registers is only renamed.
     constexpr int FILLED = 2 * STEPS;
-#else
-    int i = -2 * STEPS;
-    constexpr int FILLED = 0;
-#endif
-    static_assert(UNROLL % RING == 0, "slots of the ring are constants");
-    // Several rows a turn, so that what moves between registers is only renamed.
-    u32 target = pitch * u32(first + i) + u32(panel * LANES + lane);
+    u32 target = pitch * u32(first) + u32(panel * LANES + lane);
 #pragma unroll 1
-    for (; i < segment; i += UNROLL) {
+    for (int i = 0; i < segment; i += RING) {
 #pragma unroll
-        for (int j = 0; j < UNROLL; j++) {
+        for (int j = 0; j < RING; j++) {
             prefetch((FILLED + j + RING - 1) % RING);
             Wide row = take((FILLED + j) % RING);
 #pragma unroll

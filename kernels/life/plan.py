@@ -130,7 +130,6 @@ class CudaPlan:
     layout: CudaLayout
     steps: int
     segment: int
-    fill: bool
     resident: int  # warps a multiprocessor
 
     def defines(self, birth: int, survival: int, torus: bool) -> dict[str, int]:
@@ -141,7 +140,6 @@ class CudaPlan:
             "LANES": self.layout.lanes,
             "ALIGNED": int(self.layout.aligned),
             "STEPS": self.steps,
-            "FILL": int(self.fill),
             "MIN_BLOCKS": self.resident,
             "PLANE": int(not torus),
             "CONWAY": int(conway),
@@ -200,12 +198,11 @@ def cuda_plan(
     multiprocessors: int,
     *,
     rounds: int = 1,
-    fill: bool = True,
 ) -> CudaPlan:
     """A pass of `steps` generations whose segments fill the device `rounds` times."""
     slots = multiprocessors * _RESIDENT * (32 // layout.lanes)
     segments = max(1, min(slots * rounds // layout.panels, height // (4 * steps)))
-    return CudaPlan(layout, steps, -(-height // segments), fill, _RESIDENT)
+    return CudaPlan(layout, steps, -(-height // segments), _RESIDENT)
 
 
 def _rounds(plan: CudaPlan, height: int, multiprocessors: int) -> int:

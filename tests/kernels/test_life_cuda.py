@@ -137,27 +137,26 @@ def widths_of(lanes: int, words: int) -> tuple[int, int]:
 @pytest.mark.parametrize("words", [1, 2, 3, 4])
 @pytest.mark.parametrize("lanes", [8, 16, 32])
 def test_shapes(lanes: int, words: int, torus: bool) -> None:
-    """Teams of lanes, words a lane, aligned or not, with stages filled first or not."""
+    """Teams of lanes, words a lane, aligned or not."""
     even, odd = widths_of(lanes, words)
-    fill = torus == (words % 2 == 0)
-    width, segment, rule = (even, 3, HIGH_LIFE) if fill else (odd, 7, LIFE)
+    first = torus == (words % 2 == 0)
+    width, segment, rule = (even, 3, HIGH_LIFE) if first else (odd, 7, LIFE)
     steps = (lanes + words) % 4 + 1
     layout = cuda_layout(width, torus, words, lanes, steps)
     assert layout.panels > 1
     assert layout.aligned == (width == even or words == 1)
     for height, rows in ((7, segment), (1, 1), (2, 4)):
-        check_plan(CudaPlan(layout, steps, rows, fill, resident=8), (width, height), torus, rule)
+        check_plan(CudaPlan(layout, steps, rows, resident=8), (width, height), torus, rule)
 
 
 @pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
-@pytest.mark.parametrize("fill", [True, False], ids=["filled", "unfilled"])
 @pytest.mark.parametrize("steps", [1, 3, 8])
-def test_steps(steps: int, fill: bool, torus: bool) -> None:
+def test_steps(steps: int, torus: bool) -> None:
     """Segments from one row to more than there are, halos wider than need be."""
     for width, height in ((300, 13), (6, 3)):
         layout = cuda_layout(width, torus, 2, 8, 8)
         for segment in (1, 2, 4, 5, 12, 13, 14, 100):
-            plan = CudaPlan(layout, steps, segment, fill, resident=8)
+            plan = CudaPlan(layout, steps, segment, resident=8)
             check_plan(plan, (width, height), torus)
 
 
@@ -168,7 +167,7 @@ def test_widths(width: int, torus: bool) -> None:
     for height in (1, 6):
         layout = cuda_layout(width, torus, 2, 8, 3)
         for given_layout in (layout, replace(layout, aligned=False)):
-            check_plan(CudaPlan(given_layout, 3, 4, True, 8), (width, height), torus)
+            check_plan(CudaPlan(given_layout, 3, 4, 8), (width, height), torus)
 
 
 @pytest.mark.parametrize("order", ["reverse", "shuffled:1", "shuffled:2"])
@@ -176,13 +175,13 @@ def test_widths(width: int, torus: bool) -> None:
 def test_order_of_lanes_does_not_matter(order: str, torus: bool) -> None:
     for lanes, words, width in ((32, 4, 257), (8, 2, 1100), (16, 3, 400)):
         layout = cuda_layout(width, torus, words, lanes, 4)
-        plan = CudaPlan(layout, 4, 5, True, resident=8)
+        plan = CudaPlan(layout, 4, 5, resident=8)
         check_plan(plan, (width, 17), torus, on=device(order))
 
 
 def test_a_plan_serves_whole_passes_only() -> None:
     """What is left of a number of generations is done in shorter passes."""
-    plan = CudaPlan(cuda_layout(300, True, 2, 8, 5), 5, 4, True, 8)
+    plan = CudaPlan(cuda_layout(300, True, 2, 8, 5), 5, 4, 8)
     for t in range(12):
         check_plan(plan, (300, 13), True, generations=t)
 
@@ -214,8 +213,8 @@ def test_shapes_on_a_gpu(lanes: int, words: int, steps: int, torus: bool) -> Non
     gpu = cast(Device, CudaDevice())
     for width in widths_of(lanes, words):
         layout = cuda_layout(width, torus, words, lanes, steps)
-        for fill, segment in ((True, 40), (False, 33)):
-            plan = CudaPlan(layout, steps, segment, fill, resident=8)
+        for segment in (40, 33):
+            plan = CudaPlan(layout, steps, segment, resident=8)
             check_plan(plan, (width, 100), torus, HIGH_LIFE, on=gpu)
 
 
