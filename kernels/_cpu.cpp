@@ -2,6 +2,7 @@
 // over threads and lets Python's signals through while they run.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,10 +13,12 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "cells/cells.hpp"
 #include "life/life.hpp"
 #include "sums/sums.hpp"
 
@@ -24,7 +27,8 @@ namespace nb = nanobind;
 // levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
 #define LEVEL(name)                     \
     extern const LifeOps life_##name;   \
-    extern const SumsOps sums_##name;
+    extern const SumsOps sums_##name;   \
+    extern const CellsOps cells_##name;
 #include "levels.inc"
 #undef LEVEL
 
@@ -34,9 +38,10 @@ struct Level {
     const char* name;
     const LifeOps* life;
     const SumsOps* sums;
+    const CellsOps* cells;
 };
 const Level levels[] = {
-#define LEVEL(name) {#name, &life_##name, &sums_##name},
+#define LEVEL(name) {#name, &life_##name, &sums_##name, &cells_##name},
 #include "levels.inc"
 #undef LEVEL
 };
@@ -199,6 +204,51 @@ void sums_bitwise(const std::string& level, Batch a, Batch b, Result out, int th
     });
 }
 
+// Rows of packed words at any distance from each other.
+template <class Word, class Array>
+CellsBlock<Word> cells_block(const Array& words, std::uint64_t y0, std::uint64_t w0) {
+    if (words.dtype() != nb::dtype<std::uint64_t>() || words.ndim() != 2 ||
+        words.device_type() != nb::device::cpu::value ||
+        (words.size() && words.shape(1) > 1 && words.stride(1) != 1) ||
+        reinterpret_cast<std::uintptr_t>(words.data()) % sizeof(Word))
+        throw nb::value_error("words must be of uint64, aligned, each row contiguous");
+    return {static_cast<Word*>(words.data()), words.shape(0), words.shape(1),
+            std::ptrdiff_t(words.stride(0)), y0, w0};
+}
+
+void cells_fill_soup(const std::string& level, Result words, std::uint64_t y0, std::uint64_t w0,
+                     std::uint64_t digits, std::uint64_t key) {
+    const CellsOps& ops = *level_named(level).cells;
+    const auto block = cells_block<std::uint64_t>(words, y0, w0);
+    if (digits >> 32 && digits != std::uint64_t(1) << 32)
+        throw nb::value_error("digits must be 0 to 2^32");
+    nb::gil_scoped_release release;
+    ops.fill_soup(block, digits, key);
+}
+
+nb::tuple cells_survey(const std::string& level, Batch words, std::uint64_t y0, std::uint64_t w0,
+                       std::optional<Result> counts) {
+    const CellsOps& ops = *level_named(level).cells;
+    const auto block = cells_block<const std::uint64_t>(words, y0, w0);
+    std::uint8_t* bytes = nullptr;
+    if (counts) {
+        const std::int64_t across = std::int64_t(8 * block.count);
+        if (counts->dtype() != nb::dtype<std::uint8_t>() || counts->ndim() != 2 ||
+            counts->device_type() != nb::device::cpu::value ||
+            counts->shape(0) != (block.rows + 7) / 8 || counts->shape(1) != 8 * block.count ||
+            (counts->size() && ((counts->shape(0) > 1 && counts->stride(0) != across) ||
+                                counts->stride(1) != 1)))
+            throw nb::value_error("counts must be of uint8, (ceil(rows / 8), 8 * count), contiguous");
+        bytes = static_cast<std::uint8_t*>(counts->data());
+    }
+    CellsSurvey found;
+    {
+        nb::gil_scoped_release release;
+        found = ops.survey(block, bytes);
+    }
+    return nb::make_tuple(found.population, found.low, found.high);
+}
+
 std::vector<std::string> available_levels() {
     std::vector<std::string> names;
     for (const Level& level : levels)
@@ -226,4 +276,10 @@ NB_MODULE(_cpu, m) {
     m.def("sums_bitwise", &sums_bitwise, nb::arg("level"), nb::arg("a_planes").noconvert(),
           nb::arg("b_planes").noconvert(), nb::arg("out_planes").noconvert(), nb::arg("threads"),
           "Bit planes (min(k + 1, 32), groups) of the sums of bit planes (k, groups), uint32.");
+    m.def("cells_fill_soup", &cells_fill_soup, nb::arg("level"), nb::arg("words").noconvert(),
+          nb::arg("y0"), nb::arg("w0"), nb::arg("digits"), nb::arg("key"),
+          "Overwrites words, uint64 (rows, count), with the soup from word w0 of row y0 on.");
+    m.def("cells_survey", &cells_survey, nb::arg("level"), nb::arg("words").noconvert(),
+          nb::arg("y0"), nb::arg("w0"), nb::arg("counts").noconvert().none(),
+          "Population of words, and low and high half of what they add to the digest's sum.");
 }

@@ -24,4 +24,14 @@ def life_pass(
     block_rows: int,
     threads: int,
 ) -> None: ...
+def cells_fill_soup(
+    level: str, words: npt.NDArray[np.uint64], y0: int, w0: int, digits: int, key: int
+) -> None: ...
+def cells_survey(
+    level: str,
+    words: npt.NDArray[np.uint64],
+    y0: int,
+    w0: int,
+    counts: npt.NDArray[np.uint8] | None,
+) -> tuple[int, int, int]: ...
 def __getattr__(name: str) -> Any: ...

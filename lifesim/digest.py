@@ -31,22 +31,18 @@ import operator
 
 import numpy as np
 
+from kernels import cells
+from kernels.cells.bands import for_bands
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Words
-from lifesim.soup import mix
 
 _MASK = (1 << 64) - 1
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_ROW_A = np.uint64(0x243F6A8885A308D3)
-_ROW_B = np.uint64(0x13198A2E03707344)
-_LOW_HALF = np.uint64(0xFFFFFFFF)
-
-_CHUNK_WORDS = 1 << 14  # the arrays of one chunk stay in a core's second-level cache
 
 
 def digest(grid: BitGrid) -> str:
     """The digest of a universe: 32 hexadecimal digits."""
-    return finish(grid.width, grid.height, partial(grid.words, 0, 0))
+    sums = for_bands(lambda top, bottom: partial(grid.words[top:bottom], top, 0), *grid.words.shape)
+    return finish(grid.width, grid.height, sum(sums))
 
 
 def partial(words: Words, y0: int, w0: int) -> int:
@@ -56,21 +52,9 @@ def partial(words: Words, y0: int, w0: int) -> int:
     first word is word w0 of row y0 of the universe. Raises ValueError for another
     dtype or number of dimensions, or a place below 0.
     """
-    if words.ndim != 2 or words.dtype != np.uint64:
-        raise ValueError(f"words must be uint64 of two dimensions, not {words.dtype} {words.shape}")
-    y0, w0 = operator.index(y0), operator.index(w0)
-    if y0 < 0 or w0 < 0:
-        raise ValueError(f"no universe has a word {w0} in row {y0}")
-    height, count = words.shape
-    if not height or not count:
-        return 0
-    total = 0
-    step = max(1, _CHUNK_WORDS // count)
-    for top in range(0, height, step):
-        for first in range(0, count, _CHUNK_WORDS):
-            part = words[top : top + step, first : first + _CHUNK_WORDS]
-            total += _chunk_sum(part, y0 + top, w0 + first)
-    return total & ((1 << 128) - 1)
+    if words.strides[-1:] != (words.itemsize,) or not words.flags.aligned:
+        words = np.array(words, order="C")
+    return cells.survey(words, y0, w0)[1]
 
 
 def finish(width: int, height: int, total: int) -> str:
@@ -85,30 +69,3 @@ def finish(width: int, height: int, total: int) -> str:
     text = width.to_bytes(8, "little") + height.to_bytes(8, "little")
     text += (total & ((1 << 128) - 1)).to_bytes(16, "little")
     return hashlib.blake2b(text, digest_size=16).hexdigest()
-
-
-def _chunk_sum(words: Words, y0: int, w0: int) -> int:
-    rows, cols = np.nonzero(words)
-    if not len(rows):
-        return 0
-    word = words[rows, cols]
-    scratch = np.empty_like(word)
-    ys = np.arange(len(words), dtype=np.uint64) + np.uint64(y0 & _MASK)
-    offset = np.arange(w0 + 1, w0 + 1 + words.shape[1], dtype=np.uint64) * _GOLDEN
-    offset = offset[cols]
-    a = mix(ys + _ROW_A, np.empty_like(ys))[rows]
-    a += offset
-    mix(a, scratch)
-    b = mix(ys + _ROW_B, np.empty_like(ys))[rows]
-    b += offset
-    mix(b, scratch)
-    low = mix(word ^ a, scratch)
-    low += b
-    mix(low, scratch)
-    word += b
-    high = mix(word, scratch)
-    high ^= a
-    mix(high, scratch)
-    # The sum of the low halves carries into the high ones, so it must be exact.
-    low_sum = int((low & _LOW_HALF).sum()) + (int((low >> np.uint64(32)).sum()) << 32)
-    return (int(high.sum()) << 64) + low_sum

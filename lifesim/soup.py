@@ -40,21 +40,48 @@ from fractions import Fraction
 
 import numpy as np
 
+from kernels import cells
+from kernels.cells import ref
+from kernels.cells.bands import for_bands
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Words, check_size, shape_of
 
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
-_ROW_STEP = 0xD1342543DE82EF95
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
-_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
-
-_CHUNK_WORDS = 1 << 14  # four arrays of this size stay in a core's second-level cache
 
 
 class SoupError(LifesimError):
     """A density or seed that no soup has."""
+
+
+class Soup:
+    """The soup of a density and a seed, in universes of any size.
+
+    Cells at the same place of a smaller universe are the same. Raises SoupError for a
+    density outside 0 to 1 or a seed outside 0 to 2^64 - 1.
+    """
+
+    __slots__ = ("_digits", "_key")
+
+    def __init__(self, density: Fraction | float, seed: int) -> None:
+        self._digits, self._key = _numerator(density), _key(seed)
+
+    def fill(self, words: Words, y0: int, w0: int, width: int) -> None:
+        """Overwrite a block of words of a universe width cells wide.
+
+        words: uint64 array of shape (rows, count), each row contiguous, packed as
+        BitGrid.words are; its first word is word w0 of row y0. Bits past the last column
+        are cleared. Raises ValueError for another array, a place below 0 or words that
+        the universe does not have.
+        """
+        y0, w0, width = operator.index(y0), operator.index(w0), operator.index(width)
+        across = -(-width // 64)
+        end = w0 + (words.shape[1] if words.ndim == 2 else 0)  # other arrays fill_soup refuses
+        if end > across:
+            raise ValueError(f"a universe {width} cells wide has no words {w0} to {end - 1}")
+        cells.fill_soup(words, y0, w0, self._digits, self._key)
+        if width % 64 and words.size and end == across:
+            words[:, -1] &= np.uint64((1 << width % 64) - 1)
 
 
 def random_grid(width: int, height: int, density: Fraction | float, seed: int) -> BitGrid:
@@ -64,9 +91,9 @@ def random_grid(width: int, height: int, density: Fraction | float, seed: int) -
     same. Raises SoupError for a density outside 0 to 1 or a seed outside 0 to
     2^64 - 1, and GridError for a size that no grid can have.
     """
-    digits, key = _numerator(density), _key(seed)
+    soup = Soup(density, seed)
     grid = BitGrid(width, height)
-    _fill(grid.words, 0, width, digits, key)
+    _fill(grid.words, soup, 0, grid.width)
     return grid
 
 
@@ -77,14 +104,23 @@ def random_words(y0: int, rows: int, width: int, density: Fraction | float, seed
     are. Raises SoupError for a density outside 0 to 1, a seed outside 0 to 2^64 - 1
     or a row below 0, and GridError for a size that no grid can have.
     """
-    digits, key = _numerator(density), _key(seed)
+    soup = Soup(density, seed)
     y0 = operator.index(y0)
     if y0 < 0:
         raise SoupError(f"a soup has no row {y0}")
     check_size(width, rows)
-    words = np.zeros(shape_of(width, rows), np.uint64)
-    _fill(words, y0, width, digits, key)
+    words = np.empty(shape_of(width, rows), np.uint64)
+    _fill(words, soup, y0, width)
     return words
+
+
+def _fill(words: Words, soup: Soup, y0: int, width: int) -> None:
+    """All the rows of words, which are whole, on all cores."""
+
+    def fill_band(top: int, bottom: int) -> None:
+        soup.fill(words[top:bottom], y0 + top, 0, width)
+
+    for_bands(fill_band, *words.shape)
 
 
 def _numerator(density: Fraction | float) -> int:
@@ -100,65 +136,4 @@ def _key(seed: int) -> int:
     seed = operator.index(seed)
     if not 0 <= seed <= _MASK:
         raise SoupError(f"seed must be 0 to 2^64 - 1, not {seed}")
-    return int(mix(np.array([(seed + _GOLDEN) & _MASK], np.uint64))[0])
-
-
-def mix(z: Words, scratch: Words | None = None) -> Words:
-    """The finaliser of splitmix64 on every word of the uint64 array z, in place.
-
-    scratch: an array of the shape of z to overwrite; one is made where none is given.
-    Returns z.
-    """
-    if scratch is None:
-        scratch = np.empty_like(z)
-    np.right_shift(z, _S30, out=scratch)
-    z ^= scratch
-    z *= _MIX_1
-    np.right_shift(z, _S27, out=scratch)
-    z ^= scratch
-    z *= _MIX_2
-    np.right_shift(z, _S31, out=scratch)
-    z ^= scratch
-    return z
-
-
-def _fill(words: Words, y0: int, width: int, digits: int, key: int) -> None:
-    """Write the soup into words (all zero), whose first row is row y0."""
-    height, count = words.shape
-    if digits == 0:
-        return
-    if digits == 1 << 32:
-        words[:] = np.uint64(_MASK)
-    else:
-        step = max(1, _CHUNK_WORDS // count)
-        for top in range(0, height, step):
-            part = words[top : top + step]
-            row_keys = _row_keys(key, y0 + top, len(part))
-            for first in range(0, count, _CHUNK_WORDS):
-                _fill_part(part[:, first : first + _CHUNK_WORDS], row_keys, first, digits)
-    if width % 64:
-        words[:, -1] &= np.uint64((1 << width % 64) - 1)
-
-
-def _row_keys(key: int, y0: int, rows: int) -> Words:
-    ys = np.arange(rows, dtype=np.uint64) + np.uint64(y0 & _MASK)
-    return mix((ys * np.uint64(_ROW_STEP) + np.uint64(1)) ^ np.uint64(key))
-
-
-def _fill_part(acc: Words, row_keys: Words, w0: int, digits: int) -> None:
-    """Write the words of rows with the given keys, from word w0 on, into acc."""
-    golden = np.uint64(_GOLDEN)
-    ws = np.arange(w0 + 1, w0 + 1 + acc.shape[1], dtype=np.uint64) * golden
-    state = row_keys[:, None] + ws
-    scratch = np.empty_like(state)
-    mix(state, scratch)
-    low = (digits & -digits).bit_length() - 1
-    drawn = np.empty_like(state)
-    for bit in range(low, 32):
-        state += golden
-        np.copyto(drawn, state)
-        mix(drawn, scratch)
-        if digits >> bit & 1:
-            acc |= drawn
-        else:
-            acc &= drawn
+    return int(ref.mix(np.array([(seed + _GOLDEN) & _MASK], np.uint64))[0])

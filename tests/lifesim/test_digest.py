@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifesim import digest as digest_module
+from kernels.cells import bands
 from lifesim.digest import digest, finish, partial
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
@@ -94,18 +94,25 @@ def test_any_partition_gives_the_same(words, data):
         assert finish(64 * count, height, total) == digest(grid)
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 3, 5, 64])
-def test_chunks_do_not_show(monkeypatch, chunk):
-    grid = random_grid(300, 13, 0.5, 7)
+def test_bands_do_not_show(monkeypatch):
+    """The rows of a large universe are shared out over threads."""
+    grid = random_grid(300, 133, 0.5, 7)
     whole = digest(grid)
-    monkeypatch.setattr(digest_module, "_CHUNK_WORDS", chunk)
-    assert digest(grid) == whole
+    assert whole == finish(300, 133, partial(grid.words, 0, 0))
+    monkeypatch.setattr(bands, "core_count", lambda: 3)
+    for words in (1, 50, 200, 600):
+        monkeypatch.setattr(bands, "_BAND_WORDS", words)
+        assert digest(grid) == whole
 
 
 def test_strides_do_not_show():
     words = random_grid(512, 9, 0.5, 3).words
     assert partial(np.asfortranarray(words), 2, 3) == partial(words, 2, 3)
     assert partial(words[::2, ::3], 0, 0) == partial(words[::2, ::3].copy(), 0, 0)
+    assert partial(words[::-1, ::-1], 0, 0) == partial(words[::-1, ::-1].copy(), 0, 0)
+    shifted = np.empty(words.nbytes + 1, np.uint8)[1:].view(np.uint64).reshape(words.shape)
+    shifted[:] = words
+    assert partial(shifted, 2, 3) == partial(words, 2, 3)
 
 
 def test_nothing_adds_nothing():

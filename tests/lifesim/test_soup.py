@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifesim import soup
+from kernels.cells import bands
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError
-from lifesim.soup import SoupError, random_grid, random_words
+from lifesim.soup import Soup, SoupError, random_grid, random_words
 
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -31,6 +31,8 @@ HALF = [
 ]
 THIRD = [0x2206023490080E98, 0x09473C1E1A828E19, 0x1C0389318A418E79]
 THREE_QUARTERS = 0x051FDF7B2D9EB7D3
+
+POISON = np.uint64(0xC7C7C7C7C7C7C7C7)
 
 
 def mix(z):
@@ -92,12 +94,56 @@ def test_a_smaller_soup_is_a_corner_of_a_larger(seed, width, height, data):
     assert random_grid(across, down, 0.375, seed) == large.crop(Box(0, 0, across, down))
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 3, 5, 64])
-def test_chunks_do_not_show(monkeypatch, chunk):
-    """Chunks narrower than a row, of a row, and of several."""
-    whole = random_grid(300, 13, Fraction(1, 3), 7)
-    monkeypatch.setattr(soup, "_CHUNK_WORDS", chunk)
-    assert random_grid(300, 13, Fraction(1, 3), 7) == whole
+@given(SEEDS, DENSITIES, st.integers(1, 1300), st.integers(1, 20), st.data())
+def test_any_rectangle_of_words_is_of_the_same_soup(seed, density, width, height, data):
+    """Filled where it lies in a larger array, nothing of which but the rectangle changes."""
+    whole = random_grid(width, height, density, seed).words
+    y0, w0 = (data.draw(st.integers(0, size - 1)) for size in whole.shape)
+    y1 = data.draw(st.integers(y0, height))
+    w1 = data.draw(st.integers(w0, whole.shape[1]))
+    found = np.full_like(whole, POISON)
+    expected = found.copy()
+    expected[y0:y1, w0:w1] = whole[y0:y1, w0:w1]
+    Soup(density, seed).fill(found[y0:y1, w0:w1], y0, w0, width)
+    np.testing.assert_array_equal(found, expected)
+
+
+@given(SEEDS, DENSITIES, st.integers(0, 2**62), st.integers(0, 2**56), st.integers(1, 256))
+def test_rectangles_far_away(seed, density, y0, w0, cells):
+    """Of a universe that no memory holds, up to its last column."""
+    numerator = math.floor(Fraction(density) * 2**32 + Fraction(1, 2))
+    width = 64 * w0 + cells
+    words = np.full((2, -(-cells // 64)), POISON)
+    Soup(density, seed).fill(words, y0, w0, width)
+    for (y, w), word in np.ndenumerate(words):
+        mask = (1 << min(64, cells - 64 * w)) - 1
+        assert int(word) == reference_word(seed, y0 + y, w0 + w, numerator) & mask
+
+
+@pytest.mark.parametrize("density", [0, 0.37, 1])
+def test_bands_do_not_show(monkeypatch, density):
+    """The rows of a large soup are shared out over threads."""
+    whole = random_grid(300, 133, density, 7)
+    monkeypatch.setattr(bands, "core_count", lambda: 3)
+    for words in (1, 50, 200, 600):
+        monkeypatch.setattr(bands, "_BAND_WORDS", words)
+        assert random_grid(300, 133, density, 7) == whole
+        np.testing.assert_array_equal(random_words(5, 128, 300, density, 7), whole.words[5:])
+
+
+def test_fill_refuses_other_words():
+    soup = Soup(0.5, 1)
+    words = np.full((3, 4), POISON)
+    soup.fill(words[:, :0], 0, 4, 256)
+    for y0, w0, width in [(0, 0, 192), (0, 1, 256), (-1, 0, 256), (0, -1, 256)]:
+        with pytest.raises(ValueError, match=r"no universe has|has no words"):
+            soup.fill(words, y0, w0, width)
+    with pytest.raises(ValueError, match="each row contiguous"):
+        soup.fill(words[:, ::2], 0, 0, 256)
+    for other in (words[0], words.astype(np.int64), np.array(0, np.uint64)):
+        with pytest.raises(ValueError, match="uint64 of two dimensions"):
+            soup.fill(other, 0, 0, 256)
+    assert (words == POISON).all()
 
 
 @pytest.mark.parametrize("width", [1, 63, 64, 65])

@@ -1,0 +1,104 @@
+"""What is done to packed cells word by word: the random soup, and the survey.
+
+Bit j of word w of a row is the cell in column 64 w + j. The compiled extension works at
+the best level of this CPU, numpy where there is none. Neither call holds the GIL for
+long: threads may share a universe (kernels.cells.bands).
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from typing import Any
+
+import numpy as np
+
+from kernels import cpu
+
+from . import ref
+from .ref import Counts, Words
+
+__all__ = ["fill_soup", "survey"]
+
+REFERENCE = "reference"
+_MASK = (1 << 64) - 1
+
+
+def fill_soup(
+    words: Words, y0: int, w0: int, digits: int, key: int, *, level: str | None = None
+) -> None:
+    """Overwrite words with the soup that lifesim/soup.py defines; no padding is cleared.
+
+    words: uint64 (rows, count), each row contiguous; its first word is word w0 of row y0,
+    both taken modulo 2^64. digits: P of the definition, 0 to 2^32. key: of the seed.
+    level: of kernels.cpu.levels() or "reference". Raises ValueError for anything else.
+    """
+    y0, w0 = _checked(words, y0, w0)
+    digits, key = operator.index(digits), operator.index(key)
+    if not words.flags.writeable:
+        raise ValueError("words must be writeable")
+    if not 0 <= digits <= 1 << 32:
+        raise ValueError(f"digits must be 0 to 2^32, not {digits}")
+    if not 0 <= key <= _MASK:
+        raise ValueError(f"a key is 0 to 2^64 - 1, not {key}")
+    level = _level(level)
+    if level == REFERENCE:
+        ref.fill(words, y0, w0, digits, key)
+    else:
+        _extension().cells_fill_soup(level, words, y0, w0, digits, key)
+
+
+def survey(
+    words: Words, y0: int, w0: int, counts: Counts | None = None, *, level: str | None = None
+) -> tuple[int, int]:
+    """Live cells of words, and what they add to the sum that lifesim/digest.py defines.
+
+    words, y0, w0, level: as for fill_soup(); padding bits must be zero. counts: uint8
+    (ceil(rows / 8), 8 * count), C-contiguous, receives the live cells, 0 to 64, of each
+    block of 8 x 8 cells from the first row and word on; the last row of blocks may have
+    fewer rows. Raises ValueError for anything else.
+    """
+    y0, w0 = _checked(words, y0, w0)
+    rows, count = words.shape
+    if counts is not None and (
+        counts.dtype != np.uint8
+        or counts.shape != (-(-rows // 8), 8 * count)
+        or not (counts.flags.c_contiguous and counts.flags.writeable)
+    ):
+        raise ValueError(
+            f"counts must be uint8 of shape {(-(-rows // 8), 8 * count)}, C-contiguous and "
+            f"writeable, not {counts.dtype} {counts.shape}"
+        )
+    level = _level(level)
+    if level == REFERENCE:
+        if counts is not None:
+            ref.count_blocks(words, counts)
+        return ref.population(words), ref.partial(words, y0, w0)
+    population, low, high = _extension().cells_survey(level, words, y0, w0, counts)
+    return population, high << 64 | low
+
+
+def _checked(words: Words, y0: int, w0: int) -> tuple[int, int]:
+    if words.ndim != 2 or words.dtype != np.uint64:
+        raise ValueError(f"words must be uint64 of two dimensions, not {words.dtype} {words.shape}")
+    contiguous = words.strides[1] == 8 or words.shape[1] <= 1 or not words.size
+    if not contiguous or not words.flags.aligned:
+        raise ValueError("words must be aligned, each row contiguous")
+    y0, w0 = operator.index(y0), operator.index(w0)
+    if y0 < 0 or w0 < 0:
+        raise ValueError(f"no universe has a word {w0} in row {y0}")
+    return y0 & _MASK, w0 & _MASK
+
+
+def _level(level: str | None) -> str:
+    available = [REFERENCE, *cpu.levels()]
+    if level is None:
+        return available[-1]
+    if level not in available:
+        raise ValueError(f"no level {level!r} here: {', '.join(available)}")
+    return level
+
+
+def _extension() -> Any:
+    """Not imported above: without it the reference still works."""
+    return importlib.import_module("kernels._cpu")

@@ -1,0 +1,212 @@
+// Soups and surveys on one CPU level. Compiled once per level, with LEVEL its name and
+// VECTOR its register type (bits.hpp); nothing of the standard library may be
+// instantiated here, or the linker could hand AVX-512 code to a machine without it.
+#include "cells.hpp"
+
+#include "../bits.hpp"
+
+namespace {
+
+using std::size_t;
+typedef u64 V __attribute__((vector_size(sizeof(VECTOR))));
+typedef u64 Unaligned __attribute__((vector_size(sizeof(VECTOR)), aligned(8), may_alias));
+typedef u64 Bytes __attribute__((vector_size(sizeof(VECTOR)), aligned(1), may_alias));
+constexpr size_t LANES = sizeof(V) / 8;
+
+constexpr u64 GOLDEN = 0x9e3779b97f4a7c15;
+constexpr u64 MIX_1 = 0xbf58476d1ce4e5b9, MIX_2 = 0x94d049bb133111eb;
+constexpr u64 SOUP_ROW = 0xd1342543de82ef95;
+constexpr u64 DIGEST_A = 0x243f6a8885a308d3, DIGEST_B = 0x13198a2e03707344;
+
+BITS_FN V all(u64 value) { return V{} + value; }
+
+// The finaliser of splitmix64.
+BITS_FN u64 mix(u64 z) {
+    z = (z ^ z >> 30) * MIX_1;
+    z = (z ^ z >> 27) * MIX_2;
+    return z ^ z >> 31;
+}
+
+// Of N vectors, step by step side by side: each waits long for its products.
+template <int N>
+BITS_FN void mix_all(V (&z)[N]) {
+    for (int k = 0; k < N; k++) z[k] ^= z[k] >> 30;
+    for (int k = 0; k < N; k++) z[k] *= all(MIX_1);
+    for (int k = 0; k < N; k++) z[k] ^= z[k] >> 27;
+    for (int k = 0; k < N; k++) z[k] *= all(MIX_2);
+    for (int k = 0; k < N; k++) z[k] ^= z[k] >> 31;
+}
+
+// GOLDEN * (w + 1) for the words w, w + 1, ...
+BITS_FN V places(u64 w) {
+    V v = {};
+    for (size_t i = 0; i < LANES; i++) v[i] = GOLDEN * (w + 1 + i);
+    return v;
+}
+
+BITS_FN V load(const u64* from) { return *(const Unaligned*)from; }
+BITS_FN V load_part(const u64* from, size_t count) {  // zero past `count` words
+    alignas(V) u64 words[LANES] = {};
+    for (size_t i = 0; i < count; i++) words[i] = from[i];
+    return *(const Unaligned*)words;
+}
+BITS_FN void store_part(u64* to, V v, size_t count) {
+    for (size_t i = 0; i < count; i++) to[i] = v[i];
+}
+
+// N vectors of the soup; state is row + GOLDEN * (w + 1) for the first. Of the `drawn`
+// masks each is all ones for a digit 1 and zero for a digit 0.
+template <int N>
+BITS_FN void draw(V (&acc)[N], V state, const u64* masks, int drawn) {
+    V z[N];
+    for (int k = 0; k < N; k++) z[k] = state + all(u64(k) * LANES * GOLDEN), acc[k] = V{};
+    mix_all(z);
+    for (int i = 0; i < drawn; i++) {
+        V r[N];
+        for (int k = 0; k < N; k++) r[k] = z[k] += all(GOLDEN);
+        mix_all(r);
+        // Of three, the majority is the union if one is all ones, the cut if it is zero.
+        for (int k = 0; k < N; k++)
+            acc[k] = (V)maj3((VECTOR)acc[k], (VECTOR)r[k], (VECTOR)all(masks[i]));
+    }
+}
+
+void fill_soup(const CellsBlock<u64>& block, u64 digits, u64 key) {
+    constexpr int N = 4;
+    const size_t count = block.count;
+    u64 masks[32];
+    int drawn = 0;
+    if (digits && !(digits >> 32))
+        for (int bit = __builtin_ctzll(digits); bit < 32; bit++)
+            masks[drawn++] = -(digits >> bit & 1);
+    const V first = places(block.w0);
+    for (size_t r = 0; r < block.rows; r++) {
+        u64* row = block.words + std::ptrdiff_t(r) * block.stride;
+        if (!drawn) {
+            for (size_t w = 0; w < count; w++) row[w] = digits ? ~u64(0) : 0;
+            continue;
+        }
+        V state = first + all(mix(key ^ ((block.y0 + r) * SOUP_ROW + 1)));
+        size_t w = 0;
+        for (; w + N * LANES <= count; w += N * LANES, state += N * LANES * GOLDEN) {
+            V acc[N];
+            draw(acc, state, masks, drawn);
+            for (int k = 0; k < N; k++) *(Unaligned*)(row + w + size_t(k) * LANES) = acc[k];
+        }
+        for (; w < count; w += LANES, state += LANES * GOLDEN) {
+            V acc[1];
+            draw(acc, state, masks, drawn);
+            if (w + LANES <= count) *(Unaligned*)(row + w) = acc[0];
+            else store_part(row + w, acc[0], count - w);
+        }
+    }
+}
+
+// Live cells of each byte.
+BITS_FN V byte_counts(V x) {
+    x -= x >> 1 & all(0x5555555555555555);
+    x = (x & all(0x3333333333333333)) + (x >> 2 & all(0x3333333333333333));
+    return (x + (x >> 4)) & all(0x0f0f0f0f0f0f0f0f);
+}
+
+// The sum of the bytes of each word, none above 64.
+BITS_FN V sum_bytes(V x) {
+    x = (x & all(0x00ff00ff00ff00ff)) + (x >> 8 & all(0x00ff00ff00ff00ff));
+    x += x >> 16;
+    return (x + (x >> 32)) & all(0xffff);
+}
+
+struct Sums {
+    V population, low, high, carries;
+
+    // N words, whose keys of the row and place before their last mix are a and b.
+    template <int N>
+    BITS_FN void add(const V* word, const V (&a)[N], const V (&b)[N]) {
+        V keys[2 * N], z[2 * N];
+        for (int k = 0; k < N; k++) keys[k] = a[k], keys[N + k] = b[k];
+        mix_all(keys);
+        for (int k = 0; k < N; k++) z[k] = word[k] ^ keys[k], z[N + k] = word[k] + keys[N + k];
+        mix_all(z);
+        for (int k = 0; k < N; k++) z[k] += keys[N + k], z[N + k] ^= keys[k];
+        mix_all(z);
+        for (int k = 0; k < N; k++) {
+            const V alive = (V)(word[k] != 0), l = z[k] & alive;
+            low += l;
+            carries -= (V)(low < l);
+            high += z[N + k] & alive;
+        }
+    }
+};
+
+struct RowKeys { u64 a, b; };
+
+constexpr size_t BAND = 8;
+
+// A vector of columns of a band. part: the words of it that there are.
+template <bool WHOLE>
+BITS_FN void survey_columns(Sums* sums, const u64* words, std::ptrdiff_t stride, size_t rows,
+                            const RowKeys* keys, V place, std::uint8_t* counts, size_t part) {
+    constexpr int N = 4;  // divides BAND; rows that are not there are zero
+    V word[BAND] = {}, any = {}, live = {};
+    for (size_t r = 0; r < rows; r++, words += stride) {
+        word[r] = WHOLE ? load(words) : load_part(words, part);
+        any |= word[r];
+    }
+    u64 lanes = 0;
+    for (size_t i = 0; i < LANES; i++) lanes |= any[i];
+    if (lanes)  // large universes are mostly empty
+        for (size_t r = 0; r < rows; r += N) {
+            V a[N], b[N];
+            for (int k = 0; k < N; k++) {
+                live += byte_counts(word[r + k]);
+                a[k] = place + keys[r + k].a, b[k] = place + keys[r + k].b;
+            }
+            sums->add(word + r, a, b);
+        }
+    sums->population += sum_bytes(live);
+    if (!counts) return;
+    if (WHOLE) *(Bytes*)counts = live;
+    else {
+        alignas(V) std::uint8_t bytes[sizeof(V)];
+        *(Bytes*)bytes = live;
+        for (size_t i = 0; i < 8 * part; i++) counts[i] = bytes[i];
+    }
+}
+
+CellsSurvey survey(const CellsBlock<const u64>& block, std::uint8_t* counts) {
+    const size_t whole = block.count / LANES * LANES;
+    const V first = places(block.w0);
+    Sums sums = {};
+    for (size_t top = 0; top < block.rows; top += BAND) {
+        const u64* words = block.words + std::ptrdiff_t(top) * block.stride;
+        const size_t rows = block.rows - top < BAND ? block.rows - top : BAND;
+        RowKeys keys[BAND] = {};
+        for (size_t r = 0; r < rows; r++) {
+            const u64 y = block.y0 + top + r;
+            keys[r] = {mix(y + DIGEST_A), mix(y + DIGEST_B)};
+        }
+        V place = first;
+        size_t w = 0;
+        for (; w < whole; w += LANES, place += LANES * GOLDEN)
+            survey_columns<true>(&sums, words + w, block.stride, rows, keys, place,
+                                 counts ? counts + 8 * w : nullptr, LANES);
+        if (w < block.count)
+            survey_columns<false>(&sums, words + w, block.stride, rows, keys, place,
+                                  counts ? counts + 8 * w : nullptr, block.count - w);
+        if (counts) counts += 8 * block.count;
+    }
+    CellsSurvey total = {};
+    for (size_t i = 0; i < LANES; i++) {
+        total.population += sums.population[i];
+        total.low += sums.low[i];
+        total.high += sums.high[i] + sums.carries[i] + (total.low < sums.low[i]);
+    }
+    return total;
+}
+
+}  // namespace
+
+#define JOIN2(a, b) a##b
+#define JOIN(a, b) JOIN2(a, b)
+extern const CellsOps JOIN(cells_, LEVEL);
+const CellsOps JOIN(cells_, LEVEL) = {fill_soup, survey};

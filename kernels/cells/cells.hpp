@@ -1,0 +1,30 @@
+// The CPU backend of what is done to packed cells: the random soup, and the survey.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+// A block of packed words: row r begins at words + r * stride, in words of 8 bytes. Its
+// first word is word w0 of row y0 of the universe, both modulo 2^64.
+template <class Word>
+struct CellsBlock {
+    Word* words;
+    std::size_t rows, count;
+    std::ptrdiff_t stride;
+    std::uint64_t y0, w0;
+};
+
+struct CellsSurvey {
+    std::uint64_t population;
+    std::uint64_t low, high;  // the two halves of what the block adds to the digest's sum
+};
+
+// What each CPU level exports, as `extern const CellsOps cells_LEVEL`.
+struct CellsOps {
+    // The soup of density digits / 2^32, digits <= 2^32 (lifesim/soup.py has the definition).
+    void (*fill_soup)(const CellsBlock<std::uint64_t>& block, std::uint64_t digits,
+                      std::uint64_t key);
+    // Population and partial sum of the digest (lifesim/digest.py has the definition).
+    // counts, unless null, receives the live cells of each block of 8 x 8 cells: 8 * count
+    // bytes for every 8 rows.
+    CellsSurvey (*survey)(const CellsBlock<const std::uint64_t>& block, std::uint8_t* counts);
+};

@@ -1,0 +1,138 @@
+"""The random soup, and the survey of packed cells, by numpy: what every level must equal.
+
+lifesim/soup.py defines the soup and lifesim/digest.py the sum of the digest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Words = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.uint8]
+
+_MASK = (1 << 64) - 1
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
+_SOUP_ROW = np.uint64(0xD1342543DE82EF95)
+_DIGEST_A = np.uint64(0x243F6A8885A308D3)
+_DIGEST_B = np.uint64(0x13198A2E03707344)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+
+_CHUNK_WORDS = 1 << 14  # four arrays of this size stay in a core's second-level cache
+
+
+def mix(z: Words, scratch: Words | None = None) -> Words:
+    """The finaliser of splitmix64 on every word of the uint64 array z, in place.
+
+    scratch: an array of the shape of z to overwrite; one is made where none is given.
+    Returns z.
+    """
+    if scratch is None:
+        scratch = np.empty_like(z)
+    np.right_shift(z, _S30, out=scratch)
+    z ^= scratch
+    z *= _MIX_1
+    np.right_shift(z, _S27, out=scratch)
+    z ^= scratch
+    z *= _MIX_2
+    np.right_shift(z, _S31, out=scratch)
+    z ^= scratch
+    return z
+
+
+def fill(words: Words, y0: int, w0: int, digits: int, key: int) -> None:
+    """Overwrite words, uint64 (rows, count), with the soup from word w0 of row y0 on."""
+    height, count = words.shape
+    if not 0 < digits < 1 << 32:
+        words[:] = np.uint64(_MASK if digits else 0)
+        return
+    step = max(1, _CHUNK_WORDS // max(1, count))
+    for top in range(0, height, step):
+        part = words[top : top + step]
+        ys = _counted(y0 + top, len(part))
+        row_keys = mix((ys * _SOUP_ROW + np.uint64(1)) ^ np.uint64(key))
+        for first in range(0, count, _CHUNK_WORDS):
+            _fill_part(part[:, first : first + _CHUNK_WORDS], row_keys, w0 + first, digits)
+
+
+def partial(words: Words, y0: int, w0: int) -> int:
+    """What words, uint64 (rows, count), whose first is word w0 of row y0, add to the sum of
+    the digest: 0 <= value < 2^128."""
+    height, count = words.shape
+    total = 0
+    step = max(1, _CHUNK_WORDS // max(1, count))
+    for top in range(0, height, step):
+        for first in range(0, count, _CHUNK_WORDS):
+            part = words[top : top + step, first : first + _CHUNK_WORDS]
+            total += _part_sum(part, y0 + top, w0 + first)
+    return total & ((1 << 128) - 1)
+
+
+def population(words: Words) -> int:
+    """Live cells."""
+    step = max(1, _CHUNK_WORDS // max(1, words.shape[1]))
+    return sum(
+        int(np.bitwise_count(words[top : top + step]).sum(dtype=np.int64))
+        for top in range(0, len(words), step)
+    )
+
+
+def count_blocks(words: Words, counts: Counts) -> None:
+    """Write the live cells of each block of 8 x 8 cells of words, uint64 (rows, count), into
+    counts, uint8 (ceil(rows / 8), 8 * count). The last blocks may have fewer rows."""
+    counts[:] = 0
+    for row in range(min(8, len(words))):
+        of_bytes = np.bitwise_count(np.ascontiguousarray(words[row::8]).view(np.uint8))
+        counts[: len(of_bytes)] += of_bytes
+
+
+def _counted(first: int, count: int) -> Words:
+    """first, first + 1, ... modulo 2^64."""
+    return np.arange(count, dtype=np.uint64) + np.uint64(first & _MASK)
+
+
+def _fill_part(acc: Words, row_keys: Words, w0: int, digits: int) -> None:
+    """Write the words of rows with the given keys, from word w0 on, into acc."""
+    state = row_keys[:, None] + _counted(w0 + 1, acc.shape[1]) * _GOLDEN
+    scratch = np.empty_like(state)
+    mix(state, scratch)
+    low = (digits & -digits).bit_length() - 1
+    drawn = np.empty_like(state)
+    acc[:] = 0
+    for bit in range(low, 32):
+        state += _GOLDEN
+        np.copyto(drawn, state)
+        mix(drawn, scratch)
+        if digits >> bit & 1:
+            acc |= drawn
+        else:
+            acc &= drawn
+
+
+def _part_sum(words: Words, y0: int, w0: int) -> int:
+    rows, cols = np.nonzero(words)
+    if not len(rows):
+        return 0
+    word = words[rows, cols]
+    scratch = np.empty_like(word)
+    ys = _counted(y0, len(words))
+    offset = (_counted(w0 + 1, words.shape[1]) * _GOLDEN)[cols]
+    a = mix(ys + _DIGEST_A)[rows]
+    a += offset
+    mix(a, scratch)
+    b = mix(ys + _DIGEST_B)[rows]
+    b += offset
+    mix(b, scratch)
+    low = mix(word ^ a, scratch)
+    low += b
+    mix(low, scratch)
+    word += b
+    high = mix(word, scratch)
+    high ^= a
+    mix(high, scratch)
+    # The sum of the low halves carries into the high ones, so it must be exact.
+    low_sum = int((low & _LOW_HALF).sum()) + (int((low >> np.uint64(32)).sum()) << 32)
+    return (int(high.sum()) << 64) + low_sum
