@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from kernels.backend import Backend, BackendUnavailableError, LifeUniverse, Words
+from kernels.backend import (
+    Backend,
+    BackendUnavailableError,
+    LifeArena,
+    LifeUniverse,
+    Shape,
+    Words,
+)
 from kernels.life.plan import CpuPlan, choose_cpu
 
 try:
@@ -67,61 +75,94 @@ class CpuBackend(Backend):
     def describe(self) -> str:
         return f"CPU level {self.level} ({self.vector_bits} bits), {self.threads} threads"
 
-    def life(
-        self, words: Words, width: int, height: int, *, torus: bool, birth: int, survival: int
-    ) -> LifeUniverse:
-        return CpuLife(self, words, width, height, torus, birth, survival)
+    def life_arena(
+        self, shapes: Sequence[Shape], slots: int, *, birth: int, survival: int
+    ) -> LifeArena:
+        return CpuArena(self, shapes, slots, birth, survival)
+
+    def arena_bytes(self, shapes: Sequence[Shape], slots: int) -> tuple[int, int]:
+        return (slots + 1) * 8 * _slot_words(shapes), 0
+
+    def free_device_memory(self) -> int | None:
+        return None
 
 
-class CpuLife(LifeUniverse):
-    """Two copies of the universe, row-major; a pass reads one and writes the other."""
+def _slot_words(shapes: Sequence[Shape]) -> int:
+    return max(height * -(-width // 64) for width, height, _ in shapes)
+
+
+class CpuArena(LifeArena):
+    """Flat arrays, the last of them the spare; a pass reads one, writes the spare, and they swap.
+
+    plan: used for every pass of at least its steps, instead of the chosen one.
+    """
 
     def __init__(
         self,
         backend: CpuBackend,
-        words: Words,
-        width: int,
-        height: int,
-        torus: bool,
+        shapes: Sequence[Shape],
+        slots: int,
         birth: int,
         survival: int,
         plan: CpuPlan | None = None,
     ) -> None:
-        """plan: used for every pass of at least its steps, instead of the chosen one."""
+        self.slots, self.backend, self.plan = slots, backend, plan
+        self.birth, self.survival = birth, survival
+        self.slot_words = _slot_words(shapes)
+        self.memory = [np.empty(self.slot_words, np.uint64) for _ in range(slots + 1)]
+
+    def open(self, slot: int, width: int, height: int, *, torus: bool) -> CpuLife:
+        if not 0 <= slot < self.slots:
+            raise ValueError(f"no slot {slot}: there are {self.slots}")
+        if width < 1 or height < 1 or height * -(-width // 64) > self.slot_words:
+            raise ValueError(f"{width}x{height} cells in {self.slot_words} words")
+        return CpuLife(self, slot, width, height, torus)
+
+    def close(self) -> None:
+        self.memory.clear()
+
+
+class CpuLife(LifeUniverse):
+    """Row-major, in a slot of an arena."""
+
+    def __init__(self, arena: CpuArena, slot: int, width: int, height: int, torus: bool) -> None:
         self.width, self.height, self.generation = width, height, 0
-        self._backend, self._torus = backend, torus
-        self._birth, self._survival = birth, survival
-        self._now = np.array(words, np.uint64, order="C")
-        self._next = np.empty_like(self._now)
-        self._given = plan
+        self._arena, self._slot, self._torus = arena, slot, torus
         self.stride = self.plan(1 << 30).steps
 
     def plan(self, generations: int) -> CpuPlan:
         """How the next pass of a run of `generations` is cut up."""
-        if self._given is not None and generations >= self._given.steps:
-            return self._given
+        backend, given = self._arena.backend, self._arena.plan
+        if given is not None and generations >= given.steps:
+            return given
         return choose_cpu(
             self.width,
             self.height,
             self._torus,
             generations,
-            self._backend.vector_bits,
+            backend.vector_bits,
             level2_bytes(),
-            self._backend.threads,
+            backend.threads,
         )
 
+    def _rows(self, index: int) -> Words:
+        """All rows, in one of the arena's arrays."""
+        row_words = -(-self.width // 64)
+        return self._arena.memory[index][: self.height * row_words].reshape(-1, row_words)
+
     def step(self, generations: int) -> None:
+        arena, memory, slot = self._arena, self._arena.memory, self._slot
         left = generations
         while left > 0:
             plan = self.plan(left)
             _cpu.life_pass(
-                self._backend.level,
-                self._now,
-                self._next,
+                arena.backend.level,
+                self._rows(slot),
+                self._rows(-1),
                 self.width,
                 self._torus,
-                self._birth,
-                self._survival,
+                arena.birth,
+                arena.survival,
                 plan.steps,
                 plan.panels,
                 plan.useful,
@@ -129,11 +170,17 @@ class CpuLife(LifeUniverse):
                 plan.halo,
                 plan.band_rows,
                 plan.block_rows,
-                self._backend.threads,
+                arena.backend.threads,
             )
-            self._now, self._next = self._next, self._now
+            # No call, and so no interrupt, between these.
+            memory[slot], memory[-1] = memory[-1], memory[slot]
             self.generation += plan.steps
             left -= plan.steps
 
-    def words(self) -> Words:
-        return self._now.copy()
+    def put(self, y: int, words: Words) -> None:
+        self.check_rows(y, words)
+        self._rows(self._slot)[y : y + len(words)] = words
+
+    def get(self, y: int, words: Words) -> None:
+        self.check_rows(y, words, written=True)
+        words[:] = self._rows(self._slot)[y : y + len(words)]

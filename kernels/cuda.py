@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels import compiler
-from kernels.backend import Backend, BackendUnavailableError, LifeUniverse, Words
+from kernels.backend import PAGE, Backend, BackendUnavailableError, LifeArena, Shape
 from kernels.device import Buffer, DeviceInfo
-from kernels.life.cuda import DeviceLife
+from kernels.life.cuda import DeviceArena, device_bytes
 
 _OLDEST = (7, 5)  # what today's compilers still know
+_NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: not ordered with the default stream
 
 
 def _driver() -> Any:
@@ -66,7 +69,21 @@ class CudaModule:
         with self._device.current():
             if kernel not in self._functions:
                 self._functions[kernel] = self._module.get_function(kernel)
-            self._functions[kernel](*values, grid=grid, block=block, shared=shared)
+            stream = self._device.stream()
+            self._functions[kernel](*values, grid=grid, block=block, shared=shared, stream=stream)
+
+
+class _Lease:
+    """A thread's use of a stream, which goes back to the idle ones when the thread ends.
+
+    Not destroyed then: PyCUDA could do it only where the context is current.
+    """
+
+    def __init__(self, stream: Any, idle: list[Any]) -> None:
+        self.stream, self._idle = stream, idle
+
+    def __del__(self) -> None:
+        self._idle.append(self.stream)
 
 
 class CudaDevice:
@@ -97,6 +114,9 @@ class CudaDevice:
             capability=capability,
         )
         self._modules: dict[Any, CudaModule] = {}
+        self._loading = threading.Lock()
+        self._idle: list[Any] = []  # streams
+        self._mine = threading.local()
 
     @contextmanager
     def current(self) -> Iterator[None]:
@@ -107,43 +127,93 @@ class CudaDevice:
         finally:
             self._driver.Context.pop()
 
+    def stream(self) -> Any:
+        """The calling thread's own. Needs the context to be current."""
+        lease: _Lease | None = getattr(self._mine, "lease", None)
+        if lease is None:
+            try:
+                stream = self._idle.pop()
+            except IndexError:
+                stream = self._driver.Stream(_NON_BLOCKING)
+            lease = self._mine.lease = _Lease(stream, self._idle)
+        return lease.stream
+
+    def _free(self, allocation: Any) -> None:
+        """In whatever thread: PyCUDA leaks what is dropped where the context is not current."""
+        with self.current():
+            allocation.free()
+
     def driver_version(self) -> str:
         version = int(self._driver.get_driver_version())
         return f"{version // 1000}.{version % 1000 // 10}"
 
     def module(self, source: Path, defines: Mapping[str, int | str]) -> CudaModule:
         key = (source, tuple(sorted(defines.items())))
-        if key not in self._modules:
-            cubin = compiler.cubin(source, defines, self.info.capability)
-            with self.current():
-                self._modules[key] = CudaModule(self, self._driver.module_from_buffer(cubin))
-        return self._modules[key]
+        with self._loading:
+            if key not in self._modules:
+                cubin = compiler.cubin(source, defines, self.info.capability)
+                with self.current():
+                    self._modules[key] = CudaModule(self, self._driver.module_from_buffer(cubin))
+            return self._modules[key]
 
     def alloc(self, nbytes: int) -> CudaBuffer:
         with self.current():
             try:
-                return CudaBuffer(self._driver.mem_alloc(max(1, nbytes)), nbytes)
+                allocation = self._driver.mem_alloc(max(1, nbytes))
             except self._driver.MemoryError:
                 free = self._driver.mem_get_info()[0]
                 raise MemoryError(
                     f"{self.info.name}: {nbytes:,} bytes asked for, {free:,} are free"
                 ) from None
+        buffer = CudaBuffer(allocation, nbytes)
+        # At exit the process's memory goes anyway.
+        weakref.finalize(buffer, self._free, allocation).atexit = False
+        return buffer
 
+    def pinned(self, nbytes: int) -> npt.NDArray[np.uint8]:
+        with self.current():
+            try:
+                memory: npt.NDArray[np.uint8] = self._driver.pagelocked_empty(
+                    nbytes + PAGE, np.uint8
+                )
+            except self._driver.MemoryError:
+                raise MemoryError(
+                    f"{nbytes:,} bytes of page-locked memory are not to be had"
+                ) from None
+        weakref.finalize(memory, self._free, memory.base).atexit = False
+        start = -memory.ctypes.data % PAGE
+        return memory[start : start + nbytes]
+
+    def _is_pinned(self, array: npt.NDArray[Any]) -> bool:
+        base: Any = array
+        while isinstance(base, np.ndarray):
+            base = base.base
+        return isinstance(base, self._driver.PagelockedHostAllocation)
+
+    # On the thread's stream also from and to pageable memory: a plain copy may return
+    # before the last of it has arrived, and no other stream would wait for it.
     def upload(self, target: Buffer, source: npt.NDArray[Any], offset: int = 0) -> None:
         if not source.flags.c_contiguous:
             raise ValueError("only C-contiguous arrays can be copied to a device")
+        address = _own(target).at(offset, source.nbytes)
         with self.current():
-            self._driver.memcpy_htod(_own(target).at(offset, source.nbytes), source)
+            stream = self.stream()
+            self._driver.memcpy_htod_async(address, source, stream)
+            if not self._is_pinned(source):
+                stream.synchronize()
 
     def download(self, target: npt.NDArray[Any], source: Buffer, offset: int = 0) -> None:
         if not target.flags.c_contiguous:
             raise ValueError("only C-contiguous arrays can be copied from a device")
+        address = _own(source).at(offset, target.nbytes)
         with self.current():
-            self._driver.memcpy_dtoh(target, _own(source).at(offset, target.nbytes))
+            stream = self.stream()
+            self._driver.memcpy_dtoh_async(target, address, stream)
+            stream.synchronize()
 
     def synchronize(self) -> None:
         with self.current():
-            self._driver.Context.synchronize()
+            self.stream().synchronize()
 
     def free_memory(self) -> int:
         with self.current():
@@ -162,7 +232,16 @@ class CudaBackend(Backend):
         info = self.device.info
         return f"{info.name}, {info.multiprocessors} multiprocessors"
 
-    def life(
-        self, words: Words, width: int, height: int, *, torus: bool, birth: int, survival: int
-    ) -> LifeUniverse:
-        return DeviceLife(self.device, words, width, height, torus, birth, survival)
+    def life_arena(
+        self, shapes: Sequence[Shape], slots: int, *, birth: int, survival: int
+    ) -> LifeArena:
+        return DeviceArena(self.device, shapes, slots, birth, survival)
+
+    def arena_bytes(self, shapes: Sequence[Shape], slots: int) -> tuple[int, int]:
+        return 0, device_bytes(shapes, slots, self.device.info.multiprocessors)
+
+    def free_device_memory(self) -> int | None:
+        return self.device.free_memory()
+
+    def staging(self, nbytes: int) -> npt.NDArray[np.uint8]:
+        return self.device.pinned(nbytes)

@@ -51,6 +51,11 @@ class Module(Protocol):
 
 
 class Device(Protocol):
+    """Calls of one thread run in order; those of different threads may overlap.
+
+    What one thread hands to another is ready only after synchronize() in the first.
+    """
+
     info: DeviceInfo
 
     def module(self, source: Path, defines: Mapping[str, int | str]) -> Module:
@@ -60,13 +65,22 @@ class Device(Protocol):
         """Uninitialised memory. Raises MemoryError."""
 
     def upload(self, target: Buffer, source: npt.NDArray[Any], offset: int = 0) -> None:
-        """Copy a C-contiguous array to target, starting at byte `offset` of it."""
+        """Copy a C-contiguous array to target, starting at byte `offset` of it.
+
+        From pinned() memory the copy is only queued: it must stay until synchronize().
+        """
 
     def download(self, target: npt.NDArray[Any], source: Buffer, offset: int = 0) -> None:
-        """Copy target.nbytes bytes from byte `offset` of source; waits for earlier launches."""
+        """Copy target.nbytes bytes from byte `offset` of source, and wait for the copy."""
 
     def synchronize(self) -> None:
-        """Wait for everything queued."""
+        """Wait for everything that the calling thread has queued."""
 
     def free_memory(self) -> int:
         """Bytes that can still be allocated."""
+
+    def pinned(self, nbytes: int) -> npt.NDArray[np.uint8]:
+        """Uninitialised host memory that is copied fastest, from the start of a page.
+
+        Views of it serve as well. Raises MemoryError.
+        """

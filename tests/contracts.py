@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import random
 import signal
+import threading
+import tracemalloc
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import pairwise
 from types import FrameType
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.backend import Backend, LifeUniverse, Words
+from kernels.backend import PAGE, Backend, LifeUniverse, Shape, Words
 from kernels.life import ref
 from kernels.life.ref import Cells
 
@@ -74,6 +78,11 @@ def pack(cells: Cells) -> Words:
     packed = np.packbits(cells, axis=1, bitorder="little")
     words.view(np.uint8)[:, : packed.shape[1]] = packed
     return words
+
+
+def unpack(words: Words, width: int) -> Cells:
+    bits = np.unpackbits(words.view(np.uint8), axis=1, count=width, bitorder="little")
+    return bits.view(np.bool_)
 
 
 @cache
@@ -145,6 +154,14 @@ class LifeContract:
     )
     padded: ClassVar[tuple[int, ...]] = (1, 63, 65, 100, 131)  # widths of no whole words
     ship_times: ClassVar[tuple[int, ...]] = (4, 40, 400)
+    arena_shapes: ClassVar[tuple[Shape, ...]] = (
+        (65, 33, True),
+        (131, 20, False),
+        (63, 7, True),
+        (1, 41, False),
+        (577, 5, False),
+        (200, 1, True),
+    )
     patient: ClassVar[bool] = True  # enough for a thousand generations of 360,000 cells
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
@@ -322,6 +339,200 @@ class LifeContract:
             other.step(3)
         assert_holds(one, pack(ref.run(soup(65, 33), 8, 12, True, 6)))
         assert_holds(other, pack(ref.run(soup(65, 33), 68, 12, True, 9)))
+
+    # --- rows ----------------------------------------------------------------
+
+    @pytest.mark.parametrize("shape", [(1, 1), (63, 5), (65, 33), (131, 20), (257, 19)], ids=str)
+    def test_rows_are_put_and_got_anywhere(self, backend: Backend, shape: Size) -> None:
+        """In bands of any height and order; those beside them stay."""
+        width, height = shape
+        draw = random.Random(width)
+        expected, other = pack(soup(*shape)), pack(soup(*shape, seed=1))
+        arena = backend.life_arena([(*shape, True)], 1, birth=8, survival=12)
+        universe = arena.open(0, width, height, torus=True)
+        cuts = sorted({0, height, *(draw.randrange(height + 1) for _ in range(4))})
+        bands = list(pairwise(cuts))
+        draw.shuffle(bands)
+        for low, high in bands:
+            given = expected[low:high].copy()
+            universe.put(low, given)
+            given[:] = 0
+        assert_holds(universe, expected, bands)
+        for _ in range(10):
+            low, high = sorted(draw.randrange(height + 1) for _ in range(2))
+            universe.put(low, other[low:high])
+            expected[low:high] = other[low:high]
+            low, high = sorted(draw.randrange(height + 1) for _ in range(2))
+            found = np.full_like(expected[low:high], 2**64 - 1)
+            universe.get(low, found)
+            np.testing.assert_array_equal(found, expected[low:high])
+        assert_holds(universe, expected)
+        assert universe.generation == 0
+        t = self.few_times[0]
+        universe.step(t)
+        assert_holds(universe, pack(ref.run(unpack(expected, width), 8, 12, True, t)))
+
+    def test_rows_that_are_refused(self, backend: Backend) -> None:
+        universe = make(backend, soup(65, 33))
+        rows = np.zeros((4, 2), np.uint64)
+        wrong: list[tuple[int, Words]] = [
+            (-1, rows),
+            (30, rows),
+            (33, rows),
+            (0, np.zeros((4, 1), np.uint64)),
+            (0, np.zeros((4, 3), np.uint64)),
+            (0, np.zeros(8, np.uint64)),
+            (0, np.zeros((4, 4), np.uint64)[:, ::2]),
+            (0, np.asfortranarray(rows)),
+            (0, cast(Words, np.zeros((4, 2), np.int64))),
+            (0, cast(Words, np.zeros((4, 2), np.dtype(">u8")))),
+        ]
+        for y, words in wrong:
+            with pytest.raises(ValueError, match="rows"):
+                universe.put(y, words)
+            with pytest.raises(ValueError, match="rows"):
+                universe.get(y, words)
+        rows.flags.writeable = False
+        with pytest.raises(ValueError, match="writable"):
+            universe.get(0, rows)
+        assert_holds(universe, pack(soup(65, 33)))
+        universe.put(29, rows)
+        assert not universe.words()[29:].any()
+
+    def test_rows_in_staging_memory(self, backend: Backend) -> None:
+        expected = pack(soup(131, 20))
+        for nbytes in (0, 1, expected.nbytes, 3 * PAGE + 8):
+            memory = backend.staging(nbytes)
+            assert (memory.shape, memory.dtype) == ((nbytes,), np.uint8)
+            assert nbytes == 0 or memory.ctypes.data % PAGE == 0
+            assert memory.flags.writeable
+        words = backend.staging(2 * expected.nbytes)[expected.nbytes :].view(np.uint64)
+        rows = words.reshape(expected.shape)
+        rows[:] = expected
+        universe = make(backend, np.zeros((20, 131), np.bool_))
+        universe.put(0, rows)
+        rows[:] = 0
+        universe.get(3, rows[3:7])
+        np.testing.assert_array_equal(rows[3:7], expected[3:7])
+        assert not rows[:3].any()
+        assert not rows[7:].any()
+        assert_holds(universe, expected)
+
+    # --- universes that take turns -------------------------------------------
+
+    @pytest.mark.parametrize("slots", [1, 2, 3])
+    def test_universes_take_turns(self, backend: Backend, slots: int) -> None:
+        """Of all shapes, in all slots; what steps leaves the others as they are."""
+        draw, t = random.Random(slots), self.few_times[0]
+        arena = backend.life_arena(self.arena_shapes, slots, birth=8, survival=12)
+        assert arena.slots == slots
+        held: list[tuple[LifeUniverse, Cells, bool]] = []
+        for turn, shape in enumerate(self.arena_shapes * 2):
+            width, height, torus = shape
+            cells = soup(width, height, turn)
+            universe = arena.open(turn % slots, width, height, torus=torus)
+            assert (universe.width, universe.height, universe.generation) == (width, height, 0)
+            middle = draw.randrange(height + 1)
+            universe.put(middle, pack(cells)[middle:])
+            if held and slots > 1:  # the turn of another, half way through
+                stepped, before, on_torus = held[-1]
+                stepped.step(t)
+                held[-1] = stepped, ref.run(before, 8, 12, on_torus, t), on_torus
+            universe.put(0, pack(cells)[:middle])
+            held = [*held, (universe, cells, torus)][-slots:]
+            for i, (one, before, on_torus) in enumerate(held):
+                one.step(t)
+                held[i] = one, ref.run(before, 8, 12, on_torus, t), on_torus
+            for one, now, _ in held:
+                assert_holds(one, pack(now), (turn, shape))
+        arena.close()
+
+    def test_threads_put_and_get_while_one_steps(self, backend: Backend) -> None:
+        shapes = self.arena_shapes[:3]
+        arena = backend.life_arena(shapes, 3, birth=8, survival=12)
+        stepped, filled, drained = (
+            arena.open(i, width, height, torus=torus)
+            for i, (width, height, torus) in enumerate(shapes)
+        )
+        for universe in (stepped, filled, drained):
+            universe.put(0, pack(soup(universe.width, universe.height)))
+        expected = drained.words()
+        done = threading.Event()
+        last = [pack(soup(filled.width, filled.height, seed)) for seed in range(2)]
+
+        def fill(first: int) -> int:
+            """Every other row; ends with those of last[1]."""
+            rounds = 0
+            while rounds < 2 or rounds % 2 or not done.is_set():
+                for y in range(first, filled.height, 2):
+                    filled.put(y, last[rounds % 2][y : y + 1])
+                rounds += 1
+            return rounds
+
+        def drain() -> int:
+            rounds = 0
+            while rounds < 2 or not done.is_set():
+                found = np.empty_like(expected)
+                for y in range(0, drained.height, 3):
+                    drained.get(y, found[y : y + 3])
+                np.testing.assert_array_equal(found, expected)
+                rounds += 1
+            return rounds
+
+        t = self.few_times[0]
+        with ThreadPoolExecutor(3) as pool:
+            threads = [pool.submit(fill, 0), pool.submit(fill, 1), pool.submit(drain)]
+            try:
+                for _ in range(12):
+                    stepped.step(t)
+            finally:
+                done.set()
+            assert all(thread.result(60) >= 2 for thread in threads)
+        width, height, torus = shapes[0]
+        assert_holds(stepped, pack(ref.run(soup(width, height), 8, 12, torus, 12 * t)))
+        assert_holds(filled, last[1])
+        assert_holds(drained, expected)
+        width, height, torus = shapes[1]
+        filled.step(t)
+        assert_holds(filled, pack(ref.run(soup(width, height, 1), 8, 12, torus, t)))
+
+    def test_what_does_not_fit_an_arena(self, backend: Backend) -> None:
+        arena = backend.life_arena([(128, 64, True), (64, 100, False)], 2, birth=8, survival=12)
+        for slot in (-1, 2):
+            with pytest.raises(ValueError, match="slot"):
+                arena.open(slot, 64, 100, torus=False)
+        for width, height in ((0, 5), (5, 0), (128, 4000), (100_000, 64), (1 << 40, 1 << 40)):
+            with pytest.raises(ValueError, match="cells"):
+                arena.open(0, width, height, torus=False)
+        arena.open(1, 64, 100, torus=False)
+
+    def test_memory_of_an_arena(self, backend: Backend) -> None:
+        """As arena_bytes() tells: so that what is planned for it is neither more nor less."""
+        shapes: list[Shape] = [(2048, 400, True), (700, 1100, False)]
+        host, device = backend.arena_bytes(shapes, 3)
+        if backend.free_device_memory() is not None:
+            assert host == 0
+            assert device >= 4 * 2048 * 400 // 8
+            return
+        assert device == 0
+        words = [pack(soup(width, height)) for width, height, _ in shapes]
+        tracemalloc.start()
+        try:
+            arena = backend.life_arena(shapes, 3, birth=8, survival=12)
+            for slot in range(3):
+                width, height, torus = shapes[slot % 2]
+                universe = arena.open(slot, width, height, torus=torus)
+                universe.put(0, words[slot % 2])
+                universe.step(1)
+            del universe
+            peak = tracemalloc.get_traced_memory()[1]
+            assert 0.9 * host < peak < host + (1 << 16)
+            arena.close()
+            assert tracemalloc.get_traced_memory()[0] < 1 << 16
+        finally:
+            tracemalloc.stop()
+
+    # --- interrupts ----------------------------------------------------------
 
     def test_interrupted_at_a_whole_generation(self, backend: Backend) -> None:
         """Whenever it comes: the cells are those of the generation that is told."""

@@ -292,13 +292,14 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
     }
 }
 
-// Row-major words of 32 cells, `stride` words a row, to panels. One thread a word.
+// Row-major words of 32 cells, `stride` words a row, to panels: `rows` rows, from row
+// `first` of the universe on, of which `cells` holds nothing else. One thread a word.
 extern "C" __global__ void pack(const u32* __restrict__ cells, u32* __restrict__ dst, int width,
-                                int height, int stride, int panels, int useful, int halo,
+                                int first, int rows, int stride, int panels, int useful, int halo,
                                 int plane) {
     const int x = threadIdx.x;  // a block of K threads a row of a panel
     const size_t row = size_t(blockIdx.x) + size_t(blockIdx.y) * gridDim.x;
-    if (row >= size_t(panels) * height) return;
+    if (row >= size_t(panels) * rows) return;
     const int panel = int(row % panels), y = int(row / panels);
     const u32* source = cells + size_t(y) * stride;
     u32 word = 0;
@@ -309,20 +310,20 @@ extern "C" __global__ void pack(const u32* __restrict__ cells, u32* __restrict__
         if (column < 0) column += width;
         word |= (source[column >> 5] >> (column & 31) & 1) << b;
     }
-    dst[row * K + x] = word;
+    dst[(size_t(first) * panels + row) * K + x] = word;
 }
 
-// Panels to row-major words of 32 cells; padding bits become zero. One thread a word.
+// Panels to row-major words of 32 cells, as pack() takes them; padding bits become zero.
 extern "C" __global__ void unpack(const u32* __restrict__ src, u32* __restrict__ cells, int width,
-                                  int height, int stride, int panels, int useful,
+                                  int first, int rows, int stride, int panels, int useful,
                                   int halo) {
     const size_t index = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (index >= size_t(height) * stride) return;
-    const int y = int(index / stride), first = int(index % stride) * 32;
+    if (index >= size_t(rows) * stride) return;
+    const int y = int(index / stride), column = int(index % stride) * 32;
     u32 word = 0;
-    for (int j = 0; j < 32 && first + j < width; j++) {
-        int panel = (first + j) / useful, c = (first + j) % useful + halo;
-        u32 w = src[(size_t(y) * panels + panel) * K + c % K];
+    for (int j = 0; j < 32 && column + j < width; j++) {
+        int panel = (column + j) / useful, c = (column + j) % useful + halo;
+        u32 w = src[((size_t(first) + y) * panels + panel) * K + c % K];
         word |= (w >> (c / K) & 1) << j;
     }
     cells[index] = word;

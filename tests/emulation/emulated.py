@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels.backend import PAGE
 from kernels.device import Buffer, DeviceInfo
 
 from .build import build
@@ -193,16 +194,18 @@ class EmulatedDevice:
         self.sanitize = sanitize
         self.timeout = timeout
         self._buffers: weakref.WeakSet[EmulatedBuffer] = weakref.WeakSet()
+        self._counting = threading.RLock()  # of buffers
 
     def module(self, source: Path, defines: Mapping[str, int | str]) -> EmulatedModule:
         return EmulatedModule(build(Path(source), defines, sanitize=self.sanitize), self)
 
     def alloc(self, nbytes: int) -> EmulatedBuffer:
-        if nbytes > self.free_memory():
-            raise MemoryError(f"{nbytes} bytes wanted, {self.free_memory()} free")
-        buffer = EmulatedBuffer(nbytes, self.sanitize)
-        self._buffers.add(buffer)
-        return buffer
+        with self._counting:
+            if nbytes > self.free_memory():
+                raise MemoryError(f"{nbytes} bytes wanted, {self.free_memory()} free")
+            buffer = EmulatedBuffer(nbytes, self.sanitize)
+            self._buffers.add(buffer)
+            return buffer
 
     def upload(self, target: Buffer, source: npt.NDArray[Any], offset: int = 0) -> None:
         if not source.flags.c_contiguous:
@@ -218,10 +221,18 @@ class EmulatedDevice:
         pass
 
     def free_memory(self) -> int:
-        return self.info.memory - sum(b.nbytes for b in self._buffers)
+        with self._counting:
+            return self.info.memory - sum(b.nbytes for b in self._buffers)
+
+    def pinned(self, nbytes: int) -> npt.NDArray[np.uint8]:
+        memory = np.full(nbytes + PAGE, UNSET, np.uint8)
+        start = -memory.ctypes.data % PAGE
+        return memory[start : start + nbytes]
 
     def check_guards(self, kernel: str) -> None:
-        for buffer in list(self._buffers):
+        with self._counting:
+            buffers = list(self._buffers)
+        for buffer in buffers:
             damage = buffer.damage()
             if damage is not None:
                 raise RuntimeError(f"{kernel}: {damage}")

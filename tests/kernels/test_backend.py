@@ -9,16 +9,12 @@ from typing import assert_type
 import pytest
 
 from kernels import choose, cpu
-from kernels.backend import (
-    Backend,
-    BackendUnavailableError,
-    LifeUniverse,
-)
+from kernels.backend import Backend, BackendUnavailableError, LifeArena, LifeUniverse
 from kernels.choose import NAMES, explain, pick
-from kernels.cpu import CpuBackend, CpuLife
+from kernels.cpu import CpuArena, CpuBackend, CpuLife
 from kernels.cuda import CudaBackend
-from kernels.life.cuda import DeviceLife
-from kernels.reference import ReferenceBackend, ReferenceLife
+from kernels.life.cuda import DeviceArena, DeviceLife
+from kernels.reference import ReferenceArena, ReferenceBackend, ReferenceLife
 
 needs_extension = pytest.mark.skipif(not cpu.levels(), reason="the extension is not built")
 
@@ -135,22 +131,40 @@ def test_types(missing: set[str]) -> None:
 
 
 def test_contracts_are_abstract() -> None:
-    assert Backend.__abstractmethods__ == {"describe", "life"}
-    assert LifeUniverse.__abstractmethods__ == {"step", "words"}
+    assert Backend.__abstractmethods__ == {
+        "describe",
+        "life_arena",
+        "arena_bytes",
+        "free_device_memory",
+    }
+    assert LifeArena.__abstractmethods__ == {"open", "close"}
+    assert LifeUniverse.__abstractmethods__ == {"step", "put", "get"}
+
+
+def assert_takes(made: type, contract: type) -> None:
+    """Parameters of the same names, kinds, defaults and annotations; results as narrow."""
+    assert issubclass(made, contract)
+    for name, method in vars(contract).items():
+        if inspect.isfunction(method):
+            expected = inspect.signature(method, eval_str=True)
+            found = inspect.signature(getattr(made, name), eval_str=True)
+            assert found.parameters == expected.parameters
+            result = found.return_annotation
+            if result != expected.return_annotation:
+                assert issubclass(result, expected.return_annotation)
 
 
 @pytest.mark.parametrize("made", [ReferenceBackend, CpuBackend, CudaBackend])
 def test_backends_take_what_the_contract_says(made: type[Backend]) -> None:
-    """Parameters of the same names, kinds, defaults and annotations."""
-    for method in ("describe", "life"):
-        expected = inspect.signature(getattr(Backend, method), eval_str=True)
-        assert inspect.signature(getattr(made, method), eval_str=True) == expected
+    assert_takes(made, Backend)
     assert made.name in NAMES
+
+
+@pytest.mark.parametrize("made", [ReferenceArena, CpuArena, DeviceArena])
+def test_arenas_take_what_the_contract_says(made: type[LifeArena]) -> None:
+    assert_takes(made, LifeArena)
 
 
 @pytest.mark.parametrize("made", [ReferenceLife, CpuLife, DeviceLife])
 def test_universes_take_what_the_contract_says(made: type[LifeUniverse]) -> None:
-    assert issubclass(made, LifeUniverse)
-    for method in ("step", "words"):
-        expected = inspect.signature(getattr(LifeUniverse, method), eval_str=True)
-        assert inspect.signature(getattr(made, method), eval_str=True) == expected
+    assert_takes(made, LifeUniverse)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -487,6 +488,34 @@ def test_copies_with_offsets() -> None:
         device.upload(buffer, np.zeros(2, np.uint32), offset=4)
     with pytest.raises(ValueError, match="contiguous"):
         device.upload(buffer, np.zeros((4, 4), np.uint8)[:, 0])
+
+
+def test_pinned_memory() -> None:
+    device: Device = EmulatedDevice()
+    memory = device.pinned(5000)
+    assert (memory.shape, memory.dtype) == ((5000,), np.uint8)
+    assert memory.ctypes.data % 4096 == 0
+    memory[:] = 7
+    buffer = device.alloc(5000)
+    device.upload(buffer, memory)
+    assert (get(device, buffer, np.uint8) == 7).all()
+
+
+def test_threads_share_a_device(build: Build) -> None:
+    device = EmulatedDevice()
+    module = build(device, "u32* p", "p[blockIdx.x * blockDim.x + threadIdx.x] += 1;")
+
+    def work(n: int) -> npt.NDArray[Any]:
+        for _ in range(20):
+            data = put(device, np.full(128, n, np.uint32))
+            for _ in range(3):
+                module.launch("k", (4, 1, 1), (32, 1, 1), data)
+        return get(device, data)
+
+    with ThreadPoolExecutor(4) as pool:
+        for n, found in enumerate(pool.map(work, range(8))):
+            np.testing.assert_array_equal(found, n + 3)
+    assert device.free_memory() == device.info.memory
 
 
 # --- the address sanitizer ---------------------------------------------------

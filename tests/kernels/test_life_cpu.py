@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kernels import cpu
 from kernels.backend import Backend, BackendUnavailableError
-from kernels.cpu import CpuBackend, CpuLife
+from kernels.cpu import CpuArena, CpuBackend, CpuLife
 from kernels.life import ref
 from kernels.life.plan import MAX_COLUMNS, CpuPlan, choose_cpu
 from tests.contracts import (
@@ -60,11 +60,13 @@ class TestCpu(LifeContract):
 def planned(
     backend: CpuBackend,
     size: Size,
-    plan: CpuPlan,
+    plan: CpuPlan | None,
     torus: bool = True,
     rule: tuple[int, int] = LIFE,
 ) -> CpuLife:
-    return CpuLife(backend, pack(soup(*size)), *size, torus, *rule, plan)
+    universe = CpuArena(backend, [(*size, torus)], 1, *rule, plan).open(0, *size, torus=torus)
+    universe.put(0, pack(soup(*size)))
+    return universe
 
 
 def fits(plan: CpuPlan, width: int, torus: bool, vector_bits: int) -> bool:
@@ -197,7 +199,7 @@ def test_all_levels_threads_and_plans_agree(torus: bool) -> None:
             with_halo(20_000, bits, 48, 1024, band_rows=101, block_rows=9),
             with_halo(20_000, bits, 6, 25 * 64, band_rows=33, block_rows=60),
         ):
-            universe = CpuLife(backend, pack(soup(*size)), *size, torus, *LIFE, plan)
+            universe = planned(backend, size, plan, torus)
             universe.step(96)
             found = universe.words() if found is None else found
             assert_holds(universe, found, (level, threads, plan))
@@ -288,14 +290,14 @@ def test_a_pass_can_be_interrupted(threads: int) -> None:
     plan = with_halo(2048, backend.vector_bits, 127, 64, block_rows=2)
     universe = planned(backend, size, plan, rule=HIGH_LIFE)
     target = np.zeros_like(pack(soup(*size)))
-    universe._next = target
+    universe._arena.memory[-1] = target.reshape(-1)
     with interrupted_after(0.02), pytest.raises(KeyboardInterrupt):
         universe.step(127)
     assert not target[:, -1].any(), "the last panel was computed all the same"
     assert universe.generation == 0
     assert_holds(universe, pack(soup(*size)))
     universe.step(127)
-    witness = CpuLife(CpuBackend(1), pack(soup(*size)), *size, True, *HIGH_LIFE)
+    witness = planned(CpuBackend(1), size, None, rule=HIGH_LIFE)
     witness.step(127)
     assert_holds(universe, witness.words())
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from kernels.backend import Backend, LifeUniverse, Words
+from kernels.backend import Backend, LifeArena, Shape
 from kernels.device import Device
-from kernels.life import ref
-from kernels.life.cuda import SOURCE, DeviceLife
+from kernels.life import cuda, ref
+from kernels.life.cuda import SOURCE, DeviceArena, device_bytes
 from kernels.life.plan import (
     CudaLayout,
     CudaPlan,
@@ -35,9 +37,11 @@ from tests.contracts import (
     Size,
     assert_holds,
     history,
+    make,
     pack,
     rule_of,
     soup,
+    unpack,
 )
 from tests.emulation import EmulatedDevice
 from tests.emulation.emulated import EmulatedModule
@@ -72,10 +76,19 @@ class EmulatedBackend(Backend):
     def describe(self) -> str:
         return "emulated"
 
-    def life(
-        self, words: Words, width: int, height: int, *, torus: bool, birth: int, survival: int
-    ) -> LifeUniverse:
-        return DeviceLife(device(), words, width, height, torus, birth, survival)
+    def life_arena(
+        self, shapes: Sequence[Shape], slots: int, *, birth: int, survival: int
+    ) -> LifeArena:
+        return DeviceArena(device(), shapes, slots, birth, survival)
+
+    def arena_bytes(self, shapes: Sequence[Shape], slots: int) -> tuple[int, int]:
+        return 0, device_bytes(shapes, slots, device().info.multiprocessors)
+
+    def free_device_memory(self) -> int | None:
+        return device().free_memory()
+
+    def staging(self, nbytes: int) -> npt.NDArray[np.uint8]:
+        return device().pinned(nbytes)
 
 
 class TestEmulated(LifeContract):
@@ -120,8 +133,9 @@ def check_plan(
 ) -> None:
     """Two passes, by default: the second reads what the first has written."""
     t = 2 * plan.steps if generations is None else generations
-    words = pack(soup(*size))
-    universe = DeviceLife(on or device(), words, *size, torus, *rule, plan)
+    arena = DeviceArena(on or device(), [(*size, torus)], 1, *rule, plan)
+    universe = arena.open(0, *size, torus=torus)
+    universe.put(0, pack(soup(*size)))
     assert universe.stride == plan.steps
     universe.step(t)
     assert_holds(universe, history(size, rule, torus, (t,))[0], plan)
@@ -188,9 +202,14 @@ def test_a_plan_serves_whole_passes_only() -> None:
 
 def test_memory_that_is_not_there() -> None:
     small = cast(Device, EmulatedDevice(memory=1 << 16))
-    words = np.zeros((2000, 16), np.uint64)
     with pytest.raises(MemoryError):
-        DeviceLife(small, words, 1024, 2000, True, *LIFE)
+        DeviceArena(small, [(1024, 2000, True)], 1, *LIFE)
+    assert small.free_memory() == 1 << 16
+
+
+def test_more_cells_than_kernels_address() -> None:
+    with pytest.raises(MemoryError, match="address"):
+        DeviceArena(device(), [(64, 64, True), (1 << 20, 1 << 20, False)], 1, *LIFE)
 
 
 def test_universe_that_repeats_on_a_torus() -> None:
@@ -198,9 +217,53 @@ def test_universe_that_repeats_on_a_torus() -> None:
     plan = choose_cuda(5, 7, True, 4)
     assert plan.layout.period % 5 == 0
     assert plan.layout.period > 5
-    universe = DeviceLife(device(), pack(soup(5, 7)), 5, 7, True, *LIFE)
+    universe = make(EmulatedBackend(), soup(5, 7))
     universe.step(20)
     assert_holds(universe, pack(ref.run(soup(5, 7), *LIFE, True, 20)))
+
+
+# --- rows put and got in bands ---------------------------------------------------
+
+
+@pytest.mark.parametrize("nbytes", [1, 24, 100, 24 * 33])
+def test_emulated_bands(nbytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one row or several, the last one shorter or not."""
+    monkeypatch.setattr(cuda, "BAND_BYTES", nbytes)
+    for width, torus in ((131, True), (129, False)):
+        expected = pack(soup(width, 33))
+        universe = make(EmulatedBackend(), soup(width, 33), torus=torus)
+        assert_holds(universe, expected)
+        changed = pack(soup(width, 33, seed=1))
+        universe.put(5, changed[5:20])
+        expected[5:20] = changed[5:20]
+        found = np.empty((17, 3), np.uint64)
+        universe.get(9, found)
+        np.testing.assert_array_equal(found, expected[9:26])
+        universe.step(9)
+        assert_holds(universe, pack(ref.run(unpack(expected, width), *LIFE, torus, 9)))
+
+
+def test_device_memory_of_an_arena(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As device_bytes() tells: no copy of the rows but a band, for each thread that has one."""
+    monkeypatch.setattr(cuda, "BAND_BYTES", 1 << 12)
+    fresh = cast(Device, Emulated("forward"))
+    shapes: list[Shape] = [(1024, 300, True), (700, 411, False)]
+    before = fresh.free_memory()
+    arena = DeviceArena(fresh, shapes, 3, *LIFE)
+    for slot in range(3):
+        width, height, torus = shapes[slot % 2]
+        universe = arena.open(slot, width, height, torus=torus)
+        universe.put(0, pack(soup(width, height)))
+    band = 4096 // 128 * 128
+    expected = device_bytes(shapes, 3, fresh.info.multiprocessors)
+    assert before - fresh.free_memory() == expected - band
+    thread = threading.Thread(target=universe.words)
+    thread.start()
+    thread.join()
+    assert before - fresh.free_memory() == expected - band, "it goes with its thread"
+    del universe
+    arena.close()
+    assert fresh.free_memory() == before
 
 
 @pytest.mark.gpu
@@ -216,6 +279,49 @@ def test_shapes_on_a_gpu(lanes: int, words: int, steps: int, torus: bool) -> Non
         for segment in (40, 33):
             plan = CudaPlan(layout, steps, segment, resident=8)
             check_plan(plan, (width, 100), torus, HIGH_LIFE, on=gpu)
+
+
+@pytest.mark.gpu
+def test_rows_far_down_on_a_gpu() -> None:
+    """Where their place takes more than 32 bits."""
+    from kernels.cuda import CudaBackend
+
+    backend, width, height = CudaBackend(), 524288, 139264
+    rows = np.random.default_rng(1).integers(0, 2**64, (70, width // 64), np.uint64)
+    staged = backend.staging(2 * rows.nbytes).view(np.uint64).reshape(2, *rows.shape)
+    staged[0] = rows
+    try:
+        arena = backend.life_arena([(width, height, False)], 1, birth=8, survival=12)
+    except MemoryError as error:
+        pytest.skip(str(error))
+    universe = arena.open(0, width, height, torus=False)
+    for y in (height - 70, 0, height // 2):
+        universe.put(y, rows if y else staged[0])
+    for y in (height - 70, height // 2, 0):
+        staged[1] = 0
+        universe.get(y, staged[1])
+        np.testing.assert_array_equal(staged[1], rows)
+
+
+@pytest.mark.gpu
+def test_memory_dropped_by_another_thread_is_freed() -> None:
+    from kernels.cuda import CudaBackend
+
+    backend = CudaBackend()
+    backend.life(np.zeros((64, 1), np.uint64), 64, 64, torus=True, birth=8, survival=12).step(7)
+    before = backend.device.free_memory()
+
+    def use() -> None:
+        arena = backend.life_arena([(1 << 16, 1 << 14, True)], 2, birth=8, survival=12)
+        rows = backend.staging(1 << 24).view(np.uint64).reshape(-1, 1 << 10)
+        rows[:] = 0
+        arena.open(0, 1 << 16, 1 << 14, torus=True).put(5, rows)
+
+    for _ in range(3):
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join()
+    assert backend.device.free_memory() > before - (1 << 24)
 
 
 # --- plans chosen --------------------------------------------------------------
