@@ -335,6 +335,15 @@ def _disk(folder: Path | None) -> Disk:
     return Disk(str(folder), write, read, free, direct)
 
 
+def disk_rates(folder: str) -> tuple[float, float] | None:
+    """Bytes per second that the disk of a folder reads and writes; None: not to be had."""
+    try:
+        disk = _disk(Path(folder))
+    except (_ProblemError, OSError):
+        return None
+    return disk.read, disk.write
+
+
 def _free_bytes(folder: Path) -> int:
     stat = os.statvfs(folder)
     return stat.f_bavail * stat.f_frsize

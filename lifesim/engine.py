@@ -6,10 +6,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from kernels.backend import Backend
 from kernels.choose import pick
 from lifesim.digest import digest
-from lifesim.grid import BitGrid, check_size
+from lifesim.grid import BitGrid, Box, check_size
+from lifesim.render import density_levels
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology
 
@@ -80,6 +84,9 @@ class Life:
     def generation(self) -> int:
         return self._first + self._universe.generation
 
+    def where(self) -> str:
+        return f"at generation {self.generation}"
+
     @property
     def rate(self) -> float:
         """Cell updates per second over all steps so far; 0 before the first."""
@@ -128,9 +135,17 @@ class Life:
         """A copy of the cells as they are now."""
         return BitGrid(self.width, self.height, self._universe.words())
 
+    def population(self) -> int:
+        """The number of live cells."""
+        return self.grid().population()
+
     def digest(self) -> str:
         """The content digest of the cells (lifesim.digest)."""
         return digest(self.grid())
+
+    def levels(self, box: Box, scale_log2: int) -> npt.NDArray[np.uint8]:
+        """How densely the cells of a region live (lifesim.render.density_levels)."""
+        return density_levels(self.grid(), box, scale_log2)
 
     def _advance(self, generations: int) -> None:
         began = time.perf_counter()

@@ -203,10 +203,10 @@ class BitGrid:
                 self._or_at(part, left, top)
 
     def _row_spans(self, start: int, count: int, wrap: bool) -> list[tuple[int, range]]:
-        return _spans(start, count, self.height, wrap)
+        return spans(start, count, self.height, wrap)
 
     def _column_spans(self, start: int, count: int, wrap: bool) -> list[tuple[int, range]]:
-        return _spans(start, count, self.width, wrap)
+        return spans(start, count, self.width, wrap)
 
     def _or_at(self, part: BitGrid, x: int, y: int) -> None:
         first, shift = x >> 6, x & 63
@@ -223,7 +223,7 @@ class BitGrid:
             self.words[:, -1] &= np.uint64((1 << self.width % 64) - 1)
 
 
-def _spans(start: int, count: int, size: int, wrap: bool) -> list[tuple[int, range]]:
+def spans(start: int, count: int, size: int, wrap: bool) -> list[tuple[int, range]]:
     """Split [start, start + count) into (position in the grid, indices of the part)."""
     spans = []
     if not wrap:
@@ -255,12 +255,12 @@ def check_size(width: int, height: int, copies: int = 1) -> None:
     need = copies * bytes_of(width, height)
     if need and need > (free := available_memory()):
         raise GridError(
-            f"a universe of {width}x{height} cells needs {_human(need)} of memory, "
-            f"{_human(free)} are free"
+            f"a universe of {width}x{height} cells needs {human_bytes(need)} of memory, "
+            f"{human_bytes(free)} are free"
         )
 
 
-def _human(count: int) -> str:
+def human_bytes(count: int) -> str:
     size = float(count)
     for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
         if size < 1024 or unit == "PiB":

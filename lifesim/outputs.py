@@ -5,15 +5,52 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from pathlib import Path
+from typing import Protocol
 
 from lifesim import gif, patterns, render
 from lifesim.draft import Draft
-from lifesim.engine import Life
 from lifesim.errors import LifesimError
-from lifesim.grid import Box
+from lifesim.grid import BitGrid, Box
 from lifesim.patterns import Pattern
+from lifesim.rule import Rule
+from lifesim.store.make import from_grid, make_universe
+from lifesim.store.tiling import tile_universe
+from lifesim.store.universe import check_new
+from lifesim.topology import Topology
 
 PICTURE_PIXELS = 1 << 20
+
+
+class Holder(Protocol):
+    """Anything that holds the cells of a universe, of some generation."""
+
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def generation(self) -> int: ...
+    @property
+    def rule(self) -> Rule: ...
+    @property
+    def topology(self) -> Topology: ...
+    def grid(self) -> BitGrid: ...
+
+
+class Drawn(Protocol):
+    """Anything that can be looked at."""
+
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    def levels(self, box: Box, scale_log2: int) -> render.Levels: ...
+
+
+class Running(Holder, Drawn, Protocol):
+    """What outputs ask of a universe that evolves: Life in memory, StreamedLife on disk."""
+
+    def population(self) -> int: ...
 
 
 class Output(ABC):
@@ -31,10 +68,10 @@ class Output(ABC):
         """Raise LifesimError for what cannot be written of a universe of that size."""
 
     @abstractmethod
-    def add(self, life: Life) -> None: ...
+    def add(self, life: Running) -> None: ...
 
     @abstractmethod
-    def close(self, life: Life) -> None:
+    def close(self, life: Running) -> None:
         """Write what is left to write."""
 
     def abort(self) -> None:  # noqa: B027
@@ -63,8 +100,8 @@ class View:
             )
         return render.image_size(box.width, box.height, scale)
 
-    def levels(self, life: Life) -> render.Levels:
-        return render.density_levels(life.grid(), *self._frame(life.width, life.height))
+    def levels(self, life: Drawn) -> render.Levels:
+        return life.levels(*self._frame(life.width, life.height))
 
     def _frame(self, width: int, height: int) -> tuple[Box, int]:
         box = self.region or Box(0, 0, width, height)
@@ -82,6 +119,8 @@ def open_output(path: str, every: int | None, view: View) -> Output:
     plain = path.lower().removesuffix(".gz")
     extensions = list(dict.fromkeys(e for known in patterns.formats().values() for e in known))
     output: Output
+    if is_directory_name(path):
+        return _Directory(path)
     if path == "-" or plain.endswith(tuple(extensions)):
         output = _Patterns(path, every)
     elif path.lower().endswith(".csv"):
@@ -97,6 +136,11 @@ def open_output(path: str, every: int | None, view: View) -> Output:
         raise LifesimError(f"cannot write {path}: the name must end in one of {known}")
     check_target(path)
     return output
+
+
+def is_directory_name(path: str) -> bool:
+    """Whether a path to be written names a universe directory: it has no extension."""
+    return path.endswith("/") or (path != "-" and not Path(path).suffix)
 
 
 def check_target(path: str) -> None:
@@ -126,24 +170,41 @@ class _Snapshots(Output):
         super().__init__(path)
         self._every = every
 
-    def add(self, life: Life) -> None:
+    def add(self, life: Running) -> None:
         if self._every is not None and self.path != "-":
             self._write(life, numbered(self.path, life.generation))
 
-    def close(self, life: Life) -> None:
+    def close(self, life: Running) -> None:
         self._write(life, self.path)
 
-    def _write(self, life: Life, path: str) -> None:
+    def _write(self, life: Running, path: str) -> None:
         self.save(life, path)
         self.written.append(path)
 
     @abstractmethod
-    def save(self, life: Life, path: str) -> None: ...
+    def save(self, life: Running, path: str) -> None: ...
 
 
 class _Patterns(_Snapshots):
-    def save(self, life: Life, path: str) -> None:
+    def save(self, life: Running, path: str) -> None:
         patterns.write(pattern_of(life), path)
+
+
+class _Directory(Output):
+    """The end as a universe directory."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        check_new(path)
+
+    def add(self, life: Running) -> None:
+        pass
+
+    def close(self, life: Running) -> None:
+        tiling = tile_universe(life.width, life.height, life.topology is Topology.TORUS)
+        source = from_grid(life.grid())
+        make_universe(self.path, tiling, source, rule=life.rule, generation=life.generation).close()
+        self.written.append(self.path)
 
 
 class _Pictures(_Snapshots):
@@ -154,7 +215,7 @@ class _Pictures(_Snapshots):
     def check(self, width: int, height: int) -> None:
         self._view.image_size(width, height)
 
-    def save(self, life: Life, path: str) -> None:
+    def save(self, life: Running, path: str) -> None:
         render.save_png(path, self._view.levels(life), self._view.palette)
 
 
@@ -168,13 +229,13 @@ class _Animation(Output):
     def check(self, width: int, height: int) -> None:
         gif.check_size(*self._view.image_size(width, height))
 
-    def add(self, life: Life) -> None:
+    def add(self, life: Running) -> None:
         if self._writer is None:
             self._writer = gif.GifWriter(self.path, self._view.palette)
         self._writer.append(self._view.levels(life))
         self._frames += 1
 
-    def close(self, life: Life) -> None:
+    def close(self, life: Running) -> None:
         if not self._frames:
             self.add(life)
         assert self._writer is not None
@@ -194,19 +255,19 @@ class _Series(Output):
         self._last = -1
         self._draft: Draft | None = None
 
-    def add(self, life: Life) -> None:
+    def add(self, life: Running) -> None:
         if self._draft is None:
             self._draft = Draft(self.path)
         if life.generation == self._last:
             return
         line = "generation,population,density\n" if self._last < 0 else ""
-        live = life.grid().population()
+        live = life.population()
         density = live / (life.width * life.height)
         line += f"{life.generation},{live},{density:.9g}\n"
         self._draft.append(line.encode())
         self._last = life.generation
 
-    def close(self, life: Life) -> None:
+    def close(self, life: Running) -> None:
         self.add(life)
         assert self._draft is not None
         self._draft.finish()
@@ -227,7 +288,7 @@ def numbered(path: str, generation: int) -> str:
     )
 
 
-def pattern_of(life: Life) -> Pattern:
+def pattern_of(life: Holder) -> Pattern:
     """A universe as a bounded pattern whose file puts each cell back where it was."""
     whole = Pattern(
         life.grid(),

@@ -143,36 +143,36 @@ def density_levels(grid: BitGrid, box: Box | None, scale_log2: int) -> Levels:
     window = _Window(grid, box)
     if window.is_empty:
         return levels
-    columns = _block_sizes(box.width, scale_log2)
-    lines = _block_sizes(box.height, scale_log2)
-    to_level = _level_table(side) if scale_log2 <= 6 else None
+    columns = block_sizes(box.width, scale_log2)
+    lines = block_sizes(box.height, scale_log2)
+    to_level = level_table(side) if scale_log2 <= 6 else None
     for first, live in _block_counts(window, scale_log2, across):
         rows = slice(first, first + len(live))
         if to_level is None:
-            levels[rows] = _level(live, lines[rows, None] * columns)
+            levels[rows] = level_of(live, lines[rows, None] * columns)
             continue
         levels[rows] = to_level[live]
         if columns[-1] != side:
-            levels[rows, -1] = _level(live[:, -1], lines[rows] * columns[-1])
+            levels[rows, -1] = level_of(live[:, -1], lines[rows] * columns[-1])
         if lines[rows][-1] != side:
-            levels[rows.stop - 1] = _level(live[-1], lines[rows][-1] * columns)
+            levels[rows.stop - 1] = level_of(live[-1], lines[rows][-1] * columns)
     return levels
 
 
-def _level(live: Counts, cells: Counts) -> Levels:
+def level_of(live: Counts, cells: Counts) -> Levels:
     rounded = (510 * live + cells) // (2 * cells)
     # Blocks neither empty nor full keep clear of both ends.
     inner = np.minimum(np.maximum(rounded, live > 0), 255 - (live < cells))
     return np.asarray(inner, np.uint8)
 
 
-def _level_table(side: int) -> Levels:
+def level_table(side: int) -> Levels:
     """The level of a full block of side x side cells, by its live cells."""
     live = np.arange(side * side + 1, dtype=np.int64)
-    return _level(live, np.full_like(live, side * side))
+    return level_of(live, np.full_like(live, side * side))
 
 
-def _block_sizes(cells: int, scale_log2: int) -> Counts:
+def block_sizes(cells: int, scale_log2: int) -> Counts:
     sizes = np.full(_pixels(cells, scale_log2), 1 << scale_log2, np.int64)
     sizes[-1] = cells - ((len(sizes) - 1) << scale_log2)
     return sizes

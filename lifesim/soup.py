@@ -61,10 +61,16 @@ class Soup:
     density outside 0 to 1 or a seed outside 0 to 2^64 - 1.
     """
 
-    __slots__ = ("_digits", "_key")
+    __slots__ = ("_digits", "_key", "density", "seed")
+    generation = 0
 
     def __init__(self, density: Fraction | float, seed: int) -> None:
+        self.density, self.seed = density, seed
         self._digits, self._key = _numerator(density), _key(seed)
+
+    def fill_grid(self, grid: BitGrid) -> None:
+        """Overwrite all of a grid, on all cores."""
+        _fill(grid.words, self, 0, grid.width)
 
     def fill(self, words: Words, y0: int, w0: int, width: int) -> None:
         """Overwrite a block of words of a universe width cells wide.
@@ -93,7 +99,7 @@ def random_grid(width: int, height: int, density: Fraction | float, seed: int) -
     """
     soup = Soup(density, seed)
     grid = BitGrid(width, height)
-    _fill(grid.words, soup, 0, grid.width)
+    soup.fill_grid(grid)
     return grid
 
 

@@ -8,12 +8,23 @@ from fractions import Fraction
 from lifesim.grid import BitGrid, GridError, check_size
 from lifesim.patterns import Pattern
 from lifesim.rule import LIFE, Rule
-from lifesim.soup import random_grid
+from lifesim.soup import Soup
 from lifesim.topology import Topology
 
 SOUP_SIZE = (1024, 1024)
 WIDEST_UNBOUNDED = 8192  # cells; a wider universe for a pattern must be asked for
 COPIES = 4  # of a universe, that a run holds at most: two to step, two to write the result
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a pattern goes: its top-left cell at `at` in a universe of `size`."""
+
+    size: tuple[int, int]
+    at: tuple[int, int]
+    rule: Rule
+    topology: Topology
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +38,24 @@ class Start:
     note: str = ""
 
 
+def soup_placement(
+    size: tuple[int, int] | None, rule: Rule | None = None, topology: Topology | None = None
+) -> Placement:
+    """Where a soup goes: everywhere in a universe of SOUP_SIZE unless told."""
+    return Placement(size or SOUP_SIZE, (0, 0), rule or LIFE, topology or Topology.TORUS)
+
+
+def start_of(source: Pattern | Soup, where: Placement) -> Start:
+    """The universe in memory. Raises GridError where it does not fit."""
+    check_size(*where.size, copies=COPIES)
+    universe = BitGrid(*where.size)
+    if isinstance(source, Soup):
+        source.fill_grid(universe)
+    else:
+        universe.paste(source.grid, *where.at, wrap=where.topology is Topology.TORUS)
+    return Start(universe, where.rule, where.topology, source.generation, where.note)
+
+
 def soup(
     size: tuple[int, int] | None,
     density: Fraction | float,
@@ -35,11 +64,7 @@ def soup(
     topology: Topology | None = None,
 ) -> Start:
     """A random soup, SOUP_SIZE unless told. Raises GridError and SoupError."""
-    width, height = size or SOUP_SIZE
-    check_size(width, height, copies=COPIES)
-    return Start(
-        random_grid(width, height, density, seed), rule or LIFE, topology or Topology.TORUS
-    )
+    return start_of(Soup(density, seed), soup_placement(size, rule, topology))
 
 
 def place(
@@ -52,7 +77,21 @@ def place(
     *,
     centre: bool = False,
 ) -> Start:
-    """A pattern in a universe.
+    """A pattern in a universe, as placement() says."""
+    return start_of(pattern, placement(pattern, steps, size, at, rule, topology, centre=centre))
+
+
+def placement(
+    pattern: Pattern,
+    steps: int,
+    size: tuple[int, int] | None = None,
+    at: tuple[int, int] | None = None,
+    rule: Rule | None = None,
+    topology: Topology | None = None,
+    *,
+    centre: bool = False,
+) -> Placement:
+    """Where a pattern goes, and in what.
 
     Rule, size and topology are the arguments', else the file's, else Life and:
     with a size alone a torus; with neither a plane so large that nothing reaches its
@@ -89,7 +128,6 @@ def place(
             note = (
                 f"{rule} fills empty space, which here ends at the edges of {width}x{height} cells"
             )
-    check_size(*size, copies=COPIES)
     if at is None:
         if centre or any(bound not in (0, side) for bound, side in zip(bounds, size, strict=True)):
             bounds = 0, 0
@@ -106,6 +144,4 @@ def place(
         raise GridError(
             f"the pattern is {cells[0]}x{cells[1]} cells, the {where} {size[0]}x{size[1]}"
         )
-    universe = BitGrid(*size)
-    universe.paste(pattern.grid, *at, wrap=wrap)
-    return Start(universe, rule, topology, pattern.generation, note)
+    return Placement(size, at, rule, topology, note)

@@ -16,10 +16,12 @@ import click
 # no import of numpy and answers at once.
 COMMANDS = {
     "run": "Run a pattern, a universe or a random soup for a number of generations.",
-    "info": "Say what a pattern file holds.",
-    "convert": "Convert a pattern from one format to another.",
-    "random": "Write a random soup.",
-    "render": "Draw a region of a pattern at any power-of-two scale.",
+    "resume": "Finish the run of a universe directory that was broken off.",
+    "info": "Say what a pattern file or a universe directory holds.",
+    "verify": "Check every byte of a universe directory.",
+    "convert": "Convert between pattern formats and universe directories.",
+    "random": "Write a random soup: a pattern file or a universe directory.",
+    "render": "Draw a region of a pattern or universe at any power-of-two scale.",
     "bench": "Measure this machine's speed.",
     "doctor": "Say what this machine has, which backend is taken, and why.",
 }

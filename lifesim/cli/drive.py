@@ -12,11 +12,14 @@ from typing import Any
 
 import click
 
+from kernels.backend import Backend
 from kernels.choose import explain
 from lifesim.engine import Life, Progress
 from lifesim.errors import LifesimError
 from lifesim.outputs import Output
 from lifesim.start import Start
+from lifesim.store.universe import Universe
+from lifesim.stream.run import StreamedLife
 
 
 @dataclass(slots=True)
@@ -45,15 +48,20 @@ def busy(what: str, show: bool = True) -> AbstractContextManager[object]:
     return Console(stderr=True).status(what)
 
 
-def begin(start: Start, backend: str, device: int, threads: int | None, quiet: bool) -> Life:
-    """The universe in its backend; says what the person should know of either."""
+def _pick(backend: str, device: int, threads: int | None, quiet: bool) -> Backend:
     runner, passed_over = explain(backend, device=device, threads=threads)
-    if start.note and not quiet:
-        click.echo(f"lifesim: {start.note}", err=True)
-    if runner.name == "reference" and passed_over:
+    if runner.name == "reference" and passed_over and not quiet:
         # The last one is of the CPU backend, and says how to get it.
         reason = passed_over[-1].partition(": ")[2]
         click.echo(f"lifesim: running on the slow reference backend: {reason}", err=True)
+    return runner
+
+
+def begin(start: Start, backend: str, device: int, threads: int | None, quiet: bool) -> Life:
+    """The universe in its backend; says what the person should know of either."""
+    runner = _pick(backend, device, threads, quiet=False)
+    if start.note and not quiet:
+        click.echo(f"lifesim: {start.note}", err=True)
     return Life(
         start.grid,
         rule=start.rule,
@@ -63,26 +71,52 @@ def begin(start: Start, backend: str, device: int, threads: int | None, quiet: b
     )
 
 
+def begin_streamed(
+    universe: Universe,
+    backend: str,
+    devices: Sequence[int],
+    threads: int | None,
+    *,
+    memory: int | None,
+    phase: int | None,
+    keep_previous: bool,
+    quiet: bool,
+) -> StreamedLife:
+    """The universe on disk with a backend for each device."""
+    runners = [_pick(backend, device, threads, quiet) for device in devices]
+    if len(runners) > 1 and any(runner.name != "cuda" for runner in runners):
+        raise LifesimError(f"several devices are GPUs, but {runners[0].name} computes here")
+    return StreamedLife(
+        universe, runners, memory=memory, generations=phase, keep_previous=keep_previous
+    )
+
+
 def drive(
-    life: Life, steps: int, outputs: Sequence[Output], *, every: int | None, show: bool
+    life: Life | StreamedLife,
+    steps: int | None,
+    outputs: Sequence[Output],
+    *,
+    every: int | None,
+    show: bool,
 ) -> Outcome:
     """Run for `steps`, and let the outputs write, with snapshots where `every` is given.
 
-    The first Ctrl-C, or what goes wrong, ends the run; then every output still writes
-    what it can. Ctrl-C while they do so gives up what is not yet written.
-    Raises LifesimError, before the run, for outputs that cannot be.
+    steps: None finishes the run of a universe on disk that was broken off. The first
+    Ctrl-C, or what goes wrong, ends the run; then every output still writes what it can.
+    Ctrl-C while they do so gives up what is not yet written. Raises LifesimError, before
+    the run, for outputs that cannot be.
     """
     for output in outputs:
         output.check(life.width, life.height)
 
-    def snapshot(now: Life) -> None:
+    def snapshot(now: Life | StreamedLife) -> None:
         for output in outputs:
             output.add(now)
 
     outcome = Outcome()
     with _Stop() as stop:
         try:
-            with _Bar(steps) if show else nullcontext() as bar:
+            with _Bar() if show else nullcontext() as bar:
 
                 def progress(now: Progress) -> None:
                     if bar is not None:
@@ -93,14 +127,20 @@ def drive(
                 try:
                     if every is not None:
                         snapshot(life)
-                    life.run(steps, every=every, progress=progress, on_snapshot=snapshot)
+                    if isinstance(life, Life):
+                        assert steps is not None
+                        life.run(steps, every=every, progress=progress, on_snapshot=snapshot)
+                    elif steps is None:
+                        life.resume(every=every, progress=progress, on_snapshot=snapshot)
+                    else:
+                        life.run(steps, every=every, progress=progress, on_snapshot=snapshot)
                 except KeyboardInterrupt:
                     outcome.interrupted = True
                 except (LifesimError, MemoryError) as error:
                     outcome.add(error)
             if outcome.interrupted:
                 outcome.exit_code = 130
-                click.echo(f"lifesim: interrupted at generation {life.generation}", err=True)
+                click.echo(f"lifesim: interrupted {life.where()}", err=True)
             for output in outputs:
                 try:
                     with busy(f"writing {output.path}", show):
@@ -157,7 +197,7 @@ class _Stop:
 class _Bar:
     """A progress bar on standard error: generation, rate, time left."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self) -> None:
         from rich import progress
         from rich.console import Console
 
@@ -170,7 +210,7 @@ class _Bar:
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._bar.add_task("", total=total, generation=0, rate="")
+        self._task = self._bar.add_task("", total=None, generation=0, rate="")
 
     def __enter__(self) -> _Bar:
         self._bar.start()
@@ -181,5 +221,9 @@ class _Bar:
 
     def update(self, now: Progress) -> None:
         self._bar.update(
-            self._task, completed=now.done, generation=now.generation, rate=rate_text(now.rate)
+            self._task,
+            total=now.total,
+            completed=now.done,
+            generation=now.generation,
+            rate=rate_text(now.rate),
         )

@@ -47,6 +47,50 @@ class Position(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return int(match[1]), int(match[2])
 
 
+class Memory(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Bytes: 4G, 512M, 300000; K, M, G and T stand for powers of 1024."""
+
+    name = "BYTES"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"([0-9]{1,18})([kKmMgGtT]?)(?:i?[bB])?", value)
+        if not match or not int(match[1]):
+            self.fail(f"{value!r} is no amount of memory: write it as 4G or 512M", param, ctx)
+        return int(match[1]) * _unit(match[2])
+
+
+class Devices(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Numbers of GPUs: 0 or 0,1."""
+
+    name = "N[,N...]"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        if not re.fullmatch(r"[0-9]{1,4}(,[0-9]{1,4})*", value):
+            self.fail(f"{value!r} names no devices: write 0 or 0,1", param, ctx)
+        devices = tuple(map(int, value.split(",")))
+        if len(set(devices)) < len(devices):
+            self.fail(f"{value!r} names a device twice", param, ctx)
+        return devices
+
+
+class Tiles(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Sub-universes across and down: 4x4."""
+
+    name = "CxR"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        match = re.fullmatch(r"([0-9]{1,9})[xX]([0-9]{1,9})", value)
+        if not match or not int(match[1]) or not int(match[2]):
+            self.fail(f"{value!r} is no number of sub-universes: write it as 4x4", param, ctx)
+        return int(match[1]), int(match[2])
+
+
 class Density(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """A probability, 0 to 1, kept exactly: 0.37 or 3/8."""
 
@@ -63,7 +107,7 @@ class Density(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 
 
 def _unit(letter: str) -> int:
-    return {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}[letter.lower()]
+    return 1 << 10 * " kmgt".index(letter.lower() or " ")
 
 
 def backend_options(function: _Function) -> _Function:
@@ -73,6 +117,69 @@ def backend_options(function: _Function) -> _Function:
         click.option("--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"),
         click.option("--device", type=click.IntRange(0), default=0, help="Which GPU. [0]"),
         click.option("--backend", type=names, default="auto", help="Who computes. [auto]"),
+    ):
+        function = option(function)
+    return function
+
+
+def many_devices(function: _Function) -> _Function:
+    """--backend, --device for one or several, --threads."""
+    names = click.Choice(["auto", "cuda", "cpu", "reference"])
+    for option in (
+        click.option("--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"),
+        click.option(
+            "--device",
+            "devices",
+            type=Devices(),
+            default="0",
+            help="Which GPU; several, as 0,1, for a universe on disk. [0]",
+        ),
+        click.option("--backend", type=names, default="auto", help="Who computes. [auto]"),
+    ):
+        function = option(function)
+    return function
+
+
+def streaming_options(function: _Function) -> _Function:
+    """--memory, --phase, --keep-previous of universes on disk."""
+    for option in (
+        click.option(
+            "--keep-previous",
+            is_flag=True,
+            help="On disk: keep each generation whole until the next is. Takes twice the room.",
+        ),
+        click.option(
+            "--phase",
+            type=click.IntRange(1, 10**9),
+            help="On disk: generations from one read to the next. [from measured rates]",
+        ),
+        click.option(
+            "--memory",
+            type=Memory(),
+            help="That may be taken, as 4G; a universe that needs more stays on disk. "
+            "[what is free; half of it for one on disk]",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def storing_options(function: _Function) -> _Function:
+    """--tiles, --compression, --no-pyramid of universe directories that are made."""
+    for option in (
+        click.option(
+            "--no-pyramid", is_flag=True, help="Of a directory: no density levels beside the cells."
+        ),
+        click.option(
+            "--compression",
+            type=click.Choice(["none", "zstd"]),
+            help="Of a directory's files. [none]",
+        ),
+        click.option(
+            "--tiles",
+            type=Tiles(),
+            help="Of a directory: sub-universes across and down. [full rows, up to 256 MiB]",
+        ),
     ):
         function = option(function)
     return function

@@ -7,11 +7,14 @@ from fractions import Fraction
 import click
 
 from lifesim.cli.drive import busy
-from lifesim.cli.options import Density, Size
-from lifesim.outputs import check_target
+from lifesim.cli.options import Density, Size, storing_options
+from lifesim.cli.streamed import made_universe
+from lifesim.outputs import check_target, is_directory_name
 from lifesim.patterns import Pattern, write
 from lifesim.rule import Rule
-from lifesim.start import soup
+from lifesim.soup import Soup
+from lifesim.start import soup_placement, start_of
+from lifesim.store.universe import check_new
 from lifesim.topology import Topology
 
 
@@ -21,17 +24,48 @@ from lifesim.topology import Topology
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, help="[1]")
 @click.option("--topology", type=click.Choice(["torus", "plane"]), default="torus")
 @click.option("--rule", default="B3/S23", help="Written into the file. [B3/S23]")
-@click.option("--out", required=True, help="A pattern file, or - for standard output (RLE).")
+@click.option(
+    "--out",
+    required=True,
+    help="A pattern file, - for standard output (RLE), or, without an extension, a universe "
+    "directory, which may be larger than memory.",
+)
+@storing_options
 def command(
-    size: tuple[int, int], density: Fraction, seed: int, topology: str, rule: str, out: str
+    size: tuple[int, int],
+    density: Fraction,
+    seed: int,
+    topology: str,
+    rule: str,
+    out: str,
+    tiles: tuple[int, int] | None,
+    compression: str | None,
+    no_pyramid: bool,
 ) -> None:
     """Write a random soup: the same cells for the same seed, everywhere.
 
     A larger soup of the same seed begins with the smaller one's cells.
     """
+    soup = Soup(density, seed)
+    where = soup_placement(size, Rule.parse(rule), Topology(topology))
+    if is_directory_name(out):
+        check_new(out)
+        made_universe(
+            out,
+            None,
+            soup,
+            where,
+            show=True,
+            tiles=tiles,
+            compression=compression or "none",
+            pyramid=not no_pyramid,
+        ).close()
+        return
+    if tiles or compression or no_pyramid:
+        raise click.UsageError("--tiles, --compression and --no-pyramid are for directories")
     check_target(out)
     with busy("making the soup"):
-        start = soup(size, density, seed, Rule.parse(rule), Topology(topology))
+        start = start_of(soup, where)
     width, height = size
     pattern = Pattern(
         start.grid,

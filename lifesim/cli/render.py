@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -9,8 +10,10 @@ import click
 from lifesim import patterns
 from lifesim.cli.drive import begin, busy, drive, finish
 from lifesim.cli.options import Size, backend_options, view_of, view_options
-from lifesim.outputs import open_output
+from lifesim.outputs import View, check_target, open_output
+from lifesim.render import save_png
 from lifesim.start import place
+from lifesim.store.universe import Universe
 
 FRAMES = 100
 
@@ -39,7 +42,9 @@ def command(
     """Draw FILE (or - for standard input), or a region of it.
 
     Brightness is the density of live cells. Without --size or --steps the picture is
-    of the pattern's own bounding box, or of the bounded universe its file names.
+    of the pattern's own bounding box, or of the bounded universe its file names. FILE may
+    be a universe directory of any size, also one that is being run; from 1:8 on its
+    density levels are drawn, and the region's corner moves to a multiple of the scale.
     """
     if not out.lower().endswith((".png", ".gif")):
         raise click.UsageError(f"--out {out}: a picture is a .png or a .gif")
@@ -48,6 +53,11 @@ def command(
         raise click.UsageError(f"--out {out}: an animation needs --steps")
     if every and not moving:
         raise click.UsageError("--every is for a .gif")
+    if os.path.isdir(file):
+        if steps or size:
+            raise click.UsageError(f"{file} is a universe: `lifesim run` moves it on")
+        _draw(file, out, view_of(region, scale, palette))
+        return
     if moving:
         every = every or max(1, steps // FRAMES)
     output = open_output(out, every, view_of(region, scale, palette))
@@ -56,3 +66,13 @@ def command(
     life = begin(start, backend, device, threads, quiet=False)
     del start  # its cells: the backend has them now
     finish(drive(life, steps, [output], every=every, show=sys.stderr.isatty()))
+
+
+def _draw(path: str, out: str, view: View) -> None:
+    check_target(out)
+    with Universe.open(path) as universe:
+        view.image_size(universe.width, universe.height)
+        if not universe.is_whole:
+            click.echo(f"lifesim: {path}: between two generations; some parts are newer", err=True)
+        with busy(f"drawing {path}"):
+            save_png(out, view.levels(universe), view.palette)

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
+from contextlib import nullcontext
 from fractions import Fraction
-from typing import Any
 
 import click
 
 from lifesim import patterns
-from lifesim.cli.drive import Outcome, begin, busy, drive, finish
+from lifesim.cli.drive import begin, begin_streamed, busy, drive, finish
 from lifesim.cli.drive import rate_text as rate_text
 from lifesim.cli.options import (
     Density,
     Position,
-    backend_options,
+    many_devices,
+    streaming_options,
     universe_options,
     view_of,
     view_options,
 )
-from lifesim.digest import digest
+from lifesim.cli.report import report
+from lifesim.cli.streamed import exceeds, made_universe, steps_to
 from lifesim.engine import Life
-from lifesim.outputs import open_output
+from lifesim.outputs import is_directory_name, open_output
+from lifesim.patterns import Pattern
 from lifesim.rule import Rule
-from lifesim.start import place, soup
+from lifesim.soup import Soup
+from lifesim.start import Placement, placement, soup_placement, start_of
+from lifesim.store.universe import Universe
+from lifesim.stream.run import StreamedLife
 from lifesim.topology import Topology
 
 PICTURES = (".png", ".gif")
@@ -44,11 +49,13 @@ PICTURES = (".png", ".gif")
     "outs",
     multiple=True,
     help="Write the result: a pattern (.rle, .mc, .cells, .lif, also .gz), a picture (.png), "
-    "an animation (.gif), a series of populations (.csv). May be given several times.",
+    "an animation (.gif), a series of populations (.csv), a universe directory (no extension). "
+    "May be given several times.",
 )
 @click.option("--every", type=click.IntRange(1), help="Also write each K-th generation.")
 @view_options
-@backend_options
+@streaming_options
+@many_devices
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--quiet", is_flag=True, help="No progress bar, no notes.")
 def command(
@@ -66,8 +73,11 @@ def command(
     region: str | None,
     scale: str | None,
     palette: str | None,
+    memory: int | None,
+    phase: int | None,
+    keep_previous: bool,
     backend: str,
-    device: int,
+    devices: tuple[int, ...],
     threads: int | None,
     as_json: bool,
     quiet: bool,
@@ -77,6 +87,11 @@ def command(
     Without PATTERN the universe starts as a random soup. Without --size a pattern gets
     a plane that nothing reaches the edge of, if that is at most 8192 cells a side.
     Ctrl-C writes what --out asks for, says where it stopped and exits with 130.
+
+    PATTERN may be a universe directory, which then moves on by so many generations where
+    it lies; the same command again finishes a run that was broken off. A universe that
+    needs more than --memory is run so too, in the directory that --out names, or one
+    named after what it starts from.
     """
     if pattern is None and (at or center):
         raise click.UsageError("--at and --center place a pattern; there is none")
@@ -92,51 +107,63 @@ def command(
         raise click.UsageError("--json and --out - both write to standard output")
     if len({os.path.realpath(path) for path in outs}) < len(outs):
         raise click.UsageError("two --out name the same file")
+    if len(directories := [path for path in outs if is_directory_name(path)]) > 1:
+        raise click.UsageError("two --out name directories")
     view = view_of(region, scale, palette)
-    outputs = [open_output(path, every, view) for path in outs]
+    show = not quiet and sys.stderr.isatty()
     chosen = Rule.parse(rule) if rule else None
     where = Topology(topology) if topology else None
-    with busy(f"reading {pattern}" if pattern else "making the soup", not quiet):
+    source: Pattern | Soup
+    placed: Placement | None = None
+    universe: Universe | None = None
+    if pattern is not None and os.path.isdir(pattern):
+        if size or chosen or where or at or center:
+            raise click.UsageError(f"{pattern} is a universe: it has its size, rule and topology")
+        if directories:
+            raise click.UsageError(f"{pattern} moves on where it is, not in {directories[0]}")
+        universe = Universe.open(pattern, writing=True)
+    else:
         if pattern is None:
-            probability = Fraction(1, 2) if density is None else density
-            start = soup(size, probability, 1 if seed is None else seed, chosen, where)
+            source = Soup(
+                Fraction(1, 2) if density is None else density, 1 if seed is None else seed
+            )
+            placed = soup_placement(size, chosen, where)
         else:
-            start = place(patterns.read(pattern), steps, size, at, chosen, where, centre=center)
-    life = begin(start, backend, device, threads, quiet)
-    del start  # its cells: the backend has them now
-    outcome = drive(life, steps, outputs, every=every, show=not quiet and sys.stderr.isatty())
-    _report(life, outcome, as_json, to_stderr="-" in outs)
+            with busy(f"reading {pattern}", not quiet):
+                source = patterns.read(pattern)
+            placed = placement(source, steps, size, at, chosen, where, centre=center)
+        if exceeds(placed.size, memory):
+            universe = made_universe(
+                directories[0] if directories else None, pattern, source, placed, show
+            )
+            steps = steps_to(universe, source.generation + steps)
+            outs = tuple(path for path in outs if path not in directories)
+    life: Life | StreamedLife
+    if universe is None:
+        if phase or keep_previous or len(devices) > 1:
+            raise click.UsageError(
+                "--phase, --keep-previous and several devices are for universes on disk"
+            )
+        outputs = [open_output(path, every, view) for path in outs]
+        assert placed
+        with busy("placing the cells", not quiet):
+            start = start_of(source, placed)
+        del source
+        life = begin(start, backend, devices[0], threads, quiet)
+        del start  # its cells: the backend has them now
+    else:
+        outputs = [open_output(path, every, view) for path in outs]
+        life = begin_streamed(
+            universe,
+            backend,
+            devices,
+            threads,
+            memory=memory,
+            phase=phase,
+            keep_previous=keep_previous,
+            quiet=quiet,
+        )
+    with universe or nullcontext():
+        outcome = drive(life, steps, outputs, every=every, show=show)
+        report(life, outcome, as_json=as_json, to_stderr="-" in outs)
     finish(outcome)
-
-
-def _report(life: Life, outcome: Outcome, as_json: bool, to_stderr: bool) -> None:
-    grid = life.grid()
-    facts: dict[str, Any] = {
-        "generation": life.generation,
-        "population": grid.population(),
-        "digest": digest(grid),
-        "seconds": round(life.seconds, 6),
-        "cell_updates_per_second": round(life.rate),
-        "backend": life.backend.name,
-        "device": life.backend.describe(),
-        "width": life.width,
-        "height": life.height,
-        "rule": str(life.rule),
-        "topology": str(life.topology),
-        "interrupted": outcome.interrupted,
-        "written": outcome.written,
-        "errors": outcome.errors,
-    }
-    if as_json:
-        click.echo(json.dumps(facts))
-        return
-    click.echo(
-        f"generation {facts['generation']:,}: population {facts['population']:,} "
-        f"in {life.width}x{life.height} ({life.rule}, {life.topology})\n"
-        f"digest {facts['digest']}\n"
-        f"{facts['seconds']:.3f} s, {rate_text(life.rate)} on {facts['device']}",
-        err=to_stderr,
-    )
-    for path in outcome.written:
-        if path != "-":
-            click.echo(f"wrote {path}", err=to_stderr)

@@ -396,7 +396,7 @@ def test_ctrl_c_while_a_soup_is_made(lifesim, monkeypatch):
     def interrupt(*args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lifesim.start.random_grid", interrupt)
+    monkeypatch.setattr("lifesim.soup.Soup.fill_grid", interrupt)
     done = lifesim("random", "--size", 9, "--out", "a.rle")
     assert done == (130, "", "lifesim: interrupted\n")
     assert os.listdir() == []
@@ -414,8 +414,8 @@ def test_ctrl_c_while_a_soup_is_made(lifesim, monkeypatch):
         ("run --steps 5 --size -3x4", "is no size"),
         ("run --steps 5 --size 0x4", "at least 1x1"),
         ("run --steps 5 --size 9999999999999999999", "is no size"),
-        ("run --steps 5 --size 1000000000000x1000000000000", "of memory"),
-        ("run --steps 5 --size 1000000000G", "of memory"),
+        ("run --steps 5 --size 1000000000000x1000000000000", "of disk"),
+        ("run --steps 5 --size 1000000000G", "of disk"),
         ("run --steps 5 --topology sphere", "--topology"),
         ("run --steps 5 --rule B9/S", "at most 8"),
         ("run --steps 5 --rule Foo", "unknown rule 'Foo'"),
@@ -430,7 +430,7 @@ def test_ctrl_c_while_a_soup_is_made(lifesim, monkeypatch):
         ("run GLIDER --steps 5 --random 0.5", "a pattern is given"),
         ("run GLIDER --steps 5 --seed 5", "a pattern is given"),
         ("run nothing.rle --steps 5", "cannot read nothing.rle: No such file"),
-        ("run . --steps 5", "cannot read .: Is a directory"),
+        ("run . --steps 5", "no universe"),
         ("run --steps 5 --every 2", "needs an --out"),
         ("run --steps 5 --every 0 --out a.rle", "--every"),
         ("run --steps 5 --json --out -", "both write to standard output"),
@@ -510,7 +510,7 @@ def test_a_header_s_claims_cost_nothing(lifesim):
     assert lifesim("run", "a.rle", "--steps", 1, "--json").facts["width"] == 5
     Path("a.rle").write_text("x = 1, y = 1, rule = B3/S23:T999999999,999999999\no!")
     assert lifesim("info", "a.rle", "--json").facts["universe"] == [999999999] * 2
-    refused(lifesim("run", "a.rle", "--steps", 1), 2, "of memory")
+    refused(lifesim("run", "a.rle", "--steps", 1), 2, "of disk")
     refused(lifesim("render", "a.rle", "--out", "a.png"), 2, "of memory")
 
 

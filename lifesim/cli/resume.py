@@ -1,0 +1,70 @@
+"""lifesim resume: the rest of a run on disk."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from lifesim.cli.drive import begin_streamed, drive, finish
+from lifesim.cli.options import many_devices, streaming_options, view_of, view_options
+from lifesim.cli.report import report
+from lifesim.outputs import open_output
+from lifesim.store.universe import Universe
+
+
+@click.command("resume")
+@click.argument("directory")
+@click.option("--out", "outs", multiple=True, help="Write the result, as `lifesim run` does.")
+@click.option("--every", type=click.IntRange(1), help="Also write each K-th generation.")
+@view_options
+@streaming_options
+@many_devices
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@click.option("--quiet", is_flag=True, help="No progress bar, no notes.")
+def command(
+    directory: str,
+    outs: tuple[str, ...],
+    every: int | None,
+    region: str | None,
+    scale: str | None,
+    palette: str | None,
+    memory: int | None,
+    phase: int | None,
+    keep_previous: bool,
+    backend: str,
+    devices: tuple[int, ...],
+    threads: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Take the universe in DIRECTORY to where the run that was broken off should end.
+
+    Where none was, it says so, and writes what --out asks for.
+    """
+    if every is not None and not outs:
+        raise click.UsageError("--every needs an --out to write to")
+    if as_json and "-" in outs:
+        raise click.UsageError("--json and --out - both write to standard output")
+    if len({os.path.realpath(path) for path in outs}) < len(outs):
+        raise click.UsageError("two --out name the same file")
+    view = view_of(region, scale, palette)
+    with Universe.open(directory, writing=True) as universe:
+        outputs = [open_output(path, every, view) for path in outs]
+        if universe.manifest.run is None and universe.phase is None and not quiet:
+            click.echo(f"lifesim: {directory}: no run was broken off", err=True)
+        life = begin_streamed(
+            universe,
+            backend,
+            devices,
+            threads,
+            memory=memory,
+            phase=phase,
+            keep_previous=keep_previous,
+            quiet=quiet,
+        )
+        show = not quiet and sys.stderr.isatty()
+        outcome = drive(life, None, outputs, every=every, show=show)
+        report(life, outcome, as_json=as_json, to_stderr="-" in outs)
+    finish(outcome)

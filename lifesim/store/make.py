@@ -1,0 +1,161 @@
+"""Making universes on disk: soups, patterns and grids of any size."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.cpu import core_count
+from lifesim.errors import LifesimError
+from lifesim.grid import BitGrid, Box, GridError, bytes_of, human_bytes, spans
+from lifesim.rule import LIFE, Rule
+from lifesim.store import disk
+from lifesim.store.read import region
+from lifesim.store.tilejob import TileJob
+from lifesim.store.tiling import Tiling
+from lifesim.store.universe import Universe, check_new, disk_errors
+from lifesim.store.workers import Workers
+
+Words = npt.NDArray[np.uint64]
+# Writes into words, uint64 (rows, count), the cells from word w0 of row y0 on; of a
+# universe `width` cells wide, whose padding bits stay zero.
+Source = Callable[[Words, int, int, int], None]
+
+_AT_ONCE = 2  # tiles
+
+
+def make_universe(
+    path: str | os.PathLike[str],
+    tiling: Tiling,
+    source: Source,
+    *,
+    rule: Rule = LIFE,
+    generation: int = 0,
+    compression: str = "none",
+    pyramid: bool = True,
+    origin: str = "",
+    progress: Callable[[int, int], None] | None = None,
+) -> Universe:
+    """A new universe directory, its cells from `source`, which threads call. Open for writing.
+
+    progress: told of tiles done, and of tiles in all. Raises LifesimError where there is
+    something of that name, or too little room on the disk; then nothing is left behind.
+    """
+    path = os.fspath(path)
+    check_new(path)
+    if compression == "none":
+        check_room(path, tiling.width, tiling.height, pyramid=pyramid)
+    making = Universe.create(
+        path,
+        tiling,
+        rule=rule,
+        generation=generation,
+        compression=compression,
+        pyramid=pyramid,
+        origin=origin,
+    )
+    jobs: deque[tuple[int, TileJob]] = deque()
+    count = len(tiling)
+    with Workers(core_count()) as workers:
+
+        def finish() -> None:
+            tile, job = jobs[0]
+            making.add(tile, job.finish())
+            jobs.popleft()
+            if progress:
+                progress(tile + 1, count)
+
+        try:
+            with disk_errors(path):
+                for tile in range(count):
+                    box = tiling.box(tile)
+
+                    def fetch(y: int, words: Words, x: int = box.x, top: int = box.y) -> None:
+                        source(words, top + y, x // 64, tiling.width)
+
+                    form = making.universe.manifest.form
+                    jobs.append((tile, TileJob(making.writer(tile), box, form, fetch, workers)))
+                    if len(jobs) == _AT_ONCE:
+                        finish()
+                while jobs:
+                    finish()
+                return making.finish()
+        except BaseException:
+            for _, job in jobs:
+                job.drop()
+            making.drop()
+            raise
+
+
+def check_room(path: str, width: int, height: int, *, pyramid: bool = True) -> None:
+    """Raise LifesimError where the disk has no room for the files of such a universe."""
+    need = int(bytes_of(width, height) * (7 / 6 if pyramid else 1))
+    with disk_errors(path):
+        free = disk.free_bytes(os.path.dirname(os.path.abspath(path)))
+    if need > free:
+        raise LifesimError(
+            f"{path}: a universe of {width}x{height} cells takes {human_bytes(need)} of disk, "
+            f"{human_bytes(free)} are free"
+        )
+
+
+def from_grid(grid: BitGrid) -> Source:
+    """The cells of a grid."""
+
+    def fill(words: Words, y0: int, w0: int, width: int) -> None:
+        rows, count = words.shape
+        words[:] = grid.words[y0 : y0 + rows, w0 : w0 + count]
+
+    return fill
+
+
+def from_universe(universe: Universe) -> Source:
+    """The cells of another universe of the same size."""
+
+    def fill(words: Words, y0: int, w0: int, width: int) -> None:
+        rows, count = words.shape
+        box = Box(64 * w0, y0, min(width - 64 * w0, 64 * count), rows)
+        words[:] = region(universe, box).words
+
+    return fill
+
+
+def from_pattern(
+    grid: BitGrid, at: tuple[int, int], size: tuple[int, int], *, wrap: bool
+) -> Source:
+    """The cells of a grid whose top-left cell is put at `at` of a universe of that size.
+
+    wrap: modulo the size. Raises GridError where live cells fall outside.
+    """
+    if not wrap and (live := grid.bounding_box()):
+        x, y = at[0] + live.x, at[1] + live.y
+        if x < 0 or y < 0 or x + live.width > size[0] or y + live.height > size[1]:
+            raise GridError(
+                f"live cells {live.width}x{live.height} at ({x}, {y}) "
+                f"leave the {size[0]}x{size[1]} universe"
+            )
+    columns = spans(at[0], grid.width, size[0], wrap)
+    rows = spans(at[1], grid.height, size[1], wrap)
+
+    def fill(words: Words, y0: int, w0: int, width: int) -> None:
+        x0 = 64 * w0
+        block = BitGrid(min(width - x0, 64 * words.shape[1]), words.shape[0])
+        for y, part_rows in rows:
+            top, bottom = max(y, y0), min(y + len(part_rows), y0 + block.height)
+            for x, part_columns in columns:
+                left, right = max(x, x0), min(x + len(part_columns), x0 + block.width)
+                if left < right and top < bottom:
+                    part = Box(
+                        part_columns.start + left - x,
+                        part_rows.start + top - y,
+                        right - left,
+                        bottom - top,
+                    )
+                    block.paste(grid.crop(part), left - x0, top - y0)
+        words[:] = block.words
+
+    return fill

@@ -1,0 +1,194 @@
+"""Looking at universes on disk: cells of any region, and densities through the pyramid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.cells import survey
+from lifesim.errors import DamagedDataError
+from lifesim.grid import BitGrid, Box, GridError, check_size
+from lifesim.render import Levels, block_sizes, density_levels, image_size, level_of
+from lifesim.store.tilefile import Dataset, TileReader
+from lifesim.store.universe import Universe
+
+_BAND_BYTES = 64 << 20
+_TRIES = 5  # to read while another process moves the universe on
+
+
+def region(universe: Universe, box: Box) -> BitGrid:
+    """The cells of a region of the universe.
+
+    Of a universe between two generations, those of each tile that are newest. Raises
+    GridError where the region leaves it or is more than memory holds, DamagedDataError.
+    """
+    x, y, width, height = box
+    if x < 0 or y < 0 or x + width > universe.width or y + height > universe.height:
+        raise GridError(
+            f"region {width}x{height} at ({x}, {y}) leaves the "
+            f"{universe.width}x{universe.height} universe"
+        )
+    check_size(width, height, copies=2)
+    first = x // 64 * 64
+    wide = BitGrid(min(universe.width, -(-(x + width) // 64) * 64) - first, height)
+
+    def copy(reader: TileReader, tile: Box, part: Box) -> None:
+        cells = reader.sets[0]
+        w0, w1 = part.x // 64 - tile.x // 64, -(-(part.x + part.width) // 64) - tile.x // 64
+        to = (part.x - first) // 64
+        for top, rows in _rows(reader, cells, part.y - tile.y, part.height):
+            words = rows.view(np.uint64).reshape(-1, cells.columns)[:, w0:w1]
+            at = tile.y + top - y
+            wide.words[at : at + len(words), to : to + w1 - w0] = words
+
+    _for_tiles(universe, Box(first, y, wide.width, height), copy)
+    if (first, wide.width) == (x, width):
+        return wide
+    return wide.crop(Box(x - first, 0, width, height))
+
+
+def whole(universe: Universe) -> BitGrid:
+    """All cells, where memory holds them. Raises LifesimError between two generations."""
+    universe.population()  # which needs a whole generation
+    return region(universe, Box(0, 0, universe.width, universe.height))
+
+
+def levels(universe: Universe, box: Box, scale_log2: int) -> Levels:
+    """How densely the cells of a region live: as lifesim.render.density_levels.
+
+    From scale 1:8 on the corner of the region is moved to a multiple of the scale, so
+    that the levels of the pyramid serve, where there is one. Beyond its top, means of
+    the top are taken, and are at most one off.
+    """
+    across, down = image_size(box.width, box.height, scale_log2)
+    if scale_log2 < 3:
+        return _from_region(universe, box, scale_log2, across, down)
+    side = 1 << scale_log2
+    box = Box(box.x // side * side, box.y // side * side, across * side, down * side)
+    picture = np.zeros((down, across), np.uint8)
+    inside = _clipped(universe, box)
+    if inside is None:
+        return picture
+    target = picture[
+        (inside.y - box.y) >> scale_log2 : -(-(inside.y + inside.height - box.y) >> scale_log2),
+        (inside.x - box.x) >> scale_log2 : -(-(inside.x + inside.width - box.x) >> scale_log2),
+    ]
+    top = universe.manifest.form.top
+    if not top:
+        target[:] = _from_cells(universe, inside, scale_log2)
+    elif scale_log2 <= top:
+        target[:] = _from_pyramid(universe, inside, scale_log2)
+    else:
+        target[:] = _shrunk(_from_pyramid(universe, inside, top), inside, top, scale_log2)
+    return picture
+
+
+def _from_region(universe: Universe, box: Box, scale_log2: int, across: int, down: int) -> Levels:
+    picture = np.zeros((down, across), np.uint8)
+    inside = _clipped(universe, box)
+    if inside is None:
+        return picture
+    shift = Box(box.x - inside.x, box.y - inside.y, box.width, box.height)
+    return density_levels(region(universe, inside), shift, scale_log2)
+
+
+def _clipped(universe: Universe, box: Box) -> Box | None:
+    left, top = max(0, box.x), max(0, box.y)
+    right = min(universe.width, box.x + box.width)
+    bottom = min(universe.height, box.y + box.height)
+    return Box(left, top, right - left, bottom - top) if left < right and top < bottom else None
+
+
+def _from_pyramid(universe: Universe, box: Box, k: int) -> Levels:
+    """Level k of a region whose corner is a multiple of 2^k."""
+    left, top = box.x >> k, box.y >> k
+    picture = np.zeros((-(-box.height >> k), -(-box.width >> k)), np.uint8)
+
+    def copy(reader: TileReader, tile: Box, part: Box) -> None:
+        s = reader.sets[k - 2]
+        x0, x1 = (part.x - tile.x) >> k, -(-(part.x + part.width - tile.x) >> k)
+        y0, y1 = (part.y - tile.y) >> k, -(-(part.y + part.height - tile.y) >> k)
+        for at, rows in _rows(reader, s, y0, y1 - y0):
+            part_rows = rows.reshape(-1, s.columns)[:, x0:x1]
+            to_y, to_x = (tile.y >> k) + at - top, (part.x >> k) - left
+            picture[to_y : to_y + len(part_rows), to_x : to_x + x1 - x0] = part_rows
+
+    _for_tiles(universe, box, copy)
+    return picture
+
+
+def _shrunk(picture: Levels, box: Box, k: int, scale: int) -> Levels:
+    """Means of pixels of level k, weighed by their cells, to a coarser scale."""
+    heights, widths = block_sizes(box.height, k), block_sizes(box.width, k)
+    weights = heights[:, None] * widths.astype(np.float64)
+    group = 1 << (scale - k)
+    rows, columns = (np.arange(0, n, group) for n in picture.shape)
+
+    def summed(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        by_row: npt.NDArray[np.float64] = np.add.reduceat(values, rows, axis=0)
+        total: npt.NDArray[np.float64] = np.add.reduceat(by_row, columns, axis=1)
+        return total
+
+    mean = summed(picture * weights) / summed(weights)
+    inner = np.clip(np.rint(mean), mean > 0, 255 - (mean < 255))
+    return np.asarray(inner, np.uint8)
+
+
+def _from_cells(universe: Universe, box: Box, k: int) -> Levels:
+    """Counted from the cells, by bands, of a region whose corner is a multiple of 2^k."""
+    columns, lines = block_sizes(box.width, k), block_sizes(box.height, k)
+    live = np.zeros((len(lines), len(columns)), np.int64)
+    first = box.x // 64 * 64
+    skip, per = (box.x - first) // 8, 1 << (k - 3)
+    width = min(universe.width, -(-(box.x + box.width) // 64) * 64) - first
+    step = max(8, _BAND_BYTES // (width // 8 + 8) // 8 * 8)
+    if per > 1:
+        step = max(8, min(step, 1 << 20))
+    for y in range(0, box.height, step):
+        part = region(universe, Box(first, box.y + y, width, min(step, box.height - y)))
+        counts = np.empty((-(-part.height // 8), 8 * part.words.shape[1]), np.uint8)
+        survey(part.words, 0, 0, counts)
+        counts = counts[:, skip : skip + -(-box.width // 8)]
+        sums = np.add.reduceat(counts, np.arange(0, counts.shape[1], per), axis=1, dtype=np.int64)
+        np.add.at(live, (y // 8 + np.arange(len(sums))) // per, sums)
+    return level_of(live, lines[:, None] * columns)
+
+
+def _rows(reader: TileReader, s: Dataset, first: int, count: int) -> Iterator[tuple[int, Levels]]:
+    """Rows of a dataset, a chunk's at a time: (first row, their bytes)."""
+    at = first
+    while at < first + count:
+        chunk, skip = divmod(at, s.chunk_rows)
+        some = min(first + count - at, s.chunk_rows - skip)
+        data = reader.read(s, chunk)
+        yield at, data[skip * s.row_bytes : (skip + some) * s.row_bytes]
+        at += some
+
+
+def _for_tiles(universe: Universe, box: Box, use: Callable[[TileReader, Box, Box], None]) -> None:
+    """use(reader, the tile's box, the part of box in it) for every tile that box touches."""
+    tiling = universe.tiling
+    for tile in tiling.within(box):
+        cells = tiling.box(tile)
+        left, top = max(cells.x, box.x), max(cells.y, box.y)
+        right = min(cells.x + cells.width, box.x + box.width)
+        bottom = min(cells.y + cells.height, box.y + box.height)
+        part = Box(left, top, right - left, bottom - top)
+        for tries in range(_TRIES):
+            record = universe.record(tile, newest=not universe.is_whole)
+            try:
+                reader = universe.reader(tile, newest=not universe.is_whole)
+                try:
+                    use(reader, cells, part)
+                finally:
+                    reader.close()
+                break
+            except DamagedDataError:
+                # Whoever moves the universe on has removed the file for a newer one.
+                universe.refresh()
+                same = universe.record(tile, newest=not universe.is_whole) == record
+                if same or tries == _TRIES - 1:
+                    raise

@@ -1,0 +1,268 @@
+"""How a universe is cut into tiles, blocks of tiles and windows: pure index arithmetic.
+
+A tile is a sub-universe: one file. A block is a rectangle of tiles that is moved on in one
+piece; its window is the block with a halo of the phase's generations around it, as far as
+there are cells: on a torus it runs on beyond the edges, on a plane it ends there. Where
+block and halo reach all around a torus, the window is that whole axis, and closes on itself.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from lifesim.errors import LifesimError
+from lifesim.grid import Box
+
+WORD = 64
+_LEAST_BYTES, _MOST_BYTES, _FILES = 1 << 20, 1 << 28, 256  # of a tile; of a universe
+_MOST_TILES = 1 << 20
+_WIDEST = 1 << 24  # cells of a tile that nobody chose: a row of it is 2 MiB
+
+
+class TilingError(LifesimError):
+    """A cut into tiles that is not to be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Cells along one axis of a window: `length` from `start` on, modulo the size.
+
+    The block's own cells start `before` cells into it.
+    """
+
+    start: int
+    length: int
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Tiles in columns left to right - 1 and rows top to bottom - 1 of the tiling."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a backend moves on. torus: how it is run; with a halo, either would do."""
+
+    across: Span
+    down: Span
+    torus: bool
+
+    @property
+    def shape(self) -> tuple[int, int, bool]:
+        return self.across.length, self.down.length, self.torus
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """columns, rows: the edges between tiles, from 0 to the width and to the height.
+
+    Inner edges of columns are multiples of 64. Tile i stands in column i % across and
+    row i // across.
+    """
+
+    columns: tuple[int, ...]
+    rows: tuple[int, ...]
+    torus: bool
+
+    def __post_init__(self) -> None:
+        for edges in (self.columns, self.rows):
+            if len(edges) < 2 or edges[0] != 0 or any(a >= b for a, b in pairwise(edges)):
+                raise ValueError(f"edges of tiles must rise from 0: {edges}")
+        if any(edge % WORD for edge in self.columns[:-1]):
+            raise ValueError("tiles start at multiples of 64 columns")
+
+    @property
+    def width(self) -> int:
+        return self.columns[-1]
+
+    @property
+    def height(self) -> int:
+        return self.rows[-1]
+
+    @property
+    def across(self) -> int:
+        return len(self.columns) - 1
+
+    @property
+    def down(self) -> int:
+        return len(self.rows) - 1
+
+    def __len__(self) -> int:
+        return self.across * self.down
+
+    def box(self, tile: int) -> Box:
+        """The cells of a tile."""
+        r, c = divmod(tile, self.across)
+        x, y = self.columns[c], self.rows[r]
+        return Box(x, y, self.columns[c + 1] - x, self.rows[r + 1] - y)
+
+    def within(self, box: Box) -> list[int]:
+        """The tiles that a rectangle inside the universe touches."""
+        columns = _touched(self.columns, Span(box.x, box.width, 0))
+        rows = _touched(self.rows, Span(box.y, box.height, 0))
+        return [r * self.across + c for r in rows for c in columns]
+
+    def tiles(self, block: Block) -> list[int]:
+        return [
+            r * self.across + c
+            for r in range(block.top, block.bottom)
+            for c in range(block.left, block.right)
+        ]
+
+    def largest(self, across: int, down: int) -> tuple[int, int]:
+        """Width and height in cells that blocks of so many tiles have at most."""
+        found = self._largest.get((across, down))
+        if found is None:
+            found = _longest(self.columns, across), _longest(self.rows, down)
+            self._largest[across, down] = found
+        return found
+
+    @cached_property
+    def _largest(self) -> dict[tuple[int, int], tuple[int, int]]:
+        return {}
+
+    def window(self, block: Block, generations: int) -> Window:
+        """What must be moved on so that the block is right after so many generations."""
+        across = span(
+            self.width,
+            self.columns[block.left],
+            self.columns[block.right],
+            -(-generations // WORD) * WORD,
+            self.torus,
+        )
+        down = span(
+            self.height, self.rows[block.top], self.rows[block.bottom], generations, self.torus
+        )
+        inside = (
+            across.start > 0
+            and across.start + across.length < self.width
+            and down.start > 0
+            and down.start + down.length < self.height
+        )
+        return Window(across, down, self.torus or inside)
+
+    def touched(self, generations: int) -> tuple[list[list[int]], list[list[int]]]:
+        """Which tile columns the window of a tile in each column touches; the same of rows."""
+        return (
+            [
+                _touched(self.columns, self.window(Block(c, 0, c + 1, 1), generations).across)
+                for c in range(self.across)
+            ],
+            [
+                _touched(self.rows, self.window(Block(0, r, 1, r + 1), generations).down)
+                for r in range(self.down)
+            ],
+        )
+
+
+def _longest(edges: tuple[int, ...], count: int) -> int:
+    """Of the runs of `count` tiles, counted off from the first one."""
+    last = len(edges) - 1
+    return max(edges[min(i + count, last)] - edges[i] for i in range(0, last, count))
+
+
+def span(size: int, low: int, high: int, halo: int, torus: bool) -> Span:
+    if not torus:
+        start, end = max(0, low - halo), min(size, high + halo)
+        return Span(start, end - start, low - start)
+    if high - low + 2 * halo >= size:
+        return Span(0, size, low)
+    return Span(low - halo, high - low + 2 * halo, halo)
+
+
+def pieces(size: int, span: Span) -> Iterator[tuple[int, int, int]]:
+    """Where the cells of a span lie: (place in the span, first cell, cells)."""
+    done = 0
+    while done < span.length:
+        at = (span.start + done) % size
+        count = min(span.length - done, size - at)
+        yield done, at, count
+        done += count
+
+
+def _touched(edges: tuple[int, ...], span: Span) -> list[int]:
+    found: dict[int, None] = {}
+    for _, at, count in pieces(edges[-1], span):
+        first = bisect_right(edges, at) - 1
+        last = bisect_left(edges, at + count)
+        found.update(dict.fromkeys(range(first, last)))
+    return list(found)
+
+
+def tile_universe(
+    width: int, height: int, torus: bool, tiles: tuple[int, int] | None = None
+) -> Tiling:
+    """A tiling of `tiles` (across, down), by default of full rows in files of up to 256 MiB.
+
+    Edges fall on multiples of the largest power of two that leaves tiles nearly even, so
+    that pyramids nest. Raises TilingError for more tiles than the universe can have.
+    """
+    if tiles is None:
+        across = -(-width // _WIDEST)
+        row = -(-width // across) // 8 + 1
+        size = min(max(height * row * across // _FILES, _LEAST_BYTES), _MOST_BYTES)
+        tiles = across, min(height, -(-height * row // size))
+    if tiles[0] * tiles[1] > _MOST_TILES:
+        raise TilingError(
+            f"{tiles[0]}x{tiles[1]} sub-universes are too many: at most {_MOST_TILES} in all"
+        )
+    columns = _cut(width, tiles[0], WORD)
+    rows = _cut(height, tiles[1], 1)
+    if columns is None or rows is None:
+        most = f"{-(-width // WORD)}x{height}"
+        raise TilingError(
+            f"{width}x{height} cells cannot be cut into {tiles[0]}x{tiles[1]} sub-universes "
+            f"(at most {most})"
+        )
+    return Tiling(columns, rows, torus)
+
+
+def _cut(length: int, parts: int, least: int) -> tuple[int, ...] | None:
+    if not 1 <= parts <= -(-length // least):
+        return None
+    unit = least
+    while unit < 1 << 20 and 16 * unit * parts <= length:
+        unit *= 2
+    units = -(-length // unit)
+    return (*(i * units // parts * unit for i in range(parts)), length)
+
+
+def blocks(tiling: Tiling, across: int, down: int, wanted: set[int]) -> list[Block]:
+    """Blocks of at most across x down tiles that hold the wanted tiles, and no others."""
+    found = []
+    for top in range(0, tiling.down, down):
+        bottom = min(top + down, tiling.down)
+        for left in range(0, tiling.across, across):
+            right = min(left + across, tiling.across)
+            open_runs: dict[tuple[int, int], int] = {}  # (left, right) of a run: its top row
+            for r in range(top, bottom + 1):
+                runs = _runs(tiling, r, left, right, wanted) if r < bottom else set()
+                for run in [run for run in open_runs if run not in runs]:
+                    found.append(Block(run[0], open_runs.pop(run), run[1], r))
+                for run in runs:
+                    open_runs.setdefault(run, r)
+    return found
+
+
+def _runs(
+    tiling: Tiling, row: int, left: int, right: int, wanted: set[int]
+) -> set[tuple[int, int]]:
+    """Runs of wanted tiles of a row of tiles, as (first column, column past the last)."""
+    runs, start = set(), None
+    for c in range(left, right + 1):
+        if c < right and row * tiling.across + c in wanted:
+            start = c if start is None else start
+        elif start is not None:
+            runs.add((start, c))
+            start = None
+    return runs

@@ -1,0 +1,254 @@
+"""How long a phase is, and what a block: found by a model of times, in pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from lifesim.errors import LifesimError
+from lifesim.store.tilefile import Format, datasets
+from lifesim.store.tiling import Tiling
+from lifesim.stream.phase import Shape
+
+PERIOD = 60  # generations: what most of the things that are left in a settled universe divide
+_LITTLE = 1.03  # what a phase of whole periods may cost more
+_FILE_SECONDS = 0.002  # to make, sync and rename a file
+_PHASE_SECONDS = 0.02
+_SLACK = 8 << 20  # bytes of memory for what is not counted
+
+ArenaBytes = Callable[[Sequence[tuple[int, int, bool]], int], tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """cells: cell updates per second of one device; read, write: bytes per second."""
+
+    cells: float
+    read: float
+    write: float
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """host, device: bytes of memory that may be taken; device None: the host's.
+
+    arena_bytes: of a backend (Backend.arena_bytes). devices: lanes that work at once,
+    each with threads to move data.
+    """
+
+    host: int
+    device: int | None
+    arena_bytes: ArenaBytes
+    devices: int = 1
+    workers: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """seconds: what the rest of the run should take."""
+
+    generations: int
+    shape: Shape
+    workers: int
+    seconds: float
+
+
+class BudgetError(LifesimError):
+    """Less memory than one window needs."""
+
+
+def choose(
+    tiling: Tiling,
+    form: Format,
+    left: int,
+    machine: Machine,
+    rates: Rates,
+    *,
+    generations: int | None = None,
+    last: int = 0,
+    linked: Callable[[int], int] = lambda generations: 0,
+    quiet: bool = False,
+) -> Plan:
+    """The plan of the next phase that should end a run of `left` generations soonest.
+
+    generations: of the phase, where it is given. last: of the phase before. linked: how
+    many tiles need no work in a phase of so many generations. quiet: whether tiles are
+    expected to need none, once a phase has found out. Raises BudgetError where not even a
+    window of one tile fits.
+    """
+    if generations is not None:
+        return _best_shape(tiling, form, left, generations, machine, rates, linked)
+    plans = []
+    for candidate in _candidates(left, last):
+        try:
+            plans.append(_best_shape(tiling, form, left, candidate, machine, rates, linked))
+        except BudgetError:
+            if candidate == 1:
+                raise
+    best = min(plans, key=lambda plan: plan.seconds)
+    if quiet and not last:
+        return _first_look(plans, best)
+    whole = [p for p in plans if p.generations % PERIOD == 0 or p.generations == left]
+    near = min(whole, key=lambda plan: plan.seconds, default=best)
+    return near if near.seconds <= _LITTLE * best.seconds else best
+
+
+def _first_look(plans: list[Plan], best: Plan) -> Plan:
+    """The shortest phase of whole periods that costs hardly more than its reads and writes."""
+    whole = sorted(
+        (p for p in plans if p.generations % PERIOD == 0), key=lambda plan: plan.generations
+    )
+    return whole[0] if whole else best
+
+
+def _candidates(left: int, last: int) -> list[int]:
+    """Lengths of phases worth a look: even parts of what is left, and multiples of periods."""
+    found = {1, left, min(left, PERIOD)}
+    for parts in (*range(1, 17), *(2**k for k in range(5, 40))):
+        if parts <= left:
+            even = -(-left // parts)
+            found |= {even, min(left, -(-even // PERIOD) * PERIOD)}
+            if last:
+                found |= {min(left, -(-even // last) * last)}
+    if last and last <= left:
+        found |= {last, left // last * last}
+    return sorted(found)
+
+
+def _best_shape(
+    tiling: Tiling,
+    form: Format,
+    left: int,
+    generations: int,
+    machine: Machine,
+    rates: Rates,
+    linked: Callable[[int], int],
+) -> Plan:
+    share = 1 - linked(generations) / len(tiling)
+    best: Plan | None = None
+    for workers in sorted({machine.workers, 1}, reverse=True):
+        for slots in (3, 2, 1):
+            for across, down in _blocks(tiling):
+                shape = Shape(across, down, slots)
+                if not _fits(tiling, form, generations, shape, workers, machine):
+                    continue
+                seconds = _seconds(tiling, form, left, generations, shape, machine, rates, share)
+                seconds *= 1 + 0.01 * (machine.workers != workers)
+                if best is None or seconds < best.seconds:
+                    best = Plan(generations, shape, workers, seconds)
+        if best:
+            return best
+    need_host, need_device = _needs(tiling, form, generations, Shape(1, 1, 1), 1, machine)
+    where, need, have = "memory", need_host * machine.devices, machine.host
+    if machine.device is not None and need_device > machine.device:
+        where, need, have = "device memory", need_device, machine.device
+    raise BudgetError(
+        f"a window of one sub-universe and {generations} generations needs {need / 2**20:,.1f} "
+        f"MiB of {where}, {have / 2**20:,.1f} MiB may be taken"
+    )
+
+
+def _blocks(tiling: Tiling) -> list[tuple[int, int]]:
+    """Sizes of blocks in tiles: full rows of tiles in even shares, and less than a row."""
+    found = [(tiling.across, down) for down in _shares(tiling.down)]
+    found += [(across, 1) for across in _shares(tiling.across)]
+    if tiling.across > 1:
+        found += [(n, n) for n in _shares(min(tiling.across, tiling.down))]
+    return list(dict.fromkeys(found))
+
+
+def _shares(count: int) -> list[int]:
+    parts = {p for p in (*range(1, 33), *(2**k for k in range(5, 24))) if p <= count}
+    return sorted({-(-count // p) for p in parts} | {1}, reverse=True)
+
+
+def _lengths(tiling: Tiling, generations: int, shape: Shape) -> tuple[int, int]:
+    """The largest window of such blocks: width and height."""
+    halo = -(-generations // 64) * 64
+    widest, tallest = tiling.largest(shape.across, shape.down)
+    return (
+        min(tiling.width, widest + 2 * halo),
+        min(tiling.height, tallest + 2 * generations),
+    )
+
+
+def _needs(
+    tiling: Tiling, form: Format, generations: int, shape: Shape, workers: int, machine: Machine
+) -> tuple[int, int]:
+    """Bytes of host and of device memory that a lane of such a phase takes."""
+    width, height = _lengths(tiling, generations, shape)
+    shapes = [(width, height, tiling.torus)]
+    if not tiling.torus:
+        shapes.append((width, height, True))
+    host, device = machine.arena_bytes(shapes, shape.slots)
+    tile = tiling.largest(1, 1)
+    cells = datasets(*tile, replace(form, top=0))[0]
+    chunk = cells.chunk_bytes(0) + 8192
+    whole_rows = tiling.across == 1 and width == tiling.width
+    band = 0 if whole_rows else -(-width // 64) * 8 * min(form.chunk_rows, tile[1])
+    staging = 2 * workers * (chunk + band) + workers * chunk
+    if form.compression != "none":
+        staging += 4 * workers * chunk
+    if form.top:  # counts and levels of two tiles at a time
+        staging += cells.rows * cells.row_bytes * 3 // 4
+    return host + staging, device
+
+
+def _fits(
+    tiling: Tiling, form: Format, generations: int, shape: Shape, workers: int, machine: Machine
+) -> bool:
+    host, device = _needs(tiling, form, generations, shape, workers, machine)
+    if host * machine.devices > machine.host:
+        return False
+    return machine.device is None or device <= machine.device
+
+
+def _seconds(
+    tiling: Tiling,
+    form: Format,
+    left: int,
+    generations: int,
+    shape: Shape,
+    machine: Machine,
+    rates: Rates,
+    share: float,
+) -> float:
+    whole, rest = divmod(left, generations)
+    seconds = whole * _phase_seconds(tiling, form, generations, shape, machine, rates, share)
+    if rest:
+        seconds += _phase_seconds(tiling, form, rest, shape, machine, rates, 1.0)
+    return seconds
+
+
+def _phase_seconds(
+    tiling: Tiling,
+    form: Format,
+    generations: int,
+    shape: Shape,
+    machine: Machine,
+    rates: Rates,
+    share: float,
+) -> float:
+    """share: of the tiles that need work."""
+    width, height = _lengths(tiling, generations, shape)
+    n_across, n_down = -(-tiling.across // shape.across), -(-tiling.down // shape.down)
+    count = n_across * n_down
+    halo = -(-generations // 64) * 64
+    across = min(tiling.width + 2 * halo * n_across, width * n_across)
+    down = min(tiling.height + 2 * generations * n_down, height * n_down)
+    busy = min(machine.devices, count)
+    compute = share * across * down * generations / rates.cells / busy
+    row_bytes = tiling.width / 8
+    # Files are read by whole rows of tiles, which columns of blocks read more than once.
+    again = 1.0 if n_across == 1 else 1 + 2 * n_across / max(n_across, tiling.across)
+    read = share * down * row_bytes * again / rates.read
+    written = tiling.height * row_bytes * (7 / 6 if form.top else 1)
+    write = share * written / rates.write
+    ends = (read + write) / count
+    if shape.slots == 1 or count == 1:
+        seconds = compute + read + write
+    elif shape.slots == 2:
+        seconds = max(compute, read + write - ends) + ends
+    else:
+        seconds = max(compute, 0.97 * (read + write) - ends) + ends
+    return seconds + _PHASE_SECONDS + share * _FILE_SECONDS * len(tiling)

@@ -1,0 +1,167 @@
+"""Whether a universe on disk is what was written, and what it should be."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from kernels.backend import Backend
+from kernels.cells import survey
+from kernels.cpu import core_count
+from lifesim.errors import DamagedDataError, LifesimError
+from lifesim.grid import BitGrid, Box, check_size
+from lifesim.soup import Soup
+from lifesim.store import read
+from lifesim.store.pyramid import levels
+from lifesim.store.tiling import Window, pieces, span
+from lifesim.store.universe import Universe, disk_errors
+from lifesim.store.workers import Workers
+from lifesim.stream.bits import copy_columns
+
+Report = Callable[[str], None]
+Progress = Callable[[int, int], None]
+
+_SIDE = 64  # of a sample
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    files: int
+    bytes: int
+
+
+def check_files(universe: Universe, report: Report, progress: Progress) -> Checked:
+    """Read every byte of every file that is in use, and report those that have changed."""
+    in_use = [(tile, True) for tile in range(len(universe.tiling))]
+    if universe.phase:
+        done = universe.phase.done
+        gone = universe.removed_files()
+        in_use = [(t, True) for t, record in done.items() if record]
+        in_use += [
+            (t, False) for t in range(len(universe.tiling)) if universe.record(t).file not in gone
+        ]
+
+    def check(tile: int, newest: bool) -> int:
+        try:
+            with disk_errors(universe.path):
+                return sum(universe.reader(tile, newest=newest).check())
+        except DamagedDataError as error:
+            report(str(error))
+        except LifesimError as error:  # the system refuses
+            report(str(error))
+        return 0
+
+    return _share_out(in_use, check, progress)
+
+
+def check_facts(universe: Universe, report: Report, progress: Progress) -> None:
+    """Find out from the cells again what is kept of them, and report what differs."""
+    form = universe.manifest.form
+
+    def check(tile: int, newest: bool) -> int:
+        box, record = universe.tiling.box(tile), universe.record(tile, newest=newest)
+        try:
+            reader = universe.reader(tile, newest=newest)
+            cells = reader.sets[0]
+            counts = np.empty((-(-box.height // 8), 8 * cells.columns), np.uint8)
+            population = partial = 0
+            for chunk in range(cells.chunks):
+                y = chunk * cells.chunk_rows
+                words = reader.read(cells, chunk).view(np.uint64).reshape(-1, cells.columns)
+                part = counts[y // 8 : y // 8 + -(-len(words) // 8)]
+                live, some = survey(words, box.y + y, box.x // 64, part)
+                population, partial = population + live, partial + some
+            kept = record.population, record.partial
+            if (population, partial & ((1 << 128) - 1)) != kept:
+                report(f"{reader.path}: its cells have another population or digest than was kept")
+            for s, level in zip(
+                reader.sets[1:], levels(counts, box.width, box.height, form.top), strict=True
+            ):
+                stored = np.concatenate([reader.read(s, chunk) for chunk in range(s.chunks)])
+                if not np.array_equal(stored, level.reshape(-1)):
+                    report(f"{reader.path}: level {s.name} of its pyramid is not of its cells")
+        except DamagedDataError as error:
+            report(str(error))
+        return 0
+
+    if universe.is_whole:
+        _share_out([(tile, False) for tile in range(len(universe.tiling))], check, progress)
+
+
+def replay(universe: Universe, backend: Backend, samples: int, report: Report) -> int:
+    """Make samples of a universe again from the soup that it started as, and compare.
+
+    Returns how many generations that took. Raises LifesimError where the universe does
+    not say that it began as a soup, is between two generations, or has come too far for
+    the memory there is.
+    """
+    universe.population()  # which needs a whole generation
+    origin = re.fullmatch(r"soup of density ([0-9./e+-]+), seed ([0-9]+)", universe.manifest.origin)
+    if not origin:
+        raise LifesimError(
+            f"{universe.path}: no samples can be made again: it does not say that it began "
+            f"as a soup ({universe.manifest.origin or 'no origin'})"
+        )
+    soup = Soup(Fraction(origin[1]), int(origin[2]))
+    generations = universe.generation
+    random = np.random.default_rng(int.from_bytes(os.urandom(8), "little"))
+    width, height = min(_SIDE, universe.width), min(_SIDE, universe.height)
+    for _ in range(samples):
+        x = int(random.integers(0, universe.width - width + 1))
+        y = int(random.integers(0, universe.height - height + 1))
+        torus = universe.tiling.torus
+        window = Window(
+            span(universe.width, x, x + width, generations, torus),
+            span(universe.height, y, y + height, generations, torus),
+            torus,
+        )
+        check_size(window.across.length, window.down.length, copies=3)
+        life = backend.life(
+            _soup_window(soup, universe, window).words,
+            window.across.length,
+            window.down.length,
+            torus=torus,
+            birth=universe.rule.birth,
+            survival=universe.rule.survival,
+        )
+        life.step(generations)
+        now = BitGrid(window.across.length, window.down.length, life.words())
+        mine = now.crop(Box(window.across.before, window.down.before, width, height))
+        if mine != read.region(universe, Box(x, y, width, height)):
+            report(
+                f"{universe.path}: the {width}x{height} cells at ({x}, {y}) are not what the "
+                f"soup becomes in {generations} generations"
+            )
+    return generations
+
+
+def _soup_window(soup: Soup, universe: Universe, window: Window) -> BitGrid:
+    grid = BitGrid(window.across.length, window.down.length)
+    for top, y, rows in pieces(universe.height, window.down):
+        for left, x, columns in pieces(universe.width, window.across):
+            first = x // 64
+            part = np.empty((rows, -(-(x + columns) // 64) - first), np.uint64)
+            soup.fill(part, y, first, universe.width)
+            copy_columns(grid.words[top : top + rows], left, part, x - 64 * first, columns)
+    return grid
+
+
+def _share_out(
+    tiles: list[tuple[int, bool]], check: Callable[[int, bool], int], progress: Progress
+) -> Checked:
+    with Workers(core_count()) as workers:
+        jobs = [workers.submit(check, *tile) for tile in tiles]
+        total = 0
+        try:
+            for done, job in enumerate(jobs):
+                total += job.result()
+                progress(done + 1, len(jobs))
+        except BaseException:
+            workers.shutdown(cancel_futures=True)
+            raise
+    return Checked(len(jobs), total)
