@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +65,9 @@ def make_universe(
 
         def finish() -> None:
             tile, job = jobs[0]
-            making.add(tile, job.finish())
+            record = job.finish()
+            assert record
+            making.add(tile, record)
             jobs.popleft()
             if progress:
                 progress(tile + 1, count)
@@ -78,7 +81,9 @@ def make_universe(
                         source(words, top + y, x // 64, tiling.width)
 
                     form = making.universe.manifest.form
-                    jobs.append((tile, TileJob(making.writer(tile), box, form, fetch, workers)))
+                    jobs.append(
+                        (tile, TileJob(partial(making.writer, tile), box, form, fetch, workers))
+                    )
                     if len(jobs) == _AT_ONCE:
                         finish()
                 while jobs:

@@ -6,12 +6,17 @@ where no cell lives and 255 only where all do.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import numpy.typing as npt
 
 from lifesim.render import block_sizes, level_of, level_table
 
 Levels = npt.NDArray[np.uint8]
+Live = npt.NDArray[np.unsignedinteger]
+
+_TABLED = 6  # levels whose blocks have few enough cells for a table
 
 
 def levels(counts: Levels, width: int, height: int, top: int) -> list[Levels]:
@@ -20,30 +25,48 @@ def levels(counts: Levels, width: int, height: int, top: int) -> list[Levels]:
     counts: live cells of the blocks of 8 x 8, uint8 of at least (ceil(height / 8),
     ceil(width / 8)); what is further right is not looked at.
     """
-    live: npt.NDArray[np.unsignedinteger] = counts[:, : -(-width // 8)]
+    return climb(counts[:, : -(-width // 8)], width, height, 3, top)[0]
+
+
+def climb(live: Live, width: int, height: int, bottom: int, top: int) -> tuple[list[Levels], Live]:
+    """Levels bottom to top, and the live cells of the blocks of the top one.
+
+    live: of the blocks of level `bottom`.
+    """
     made = []
-    for k in range(3, top + 1):
-        if k > 3:
-            live = _halved(live, k)
+    for k in range(bottom, top + 1):
+        if k > bottom:
+            live = halved(live, k)
         made.append(_level(live, width, height, k))
-    return made
+    return made, live
 
 
-def _level(live: npt.NDArray[np.unsignedinteger], width: int, height: int, k: int) -> Levels:
-    columns, rows = block_sizes(width, k), block_sizes(height, k)
-    if k > 6:
-        return level_of(live.astype(np.int64), rows[:, None] * columns)
+def _level(live: Live, width: int, height: int, k: int) -> Levels:
     side = 1 << k
-    level: Levels = level_table(side)[live]
-    if columns[-1] != side:
-        level[:, -1] = level_of(live[:, -1].astype(np.int64), rows * columns[-1])
-    if rows[-1] != side:
-        level[-1] = level_of(live[-1].astype(np.int64), rows[-1] * columns)
+    if k > _TABLED:
+        return level_of(
+            live.astype(np.int64), block_sizes(height, k)[:, None] * block_sizes(width, k)
+        )
+    level: Levels = np.take(_table(k), live)
+    if width % side:
+        cells = block_sizes(height, k) * (width % side)
+        level[:, -1] = level_of(live[:, -1].astype(np.int64), cells)
+    if height % side:
+        cells = block_sizes(width, k) * (height % side)
+        level[-1] = level_of(live[-1].astype(np.int64), cells)
     return level
 
 
-def _halved(live: npt.NDArray[np.unsignedinteger], k: int) -> npt.NDArray[np.unsignedinteger]:
-    """Sums of 2 x 2, in the narrowest type that holds 4^k."""
+@cache
+def _table(k: int) -> Levels:
+    return level_table(1 << k)
+
+
+def halved(live: Live, k: int) -> Live:
+    """Live cells of the blocks of level k, from those of level k - 1.
+
+    In the narrowest type that holds 4^k.
+    """
     kind = np.uint16 if k <= 7 else np.uint32 if k <= 15 else np.uint64
     rows, columns = live.shape
     pairs = np.zeros((-(-rows // 2), columns), kind)

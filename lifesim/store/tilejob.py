@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 
@@ -10,75 +11,155 @@ import numpy.typing as npt
 
 from kernels.cells import survey
 from lifesim.grid import Box
-from lifesim.store.pyramid import levels
+from lifesim.store import disk
+from lifesim.store.pyramid import Live, climb, halved
 from lifesim.store.tilefile import Format, TileRecord, TileWriter, datasets
 from lifesim.store.workers import Workers
 
 Words = npt.NDArray[np.uint64]
+_MASK = (1 << 128) - 1
+
+
+class Dropped(Exception):
+    """The job was given up."""
+
+
 Fetch = Callable[[int, Words], None]
 
 
 class TileJob:
-    """Under way from the start; finish() waits for it.
+    """Under way from the start; the workers do all of it, the last of them the end.
 
-    fetch(y, words) is called by the workers, and writes rows y and following of the tile
-    into words, uint64 (rows, words of a row), padding bits zero.
+    make: the writer of the file. fetch(y, words) writes rows y and following of the tile
+    into words, uint64 (rows, words of a row), padding bits zero. is_unchanged: asked
+    first, whether there is nothing to write.
     """
 
     def __init__(
-        self, writer: TileWriter, box: Box, form: Format, fetch: Fetch, workers: Workers
+        self,
+        make: Callable[[], TileWriter],
+        box: Box,
+        form: Format,
+        fetch: Fetch,
+        workers: Workers,
+        is_unchanged: Callable[[], bool] | None = None,
     ) -> None:
-        self._writer, self._box, self._form = writer, box, form
-        self._fetch, self._workers = fetch, workers
+        self._make, self._box, self._form = make, box, form
+        self._fetch, self._workers, self._is_unchanged = fetch, workers, is_unchanged
         self._sets = datasets(box.width, box.height, form)
-        self._counts = None
-        if form.top:
-            shape = -(-box.height // 8), 8 * self._sets[0].columns
-            self._counts = np.empty(shape, np.uint8)
-        cells = self._sets[0]
-        self._chunks: list[Future[tuple[int, int]]] = [
-            workers.submit(self._chunk, chunk) for chunk in range(cells.chunks)
-        ]
+        self._writer: TileWriter | None = None
+        self._lock = threading.Lock()
+        self._left = self._sets[0].chunks
+        self._population = self._partial = 0
+        self._error: BaseException | None = None
+        self._record: Future[TileRecord | None] = Future()
+        workers.submit(self._begin)
 
-    def _chunk(self, chunk: int) -> tuple[int, int]:
+    @property
+    def is_done(self) -> bool:
+        return self._record.done()
+
+    def finish(self) -> TileRecord | None:
+        """The file has its name; None where nothing has changed. Raises what went wrong,
+        after dropping the file."""
+        return self._record.result()
+
+    def drop(self) -> None:
+        """Give up, if it is not too late, and wait."""
+        self._fail(Dropped())
+        self._record.exception()
+
+    def _fail(self, error: BaseException) -> None:
+        with self._lock:
+            self._error = self._error or error
+
+    def _begin(self) -> None:
+        try:
+            if self._error:
+                raise self._error
+            if self._is_unchanged and self._is_unchanged():
+                self._record.set_result(None)
+                return
+            self._make_levels()
+        except BaseException as error:
+            self._record.set_exception(error)
+            return
+        for chunk in range(self._left):
+            self._workers.submit(self._work, chunk)
+
+    def _make_levels(self) -> None:
+        """Room for levels up to `near`, which are found with the cells of each chunk, and
+        for the live cells that the others are found from at the end."""
+        form, box = self._form, self._box
+        self._near = min(form.top, (form.chunk_rows & -form.chunk_rows).bit_length() - 1)
+        if not form.top:
+            return
+        self._levels = [
+            disk.aligned(s.rows * s.columns).reshape(s.rows, s.columns)
+            for s in self._sets[1 : self._near - 1]
+        ]
+        kind = np.uint8 if self._near == 3 else np.uint16 if self._near < 8 else np.uint32
+        shape = -(-box.height >> self._near), -(-box.width >> self._near)
+        self._live: Live = np.empty(shape, kind)
+
+    def _work(self, chunk: int) -> None:
+        try:
+            if self._error is None:
+                self._chunk(chunk)
+        except BaseException as error:
+            self._fail(error)
+        with self._lock:
+            self._left -= 1
+            if self._left:
+                return
+        try:
+            if self._error:
+                raise self._error
+            self._write_levels()
+            assert self._writer
+            record = self._writer.finish(self._population, self._partial & _MASK)
+        except BaseException as error:
+            if self._writer:
+                self._writer.drop()
+            self._record.set_exception(error)
+        else:
+            self._record.set_result(record)
+
+    def _chunk(self, chunk: int) -> None:
         cells, box = self._sets[0], self._box
         y = chunk * cells.chunk_rows
         data = self._workers.memory("tile", cells.chunk_bytes(chunk))
         words = data.view(np.uint64).reshape(-1, cells.columns)
         self._fetch(y, words)
         counts = None
-        if self._counts is not None:
-            counts = self._counts[y // 8 : y // 8 + -(-len(words) // 8)]
-        found = survey(words, box.y + y, box.x // 64, counts)
+        if self._form.top:
+            memory = self._workers.memory("counts", -(-len(words) // 8) * 8 * cells.columns)
+            counts = memory.reshape(-1, 8 * cells.columns)
+        population, partial = survey(words, box.y + y, box.x // 64, counts)
+        if counts is not None:
+            blocks = counts[:, : -(-box.width // 8)]
+            made, live = climb(blocks, box.width, len(words), 3, self._near)
+            for k, (level, part) in enumerate(zip(self._levels, made, strict=True), 3):
+                level[y >> k : (y >> k) + len(part)] = part
+            self._live[y >> self._near : (y >> self._near) + len(live)] = live
+        with self._lock:
+            if self._writer is None:
+                self._writer = self._make()
+            self._population += population
+            self._partial += partial
         self._writer.write(cells, chunk, data)
-        return found
 
-    def finish(self) -> TileRecord:
-        """The file has its name. Raises what went wrong, after dropping the file."""
-        try:
-            found = [chunk.result() for chunk in self._chunks]
-            if self._counts is not None:
-                self._write_levels(self._counts)
-            population = sum(live for live, _ in found)
-            partial = sum(part for _, part in found) & ((1 << 128) - 1)
-            return self._writer.finish(population, partial)
-        except BaseException:
-            self.drop()
-            raise
-
-    def _write_levels(self, counts: npt.NDArray[np.uint8]) -> None:
-        box = self._box
-        made = levels(counts, box.width, box.height, self._form.top)
+    def _write_levels(self) -> None:
+        if not self._form.top:
+            return
+        box, near, top = self._box, self._near, self._form.top
+        made = list(self._levels)
+        if top > near:
+            live = halved(self._live, near + 1)
+            made += climb(live, box.width, box.height, near + 1, top)[0]
+        assert self._writer
         for s, level in zip(self._sets[1:], made, strict=True):
             flat = level.reshape(-1)
             step = s.chunk_rows * s.columns
             for chunk in range(s.chunks):
                 self._writer.write(s, chunk, flat[chunk * step : (chunk + 1) * step])
-
-    def drop(self) -> None:
-        for chunk in self._chunks:
-            chunk.cancel()
-        for chunk in self._chunks:
-            if not chunk.cancelled():
-                chunk.exception()  # waits
-        self._writer.drop()

@@ -11,14 +11,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from lifesim.errors import LifesimError
 from lifesim.grid import Box
 
 WORD = 64
-_LEAST_BYTES, _MOST_BYTES, _FILES = 1 << 20, 1 << 28, 256  # of a tile; of a universe
+_LEAST_BYTES, _MOST_BYTES, _FILES = 1 << 22, 1 << 28, 256  # of a tile; of a universe
 _MOST_TILES = 1 << 20
 _WIDEST = 1 << 24  # cells of a tile that nobody chose: a row of it is 2 MiB
 
@@ -151,6 +151,7 @@ class Tiling:
         )
         return Window(across, down, self.torus or inside)
 
+    @lru_cache(maxsize=64)  # noqa: B019
     def touched(self, generations: int) -> tuple[list[list[int]], list[list[int]]]:
         """Which tile columns the window of a tile in each column touches; the same of rows."""
         return (

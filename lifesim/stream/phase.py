@@ -13,8 +13,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from kernels.backend import Backend, LifeArena, LifeUniverse
+from lifesim.store.tilefile import TileRecord
 from lifesim.store.tilejob import TileJob
 from lifesim.store.tiling import Block, Window, blocks
 from lifesim.store.universe import Universe, disk_errors
@@ -22,7 +24,7 @@ from lifesim.store.workers import Workers
 from lifesim.stream.window import TileView, fill
 
 _PIECE_SECONDS = 0.25  # between two looks at whether to stop
-_TILES_AT_ONCE = 2  # that a lane writes
+TILES_AT_ONCE = 3  # that a lane writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,37 +188,46 @@ class _Lane:
 
     def _write_block(self, item: _Loaded) -> None:
         run, universe = self._run, self._run.universe
+        form = universe.manifest.form
         jobs: deque[tuple[int, TileJob]] = deque()
-
-        def finish() -> None:
-            tile, job = jobs[0]
-            record = job.finish()
-            jobs.popleft()
-            universe.finish_tiles([(tile, record)])
-            with run.tally.lock:
-                run.tally.written_bytes += record.size
-                run.tally.computed += 1
-
         try:
             for tile in universe.tiling.tiles(item.block):
                 if run.abandoned.is_set():
                     return
                 view = TileView(universe, tile, item.block, item.window, item.life, self._writers)
-                if self._writers.submit(view.is_unchanged).result():
-                    universe.finish_tiles([(tile, None)])
-                    with run.tally.lock:
-                        run.tally.unchanged += 1
-                    continue
-                writer = universe.writer(tile, run.stop_generation)
-                form = universe.manifest.form
-                jobs.append((tile, TileJob(writer, view.box, form, view.fetch, self._writers)))
-                if len(jobs) == _TILES_AT_ONCE:
-                    finish()
+                job = TileJob(
+                    partial(universe.writer, tile, run.stop_generation),
+                    view.box,
+                    form,
+                    view.fetch,
+                    self._writers,
+                    view.is_unchanged,
+                )
+                jobs.append((tile, job))
+                if len(jobs) == TILES_AT_ONCE:
+                    self._finish(jobs)
             while jobs:
-                finish()
+                self._finish(jobs)
         finally:
             for _, job in jobs:
                 job.drop()
+
+    def _finish(self, jobs: deque[tuple[int, TileJob]]) -> None:
+        """Note the next tile, and all after it that are done by then, in one step."""
+        finished: list[tuple[int, TileRecord | None]] = []
+        try:
+            while jobs and (not finished or jobs[0][1].is_done):
+                finished.append((jobs[0][0], jobs[0][1].finish()))
+                jobs.popleft()
+        finally:
+            if finished:
+                self._run.universe.finish_tiles(finished)
+        tally = self._run.tally
+        with tally.lock:
+            for _, record in finished:
+                tally.written_bytes += record.size if record else 0
+                tally.computed += record is not None
+                tally.unchanged += record is None
 
 
 def run_phase(
