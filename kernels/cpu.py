@@ -11,12 +11,19 @@ import numpy as np
 from kernels.backend import (
     Backend,
     BackendUnavailableError,
+    ChainedUniverse,
+    ChainShape,
+    ChainTurns,
     LifeArena,
+    LifeChain,
     LifeUniverse,
     Shape,
     Words,
+    check_chain,
+    even_passes,
+    with_slack,
 )
-from kernels.life.plan import CpuPlan, choose_cpu
+from kernels.life.plan import CpuPlan, choose_cpu, cpu_plan
 
 try:
     from kernels import _cpu
@@ -76,12 +83,40 @@ class CpuBackend(Backend):
         return f"CPU level {self.level} ({self.vector_bits} bits), {self.threads} threads"
 
     def life_arena(
-        self, shapes: Sequence[Shape], slots: int, *, birth: int, survival: int
+        self,
+        shapes: Sequence[Shape],
+        slots: int,
+        *,
+        birth: int,
+        survival: int,
+        chain: ChainShape | None = None,
     ) -> LifeArena:
-        return CpuArena(self, shapes, slots, birth, survival)
+        return CpuArena(self, shapes, slots, birth, survival, chain=chain)
 
-    def arena_bytes(self, shapes: Sequence[Shape], slots: int) -> tuple[int, int]:
-        return (slots + 1) * 8 * _slot_words(shapes), 0
+    def arena_bytes(
+        self, shapes: Sequence[Shape], slots: int, chain: ChainShape | None = None
+    ) -> tuple[int, int]:
+        history = 0
+        if chain is not None:
+            width, generations, _, _ = chain
+            shapes = with_slack(shapes, chain, self.life_chain(chain))
+            history = 2 * generations * -(-width // 64)
+        return 8 * ((slots + 1) * _slot_words(shapes) + history), 0
+
+    def life_chain(self, chain: ChainShape) -> LifeChain:
+        check_chain(chain)
+        width, generations, torus, height = chain
+        plan = choose_cpu(
+            width,
+            height,
+            torus,
+            generations,
+            self.vector_bits,
+            level2_bytes(),
+            self.threads,
+            chained=True,
+        )
+        return LifeChain(width, torus, even_passes(generations, plan.steps))
 
     def free_device_memory(self) -> int | None:
         return None
@@ -105,25 +140,75 @@ class CpuArena(LifeArena):
         birth: int,
         survival: int,
         plan: CpuPlan | None = None,
+        chain: ChainShape | None = None,
     ) -> None:
         self.slots, self.backend, self.plan = slots, backend, plan
         self.birth, self.survival = birth, survival
+        self.chain = None
+        self.history: Words = np.empty((0, 0), np.uint64)
+        if chain is not None:
+            self.chain = backend.life_chain(chain)
+            if plan is not None:
+                self.chain = LifeChain(chain[0], chain[2], even_passes(chain[1], plan.steps))
+            self._turns = ChainTurns(self.chain)
+            shapes = with_slack(shapes, chain, self.chain)
+            self.history = np.empty((2 * chain[1], -(-chain[0] // 64)), np.uint64)
         self.slot_words = _slot_words(shapes)
         self.memory = [np.empty(self.slot_words, np.uint64) for _ in range(slots + 1)]
 
     def open(self, slot: int, width: int, height: int, *, torus: bool) -> CpuLife:
+        self._check(slot, width, height)
+        return CpuLife(self, slot, width, height, torus)
+
+    def open_chained(self, slot: int, height: int, *, first: bool) -> ChainedCpuLife:
+        if self.chain is None:
+            raise ValueError("there is no chain in this arena")
+        self.chain.check_height(height, first=first)
+        self._check(slot, self.chain.width, height + (0 if first else self.chain.slack))
+        return ChainedCpuLife(self, slot, height, self._turns, first=first)
+
+    def _check(self, slot: int, width: int, height: int) -> None:
         if not 0 <= slot < self.slots:
             raise ValueError(f"no slot {slot}: there are {self.slots}")
         if width < 1 or height < 1 or height * -(-width // 64) > self.slot_words:
             raise ValueError(f"{width}x{height} cells in {self.slot_words} words")
-        return CpuLife(self, slot, width, height, torus)
+
+    def rows(self, index: int, width: int, first: int, count: int) -> Words:
+        """Of universes of this width, in one of the arrays."""
+        row_words = -(-width // 64)
+        words = self.memory[index][first * row_words : (first + count) * row_words]
+        return words.reshape(-1, row_words)
+
+    def make_pass(
+        self, source: Words, target: Words, width: int, torus: bool, plan: CpuPlan
+    ) -> None:
+        _cpu.life_pass(
+            self.backend.level,
+            source,
+            target,
+            width,
+            torus,
+            self.birth,
+            self.survival,
+            plan.steps,
+            plan.panels,
+            plan.useful,
+            plan.columns,
+            plan.halo,
+            plan.band_rows,
+            plan.block_rows,
+            self.backend.threads,
+        )
 
     def close(self) -> None:
         self.memory.clear()
+        self.history = np.empty((0, 0), np.uint64)
 
 
 class CpuLife(LifeUniverse):
     """Row-major, in a slot of an arena."""
+
+    base = 0  # the row of the memory at which row 0 stands
 
     def __init__(self, arena: CpuArena, slot: int, width: int, height: int, torus: bool) -> None:
         self.width, self.height, self.generation = width, height, 0
@@ -147,31 +232,14 @@ class CpuLife(LifeUniverse):
 
     def _rows(self, index: int) -> Words:
         """All rows, in one of the arena's arrays."""
-        row_words = -(-self.width // 64)
-        return self._arena.memory[index][: self.height * row_words].reshape(-1, row_words)
+        return self._arena.rows(index, self.width, self.base, self.height)
 
     def step(self, generations: int) -> None:
         arena, memory, slot = self._arena, self._arena.memory, self._slot
         left = generations
         while left > 0:
             plan = self.plan(left)
-            _cpu.life_pass(
-                arena.backend.level,
-                self._rows(slot),
-                self._rows(-1),
-                self.width,
-                self._torus,
-                arena.birth,
-                arena.survival,
-                plan.steps,
-                plan.panels,
-                plan.useful,
-                plan.columns,
-                plan.halo,
-                plan.band_rows,
-                plan.block_rows,
-                arena.backend.threads,
-            )
+            arena.make_pass(self._rows(slot), self._rows(-1), self.width, self._torus, plan)
             # No call, and so no interrupt, between these.
             memory[slot], memory[-1] = memory[-1], memory[slot]
             self.generation += plan.steps
@@ -184,3 +252,48 @@ class CpuLife(LifeUniverse):
     def get(self, y: int, words: Words) -> None:
         self.check_rows(y, words, written=True)
         words[:] = self._rows(self._slot)[y : y + len(words)]
+
+
+class ChainedCpuLife(ChainedUniverse, CpuLife):
+    """Its rows stand at the same place of every array; what it takes, right in front of them."""
+
+    def __init__(
+        self, arena: CpuArena, slot: int, height: int, turns: ChainTurns, *, first: bool
+    ) -> None:
+        ChainedUniverse.__init__(self, turns, height, first=first)
+        self._arena, self._slot, self._torus = arena, slot, self.chain.torus
+
+    def _make(self, i: int) -> None:
+        arena, memory, slot = self._arena, self._arena.memory, self._slot
+        backend, steps = arena.backend, self.chain.passes[i]
+        # The first row that is read, and the number of rows; row `steps` becomes row 0.
+        above = 0 if self.first else 2 * steps
+        start, count = self.base - above, self.height + above
+        plan = arena.plan
+        if plan is None or plan.steps != steps:
+            plan = cpu_plan(
+                self.width,
+                count,
+                self._torus,
+                steps,
+                backend.vector_bits,
+                level2_bytes(),
+                backend.threads,
+            )
+        source = arena.rows(slot, self.width, start, count)
+        target = arena.rows(-1, self.width, start + above // 2, count)
+        arena.make_pass(source, target, self.width, self._torus, plan)
+        # No call, and so no interrupt, between these.
+        memory[slot], memory[-1] = memory[-1], memory[slot]
+        self.generation += steps
+        self._turns.made += 1
+
+    def _take(self, i: int) -> None:
+        first, end = self.entry(i)
+        rows = self._arena.rows(self._slot, self.width, self.base - (end - first), end - first)
+        rows[:] = self._arena.history[first:end]
+
+    def _leave(self, i: int) -> None:
+        first, end = self.left_rows(i)
+        entry = slice(*self.entry(i))
+        self._arena.history[entry] = self._rows(self._slot)[first:end]

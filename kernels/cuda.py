@@ -13,9 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels import compiler
-from kernels.backend import PAGE, Backend, BackendUnavailableError, LifeArena, Shape
-from kernels.device import Buffer, DeviceInfo
-from kernels.life.cuda import DeviceArena, device_bytes
+from kernels.backend import (
+    PAGE,
+    Backend,
+    BackendUnavailableError,
+    ChainShape,
+    LifeArena,
+    LifeChain,
+    Shape,
+)
+from kernels.device import Buffer, DeviceInfo, Slice
+from kernels.life.cuda import DeviceArena, device_bytes, device_chain
 
 _OLDEST = (7, 5)  # what today's compilers still know
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: not ordered with the default stream
@@ -52,6 +60,13 @@ def _own(buffer: Buffer) -> CudaBuffer:
     return buffer
 
 
+def _pointer(memory: Buffer | Slice) -> Any:
+    """As PyCUDA takes it for a parameter: a number of a pointer's size will do."""
+    if isinstance(memory, Slice):
+        return np.uintp(_own(memory.buffer).at(memory.offset, 0))
+    return _own(memory).allocation
+
+
 class CudaModule:
     def __init__(self, device: CudaDevice, module: Any) -> None:
         self._device, self._module = device, module
@@ -62,10 +77,10 @@ class CudaModule:
         kernel: str,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
-        *args: Buffer | np.integer[Any],
+        *args: Buffer | Slice | np.integer[Any],
         shared: int = 0,
     ) -> None:
-        values = [a if isinstance(a, np.integer) else _own(a).allocation for a in args]
+        values = [a if isinstance(a, np.integer) else _pointer(a) for a in args]
         with self._device.current():
             if kernel not in self._functions:
                 self._functions[kernel] = self._module.get_function(kernel)
@@ -211,6 +226,19 @@ class CudaDevice:
             self._driver.memcpy_dtoh_async(target, address, stream)
             stream.synchronize()
 
+    def copy(
+        self,
+        target: Buffer,
+        target_offset: int,
+        source: Buffer,
+        source_offset: int,
+        nbytes: int,
+    ) -> None:
+        to, start = _own(target).at(target_offset, nbytes), _own(source).at(source_offset, nbytes)
+        if nbytes:
+            with self.current():
+                self._driver.memcpy_dtod_async(to, start, nbytes, self.stream())
+
     def synchronize(self) -> None:
         with self.current():
             self.stream().synchronize()
@@ -233,12 +261,23 @@ class CudaBackend(Backend):
         return f"{info.name}, {info.multiprocessors} multiprocessors"
 
     def life_arena(
-        self, shapes: Sequence[Shape], slots: int, *, birth: int, survival: int
+        self,
+        shapes: Sequence[Shape],
+        slots: int,
+        *,
+        birth: int,
+        survival: int,
+        chain: ChainShape | None = None,
     ) -> LifeArena:
-        return DeviceArena(self.device, shapes, slots, birth, survival)
+        return DeviceArena(self.device, shapes, slots, birth, survival, chain=chain)
 
-    def arena_bytes(self, shapes: Sequence[Shape], slots: int) -> tuple[int, int]:
-        return 0, device_bytes(shapes, slots, self.device.info.multiprocessors)
+    def arena_bytes(
+        self, shapes: Sequence[Shape], slots: int, chain: ChainShape | None = None
+    ) -> tuple[int, int]:
+        return 0, device_bytes(shapes, slots, self.device.info.multiprocessors, chain)
+
+    def life_chain(self, chain: ChainShape) -> LifeChain:
+        return device_chain(chain, self.device.info.multiprocessors)
 
     def free_device_memory(self) -> int | None:
         return self.device.free_memory()

@@ -32,6 +32,14 @@ class Buffer(Protocol):
     nbytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Device memory from byte `offset` of a buffer on, for a pointer parameter."""
+
+    buffer: Buffer
+    offset: int
+
+
 class Module(Protocol):
     """A compiled .cu file."""
 
@@ -40,13 +48,13 @@ class Module(Protocol):
         kernel: str,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
-        *args: Buffer | np.integer[Any],
+        *args: Buffer | Slice | np.integer[Any],
         shared: int = 0,
     ) -> None:
         """Queue one launch of the extern "C" kernel. Returns at once.
 
-        args: buffers for pointer parameters, sized numpy integers (np.int32, np.int64,
-        np.uint32 ...) for the others; dtypes must match the kernel's parameters.
+        args: buffers or slices for pointer parameters, sized numpy integers (np.int32,
+        np.int64, np.uint32 ...) for the others; dtypes must match the kernel's parameters.
         """
 
 
@@ -72,6 +80,16 @@ class Device(Protocol):
 
     def download(self, target: npt.NDArray[Any], source: Buffer, offset: int = 0) -> None:
         """Copy target.nbytes bytes from byte `offset` of source, and wait for the copy."""
+
+    def copy(
+        self,
+        target: Buffer,
+        target_offset: int,
+        source: Buffer,
+        source_offset: int,
+        nbytes: int,
+    ) -> None:
+        """Queue a copy from byte `source_offset` of source on. The two may not overlap."""
 
     def synchronize(self) -> None:
         """Wait for everything that the calling thread has queued."""

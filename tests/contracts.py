@@ -9,11 +9,11 @@ import random
 import signal
 import threading
 import tracemalloc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise, product
 from types import FrameType
 from typing import ClassVar, cast
 
@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.backend import PAGE, Backend, LifeUniverse, Shape, Words
+from kernels.backend import PAGE, Backend, ChainShape, LifeArena, LifeUniverse, Shape, Words
 from kernels.life import ref
 from kernels.life.ref import Cells
 
@@ -124,6 +124,82 @@ def make(
     return backend.life(pack(cells), width, height, torus=torus, birth=birth, survival=survival)
 
 
+def run_chain(
+    arena: LifeArena, words: Words, cuts: Sequence[int], draw: random.Random
+) -> Iterator[tuple[int, Words]]:
+    """The rows from each cut to the next, moved on by all passes of the arena's chain.
+
+    words: the universe, whose rows are taken modulo its height. Where there is more than
+    one slot a thread loads the next block while one steps.
+    """
+    chain = arena.chain
+    assert chain
+    t = chain.generations
+
+    def load(i: int) -> LifeUniverse:
+        first, low, high = i == 0, cuts[i], cuts[i + 1]
+        rows = words[np.arange(low - t if first else low + t, high + t) % len(words)]
+        universe = arena.open_chained(i % arena.slots, len(rows), first=first)
+        assert (universe.width, universe.height) == (chain.width, len(rows))
+        assert universe.generation == 0
+        middle = draw.randrange(len(rows) + 1)
+        universe.put(middle, rows[middle:])
+        universe.put(0, rows[:middle])
+        return universe
+
+    with ThreadPoolExecutor(1) as pool:
+        loaded = pool.submit(load, 0)
+        for i, (low, high) in enumerate(pairwise(cuts)):
+            universe, more = loaded.result(60), i + 2 < len(cuts)
+            if more and arena.slots > 1:
+                loaded = pool.submit(load, i + 1)
+            while universe.generation < t:
+                at_most = draw.randrange(1, 2 * t + 1)
+                some = universe.next_steps(at_most)
+                assert some == at_most or universe.generation + some in chain.starts
+                assert some <= max(at_most, chain.longest)
+                universe.step(some)
+            assert universe.next_steps(1) == universe.next_steps(10**9) == 0
+            universe.step(0)
+            found = universe.words()
+            yield low, found[t : t + high - low] if i == 0 else found
+            if more and arena.slots == 1:
+                loaded = pool.submit(load, i + 1)
+
+
+def check_chain(
+    backend: Backend,
+    shape: ChainShape,
+    more: Sequence[int],
+    torus_start: int = 0,
+    *,
+    rule: tuple[int, int] = (8, 12),
+    slots: int = 2,
+    arena: LifeArena | None = None,
+    seed: int = 0,
+) -> None:
+    """Blocks as low as can be and `more` rows higher, against the definition.
+
+    On a torus they are all of it, from row torus_start on; in the plane they are inside.
+    """
+    width, t, torus, _ = shape
+    chain = arena.chain if arena else backend.life_chain(shape)
+    assert chain
+    heights = [chain.least_height(first=False) + extra for extra in more]
+    if arena is None:
+        shapes = [(width, heights[0] + 2 * t, torus), *((width, h, torus) for h in heights[1:])]
+        arena = backend.life_arena(shapes, slots, birth=rule[0], survival=rule[1], chain=shape)
+    height = sum(heights) + (0 if torus else 2 * t)
+    start = torus_start % height if torus else t
+    cells = soup(width, height, seed)
+    expected = pack(ref.run(cells, *rule, torus, t))
+    cuts = list(accumulate(heights, initial=start))
+    for y, found in run_chain(arena, pack(cells), cuts, random.Random(height)):
+        rows = expected[np.arange(y, y + len(found)) % height]
+        wrong = np.flatnonzero((found != rows).any(axis=1))
+        assert not wrong.size, f"row {wrong[0]} of the {len(found)} from {y} on: {chain} {heights}"
+
+
 @contextmanager
 def interrupted_after(seconds: float) -> Iterator[None]:
     """KeyboardInterrupt, as from Ctrl-C, unless the block is done before."""
@@ -162,6 +238,7 @@ class LifeContract:
         (577, 5, False),
         (200, 1, True),
     )
+    chain_widths: ClassVar[tuple[int, ...]] = (1, 63, 64, 131, 512, 577, 4100)
     patient: ClassVar[bool] = True  # enough for a thousand generations of 360,000 cells
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
@@ -524,6 +601,259 @@ class LifeContract:
                 universe = arena.open(slot, width, height, torus=torus)
                 universe.put(0, words[slot % 2])
                 universe.step(1)
+            del universe
+            peak = tracemalloc.get_traced_memory()[1]
+            assert 0.9 * host < peak < host + (1 << 16)
+            arena.close()
+            assert tracemalloc.get_traced_memory()[0] < 1 << 16
+        finally:
+            tracemalloc.stop()
+
+    # --- chains --------------------------------------------------------------
+
+    def test_chains(self, backend: Backend, torus: bool) -> None:
+        """Of widths of no whole word, of many, of several panels; of one pass and of several."""
+        for width in self.chain_widths:
+            for t, typical in ((1, 2), (3, 30), (7, 30), (15, 20), (29, 16)):
+                check_chain(backend, (width, t, torus, typical), (3, 0, 9, 1), 5)
+
+    def test_chains_of_rules(self, backend: Backend, rule: tuple[int, int], torus: bool) -> None:
+        check_chain(backend, (65, 17, torus, 18), (0, 5, 2), 11, rule=rule)
+
+    def test_any_chain(self, backend: Backend) -> None:
+        side = st.one_of(st.integers(1, 5), st.sampled_from(SIDES), st.integers(1, 300))
+
+        @settings(max_examples=self.examples, deadline=None)
+        @given(
+            side,
+            st.integers(1, 50),
+            st.booleans(),
+            st.one_of(st.integers(2, 40), st.just(200)),
+            st.lists(st.integers(0, 30), min_size=1, max_size=5),
+            st.integers(0, 200),
+            self.any_rule,
+            st.integers(1, 3),
+        )
+        def check(
+            width: int,
+            t: int,
+            torus: bool,
+            typical: int,
+            more: list[int],
+            start: int,
+            rule: tuple[int, int],
+            slots: int,
+        ) -> None:
+            shape = (width, t, torus, typical)
+            check_chain(backend, shape, more, start, rule=rule, slots=slots)
+
+        check()
+
+    def test_passes_of_a_chain(self, backend: Backend) -> None:
+        for width, t, torus, typical in product(
+            (1, 63, 700, 5000), (1, 2, 7, 50, 1000), (True, False), (2, 3, 17, 4000)
+        ):
+            chain = backend.life_chain((width, t, torus, typical))
+            assert (chain.width, chain.torus, chain.generations) == (width, torus, t)
+            assert sum(chain.passes) == t
+            assert min(chain.passes) >= 1
+            assert chain.longest == max(chain.passes)
+            assert chain.least_height(first=False) == 2 * chain.longest <= typical
+            assert chain.least_height(first=True) == 2 * chain.longest + 2 * t
+            assert chain.starts == tuple(sum(chain.passes[:i]) for i in range(len(chain.starts)))
+            assert chain.starts[-1] == t
+        for shape in ((0, 5, True, 9), (9, 0, True, 9), (9, 5, True, 1), (9, -1, True, 9)):
+            with pytest.raises(ValueError, match="no chain"):
+                backend.life_chain(shape)
+            with pytest.raises(ValueError, match="no chain"):
+                backend.life_arena([(9, 9, True)], 1, birth=8, survival=12, chain=shape)
+
+    def test_whole_passes_are_next(self, backend: Backend) -> None:
+        universe = make(backend, soup(65, 33))
+        for at_most in (1, 2, universe.stride, universe.stride + 1, 10 * universe.stride - 1):
+            some = universe.next_steps(at_most)
+            assert 1 <= some <= at_most
+            assert some % universe.stride == 0 or some == at_most < universe.stride
+        shape = (65, 20, True, 12)
+        chain = backend.life_chain(shape)
+        least = chain.least_height(first=True)
+        arena = backend.life_arena([(65, least, True)], 1, birth=8, survival=12, chain=shape)
+        first = arena.open_chained(0, least, first=True)
+        first.put(0, pack(soup(65, least)))
+        assert first.stride == chain.longest
+        for i, t in enumerate(chain.passes):
+            ends = [end - chain.starts[i] for end in chain.starts[i + 1 :]]
+            assert first.next_steps(1) == ends[0] == t
+            assert first.next_steps(10**9) == ends[-1]
+            for end in ends:
+                assert first.next_steps(end) == end
+                assert first.next_steps(end + 1) in (end, end + 1)
+            first.step(t)
+        assert first.next_steps(1) == 0
+
+    def test_chains_one_after_the_other(self, backend: Backend) -> None:
+        """In one arena: what one has left behind, through or not, is nothing to the next.
+        Universes that are in no chain step in between."""
+        shape = (131, 11, True, 14)
+        shapes = [(131, 70, True), (131, 40, True), (64, 21, False)]
+        arena = backend.life_arena(shapes, 2, birth=8, survival=12, chain=shape)
+        check_chain(backend, shape, (5, 0, 3), arena=arena)
+        check_chain(backend, shape, (2, 9), arena=arena, seed=1)
+        other = arena.open(0, 64, 21, torus=False)
+        other.put(0, pack(soup(64, 21)))
+        other.step(5)
+        assert_holds(other, pack(ref.run(soup(64, 21), 8, 12, False, 5)))
+        chain = arena.chain
+        assert chain
+        first = arena.open_chained(0, 50, first=True)
+        first.put(0, pack(soup(131, 50)))
+        first.step(first.next_steps(1))
+        follower = arena.open_chained(1, 20, first=False)
+        follower.put(0, pack(soup(131, 20)))
+        check_chain(backend, shape, (4, 1, 0), 60, arena=arena, seed=2)
+        arena.close()
+
+    def test_others_step_between_passes_of_a_chain(self, backend: Backend, torus: bool) -> None:
+        shape = (65, 20, torus, 12)
+        chain = backend.life_chain(shape)
+        low = chain.least_height(first=False)
+        height = 2 * low + 40
+        cells = soup(65, height)
+        words, expected = pack(cells), pack(ref.run(cells, 8, 12, torus, 20))
+        shapes = [(65, low + 40, torus), (65, low, torus), (63, 7, True)]
+        arena = backend.life_arena(shapes, 3, birth=8, survival=12, chain=shape)
+        first = arena.open_chained(0, low + 40, first=True)
+        other = arena.open(1, 63, 7, torus=True)
+        follower = arena.open_chained(2, low, first=False)
+        for universe, rows in ((first, words), (follower, words[low + 40 :])):
+            universe.put(0, np.ascontiguousarray(rows[: universe.height]))
+        other.put(0, pack(soup(63, 7)))
+        for universe in (first, follower):
+            for t in chain.passes:
+                universe.step(t)
+                other.step(1)
+        np.testing.assert_array_equal(first.words()[20:-20], expected[20 : 20 + low])
+        np.testing.assert_array_equal(follower.words(), expected[20 + low : 20 + 2 * low])
+        t = other.generation
+        assert t == 2 * len(chain.passes)
+        assert_holds(other, pack(ref.run(soup(63, 7), 8, 12, True, t)))
+
+    def test_misuse_of_a_chain(self, backend: Backend) -> None:
+        shape = (65, 20, True, 12)
+        chain = backend.life_chain(shape)
+        least, low = chain.least_height(first=True), chain.least_height(first=False)
+        assert len(chain.passes) > 1
+        plain = backend.life_arena([(65, least, True)], 1, birth=8, survival=12)
+        assert plain.chain is None
+        with pytest.raises(ValueError, match="no chain"):
+            plain.open_chained(0, least, first=True)
+        arena = backend.life_arena([(65, least, True)], 2, birth=8, survival=12, chain=shape)
+        assert arena.chain == chain
+        for height, first in ((least - 1, True), (low - 1, False), (0, False), (-5, False)):
+            with pytest.raises(ValueError, match="least"):
+                arena.open_chained(0, height, first=first)
+        for slot in (-1, 2):
+            with pytest.raises(ValueError, match="slot"):
+                arena.open_chained(slot, least, first=True)
+        for first in (True, False):
+            with pytest.raises(ValueError, match="cells"):
+                arena.open_chained(0, 100_000, first=first)
+
+        def opened(slot: int, height: int, *, first: bool) -> LifeUniverse:
+            universe = arena.open_chained(slot, height, first=first)
+            universe.put(0, pack(soup(65, height)))
+            return universe
+
+        lost = opened(0, low, first=False)
+        with pytest.raises(ValueError, match="before"):  # there is none
+            lost.step(20)
+        head = opened(0, least, first=True)
+        for t in (-1, 1 if chain.passes[0] > 1 else 21, 19 if chain.passes[-1] > 1 else 21, 21):
+            with pytest.raises(ValueError, match="passes"):
+                head.step(t)
+        follower = opened(1, low, first=False)
+        follower.step(0)
+        with pytest.raises(ValueError, match="before"):
+            follower.step(20)
+        head.step(chain.passes[0])
+        with pytest.raises(ValueError, match="before"):
+            follower.step(chain.passes[0])
+        head.step(20 - chain.passes[0])
+        for t in (-1, 1, 20):
+            with pytest.raises(ValueError, match="passes"):
+                head.step(t)
+        follower.step(chain.passes[0])
+        second = opened(0, low, first=False)
+        third = opened(0, low, first=False)
+        follower.step(20 - chain.passes[0])
+        with pytest.raises(ValueError, match="before"):  # the second was left out
+            third.step(20)
+        assert second.generation == third.generation == 0
+        head = opened(0, least, first=True)
+        head.step(chain.passes[0])
+        opened(1, least, first=True).step(20)
+        with pytest.raises(ValueError, match="since"):
+            head.step(20 - chain.passes[0])
+        assert head.generation == chain.passes[0]
+
+    @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+    @pytest.mark.parametrize("where", ["_take", "_leave", "_make"])
+    def test_chain_interrupted_anywhere(
+        self, backend: Backend, where: str, after: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Once in every pass, as by Ctrl-C; step() again, and nothing is lost."""
+        shape = (65, 20, True, 12)
+        chain = backend.life_chain(shape)
+        low = chain.least_height(first=False)
+        cells = soup(65, 3 * low)
+        words, expected = pack(cells), pack(ref.run(cells, 8, 12, True, 20))
+        shapes = [(65, low + 40, True), (65, low, True)]
+        arena = backend.life_arena(shapes, 2, birth=8, survival=12, chain=shape)
+        interrupts = 0
+        for i in range(3):
+            rows = words[np.arange(-20 if i == 0 else i * low + 20, (i + 1) * low + 20) % (3 * low)]
+            universe = arena.open_chained(i % 2, len(rows), first=i == 0)
+            universe.put(0, rows)
+            hook, done = getattr(universe, where), set()
+
+            def interrupt(
+                n: int, hook: Callable[[int], None] = hook, done: set[int] = done
+            ) -> None:
+                if n in done:
+                    hook(n)
+                    return
+                done.add(n)
+                if after:
+                    hook(n)
+                raise KeyboardInterrupt
+
+            monkeypatch.setattr(universe, where, interrupt)
+            while universe.generation < 20:
+                try:
+                    universe.step(20 - universe.generation)
+                except KeyboardInterrupt:
+                    interrupts += 1
+                assert universe.generation in chain.starts
+            found = universe.words()[20:-20] if i == 0 else universe.words()
+            np.testing.assert_array_equal(found, expected[i * low : (i + 1) * low])
+        assert interrupts == len(chain.passes) * (2 if where == "_take" else 3)
+
+    def test_memory_of_a_chain(self, backend: Backend) -> None:
+        shape, shapes = (4096, 50, True, 70), [(4096, 170, True), (4096, 70, True)]
+        host, device = backend.arena_bytes(shapes, 2, shape)
+        plain_host, plain_device = backend.arena_bytes(shapes, 2)
+        assert host + device >= plain_host + plain_device + 100 * 4096 // 8
+        if backend.free_device_memory() is not None:
+            assert host == 0
+            return
+        words = pack(soup(4096, 170))
+        tracemalloc.start()
+        try:
+            arena = backend.life_arena(shapes, 2, birth=8, survival=12, chain=shape)
+            for slot, height in ((0, 170), (1, 70)):
+                universe = arena.open_chained(slot, height, first=slot == 0)
+                universe.put(0, words[:height])
+                universe.step(50)
             del universe
             peak = tracemalloc.get_traced_memory()[1]
             assert 0.9 * host < peak < host + (1 << 16)

@@ -8,23 +8,46 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.backend import LifeArena, LifeUniverse, Shape, Words
-from kernels.device import Buffer, Device, Module
-from kernels.life.plan import CudaLayout, CudaPlan, choose_cuda, cuda_plan, pass_steps
+from kernels.backend import (
+    ChainedUniverse,
+    ChainShape,
+    ChainTurns,
+    LifeArena,
+    LifeChain,
+    LifeUniverse,
+    Shape,
+    Words,
+    check_chain,
+    with_slack,
+)
+from kernels.device import Buffer, Device, Module, Slice
+from kernels.life.plan import (
+    SHORT_PASSES,
+    CudaLayout,
+    CudaPlan,
+    choose_cuda,
+    cuda_pass,
+    cuda_plan,
+    pass_steps,
+)
 
 SOURCE = Path(__file__).with_name("life.cu")
 BAND_BYTES = 1 << 26  # of rows that are packed or unpacked at once
 _QUEUED = 64  # passes queued before the host waits, so that it can be interrupted
 
 
+def row_bytes(layout: CudaLayout) -> int:
+    """Of a row of all panels."""
+    return 4 * layout.panels * layout.row_words
+
+
 def layout_bytes(layout: CudaLayout, height: int) -> int:
     """Of a universe in panels. Raises MemoryError where the kernels do not reach that far."""
-    rows = layout.panels * height
-    if rows * layout.lanes >= 1 << 32:
+    if layout.panels * height * layout.lanes >= 1 << 32:
         raise MemoryError(
             f"{layout.period}x{height} cells are more than one device's kernels address"
         )
-    return 4 * rows * layout.row_words
+    return height * row_bytes(layout)
 
 
 def slot_bytes(shapes: Sequence[Shape], multiprocessors: int) -> int:
@@ -33,10 +56,49 @@ def slot_bytes(shapes: Sequence[Shape], multiprocessors: int) -> int:
     )
 
 
-def device_bytes(shapes: Sequence[Shape], slots: int, multiprocessors: int) -> int:
+def chain_plan(chain: ChainShape, multiprocessors: int) -> CudaPlan:
+    """Whose layout all universes of a chain have. Raises ValueError for sizes of no chain."""
+    check_chain(chain)
+    width, _, torus, height = chain
+    return choose_cuda(width, height, torus, multiprocessors)
+
+
+def chain_of(chain: ChainShape, plan: CudaPlan) -> LifeChain:
+    """Of passes as long as the plan's, but where the height is too small for them."""
+    width, generations, torus, height = chain
+    longest = next(s for s in (plan.steps, *SHORT_PASSES) if s <= height // 2)
+    passes = pass_steps(generations, longest)
+    return LifeChain(width, torus, tuple(steps for steps, count in passes for _ in range(count)))
+
+
+def device_chain(chain: ChainShape, multiprocessors: int) -> LifeChain:
+    return chain_of(chain, chain_plan(chain, multiprocessors))
+
+
+def _chain_bytes(
+    shapes: Sequence[Shape], shape: ChainShape, layout: CudaLayout, chain: LifeChain
+) -> tuple[int, int]:
+    """Of a slot that holds any of the chain's universes; of the history."""
+    slot = max(
+        layout_bytes(layout, height)
+        for width, height, torus in with_slack(shapes, shape, chain)
+        if (width, torus) == (chain.width, chain.torus)
+    )
+    return slot, 2 * chain.generations * row_bytes(layout)
+
+
+def device_bytes(
+    shapes: Sequence[Shape], slots: int, multiprocessors: int, chain: ChainShape | None = None
+) -> int:
     """What an arena takes, with the staging of one thread that puts and one that gets."""
+    slot, history = slot_bytes(shapes, multiprocessors), 0
+    if chain is not None:
+        layout = chain_plan(chain, multiprocessors).layout
+        chained, history = _chain_bytes(shapes, chain, layout, device_chain(chain, multiprocessors))
+        slot = max(slot, chained)
+        shapes = [*shapes, (chain[0], chain[3], chain[2])]
     raw = max(min(8 * -(-width // 64) * height, BAND_BYTES) for width, height, _ in shapes)
-    return (slots + 1) * slot_bytes(shapes, multiprocessors) + min(slots, 2) * raw
+    return (slots + 1) * slot + history + min(slots, 2) * raw
 
 
 class DeviceArena(LifeArena):
@@ -53,33 +115,58 @@ class DeviceArena(LifeArena):
         birth: int,
         survival: int,
         plan: CudaPlan | None = None,
+        chain: ChainShape | None = None,
     ) -> None:
         self.slots, self.device, self._plan = slots, device, plan
         self._birth, self._survival = birth, survival
+        self.chain = None
         if plan is None:
             nbytes = slot_bytes(shapes, device.info.multiprocessors)
         else:
             nbytes = max(layout_bytes(plan.layout, height) for _, height, _ in shapes)
+        history = 0
+        if chain is not None:
+            chosen = chain_plan(chain, device.info.multiprocessors)
+            self._chain_plan = plan or chosen
+            self.chain = chain_of(chain, self._chain_plan)
+            self._turns = ChainTurns(self.chain)
+            slot, history = _chain_bytes(shapes, chain, self._chain_plan.layout, self.chain)
+            nbytes = max(nbytes, slot)
         self.memory = [device.alloc(nbytes) for _ in range(slots + 1)]
+        self.history = [device.alloc(history)] if history else []
         self._modules: dict[tuple[CudaLayout, int, bool], Module] = {}
         self._staging = threading.local()
 
     def open(self, slot: int, width: int, height: int, *, torus: bool) -> DeviceLife:
-        if not 0 <= slot < self.slots:
-            raise ValueError(f"no slot {slot}: there are {self.slots}")
         if width < 1 or height < 1:
             raise ValueError(f"{width}x{height} cells")
         plan = self._plan or choose_cuda(width, height, torus, self.device.info.multiprocessors)
+        self._check(slot, width, height, plan.layout)
+        return DeviceLife(self, slot, width, height, torus, plan)
+
+    def open_chained(self, slot: int, height: int, *, first: bool) -> ChainedDeviceLife:
+        if self.chain is None:
+            raise ValueError("there is no chain in this arena")
+        self.chain.check_height(height, first=first)
+        plan = self._chain_plan
+        rows = height + (0 if first else self.chain.slack)
+        self._check(slot, self.chain.width, rows, plan.layout)
+        return ChainedDeviceLife(self, slot, height, self._turns, plan, first=first)
+
+    def _check(self, slot: int, width: int, height: int, layout: CudaLayout) -> None:
+        """Raises ValueError where there is no such slot or no such room in it."""
+        if not 0 <= slot < self.slots:
+            raise ValueError(f"no slot {slot}: there are {self.slots}")
         try:
-            nbytes = layout_bytes(plan.layout, height)
+            nbytes = layout_bytes(layout, height)
         except MemoryError as error:
             raise ValueError(str(error)) from None
         if nbytes > self.memory[slot].nbytes:
             raise ValueError(f"{width}x{height} cells in {self.memory[slot].nbytes} bytes")
-        return DeviceLife(self, slot, width, height, torus, plan)
 
     def close(self) -> None:
         self.memory.clear()
+        self.history.clear()
         self._staging = threading.local()
 
     def module(self, plan: CudaPlan, torus: bool) -> Module:
@@ -100,6 +187,8 @@ class DeviceArena(LifeArena):
 
 class DeviceLife(LifeUniverse):
     """In panels, in a slot of an arena. plan: of the longest passes."""
+
+    base = 0  # the row of the memory at which row 0 stands
 
     def __init__(
         self,
@@ -122,22 +211,8 @@ class DeviceLife(LifeUniverse):
                 plan = self._plan
                 if steps != plan.steps:
                     plan = cuda_plan(layout, self.height, steps, device.info.multiprocessors)
-                module = self._arena.module(plan, self._torus)
-                teams = layout.panels * -(-self.height // plan.segment)
-                grid = (-(-teams * layout.lanes // 32), 1, 1)
-                sizes = [
-                    np.int32(value)
-                    for value in (
-                        layout.period,
-                        self.height,
-                        layout.panels,
-                        layout.useful,
-                        layout.halo,
-                        plan.segment,
-                    )
-                ]
                 for _ in range(count):
-                    module.launch("life", grid, (32, 1, 1), memory[slot], memory[-1], *sizes)
+                    self._launch(plan, self.height, 0, 0)
                     # Interrupted before this, the pass is made again from what it read.
                     memory[slot], memory[-1] = memory[-1], memory[slot]
                     self.generation += steps
@@ -146,6 +221,20 @@ class DeviceLife(LifeUniverse):
                         device.synchronize()
         finally:
             device.synchronize()  # other threads may use the memory next
+
+    def _launch(self, plan: CudaPlan, height: int, source_row: int, target_row: int) -> None:
+        """Queue a pass over rows from source_row of the slot on, to target_row of the spare."""
+        layout, memory = plan.layout, self._arena.memory
+        teams = layout.panels * -(-height // plan.segment)
+        sizes = (layout.period, height, layout.panels, layout.useful, layout.halo, plan.segment)
+        self._arena.module(plan, self._torus).launch(
+            "life",
+            (-(-teams * layout.lanes // 32), 1, 1),
+            (32, 1, 1),
+            Slice(memory[self._slot], source_row * row_bytes(layout)),
+            Slice(memory[-1], target_row * row_bytes(layout)),
+            *(np.int32(value) for value in sizes),
+        )
 
     def put(self, y: int, words: Words) -> None:
         self.check_rows(y, words)
@@ -197,7 +286,7 @@ class DeviceLife(LifeUniverse):
             np.int32(value)
             for value in (
                 self.width,
-                first,
+                self.base + first,
                 len(band),
                 2 * band.shape[1],
                 layout.panels,
@@ -205,3 +294,64 @@ class DeviceLife(LifeUniverse):
                 layout.halo,
             )
         ]
+
+
+class ChainedDeviceLife(ChainedUniverse, DeviceLife):
+    """Its rows stand at the same place of every buffer; what it takes, right in front of them."""
+
+    def __init__(
+        self,
+        arena: DeviceArena,
+        slot: int,
+        height: int,
+        turns: ChainTurns,
+        plan: CudaPlan,
+        *,
+        first: bool,
+    ) -> None:
+        ChainedUniverse.__init__(self, turns, height, first=first)
+        self._arena, self._slot, self._torus = arena, slot, self.chain.torus
+        self._plan = self._plan_of(plan, height, self.chain.longest)
+        self._queued = 0
+
+    def _plan_of(self, plan: CudaPlan, height: int, steps: int) -> CudaPlan:
+        if plan is self._arena._plan and plan.steps == steps:
+            return plan
+        return cuda_pass(plan.layout, height, steps, self._arena.device.info.multiprocessors)
+
+    def step(self, generations: int) -> None:
+        try:
+            super().step(generations)
+        finally:
+            self._arena.device.synchronize()  # other threads may use the memory next
+
+    def _make(self, i: int) -> None:
+        memory, slot = self._arena.memory, self._slot
+        steps = self.chain.passes[i]
+        above = 0 if self.first else 2 * steps
+        plan = self._plan_of(self._plan, self.height + above, steps)
+        start = self.base - above
+        self._launch(plan, self.height + above, start, start + above // 2)
+        # Interrupted before this, the pass is made again from what it read.
+        memory[slot], memory[-1] = memory[-1], memory[slot]
+        self.generation += steps
+        self._turns.made += 1
+        self._queued += 1
+        if self._queued % _QUEUED == 0:
+            self._arena.device.synchronize()
+
+    def _take(self, i: int) -> None:
+        first, end = self.entry(i)
+        slot = self._arena.memory[self._slot]
+        self._copy(slot, self.base - (end - first), self._arena.history[0], first, end - first)
+
+    def _leave(self, i: int) -> None:
+        first, end = self.left_rows(i)
+        to = self.entry(i)[0]
+        slot = self._arena.memory[self._slot]
+        self._copy(self._arena.history[0], to, slot, self.base + first, end - first)
+
+    def _copy(self, target: Buffer, to: int, source: Buffer, first: int, count: int) -> None:
+        """Rows."""
+        row = row_bytes(self._plan.layout)
+        self._arena.device.copy(target, to * row, source, first * row, count * row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -38,33 +39,69 @@ def choose_cpu(
     vector_bits: int,
     cache_bytes: int,
     threads: int,
+    *,
+    chained: bool = False,
 ) -> CpuPlan:
     """The plan that should finish `generations` soonest, by a model of its cost.
 
     cache_bytes: of the level 2 cache of one core, which the rows in flight must fit.
+    chained: for universes of this height, at least 2, that follow others in a chain.
     """
     best: tuple[float, CpuPlan] | None = None
     limit = max(1, generations)
+    if chained:
+        limit = min(limit, height // 2)
     for steps in sorted({min(limit, t) for t in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128)}):
-        passes = -(-limit // steps)
-        for panels, useful, columns, halo in _panels(width, torus, steps, vector_bits):
-            row_bytes = columns * vector_bits // 8
-            if 2 * steps * row_bytes > cache_bytes * 5 // 8 and steps > 8:
-                continue
-            block_rows = max(6, min(60, cache_bytes // 8 // row_bytes)) // 3 * 3
-            per_row = steps * (columns + _COLUMN_COST * 2) + (
-                _ROW_COST if columns == MAX_COLUMNS else _RAGGED_ROW_COST
-            )
-            for bands in _bands(height, panels, threads):
-                band_rows = -(-height // bands)
-                tasks = panels * -(-height // band_rows)
-                rounds = -(-tasks // threads)
-                cost = passes * rounds * ((band_rows + 1.5 * steps) * per_row + _TASK_COST)
-                if best is None or cost < best[0]:
-                    plan = CpuPlan(steps, panels, useful, columns, halo, band_rows, block_rows)
-                    best = cost, plan
+        passes = -(-max(1, generations) // steps)
+        rows = height + 2 * steps if chained else height
+        for fits, cost, plan in _cpu_plans(
+            width, rows, torus, steps, vector_bits, cache_bytes, threads
+        ):
+            if fits and (best is None or passes * cost < best[0]):
+                best = passes * cost, plan
     assert best is not None
     return best[1]
+
+
+@lru_cache(maxsize=256)
+def cpu_plan(
+    width: int,
+    height: int,
+    torus: bool,
+    steps: int,
+    vector_bits: int,
+    cache_bytes: int,
+    threads: int,
+) -> CpuPlan:
+    """The best plan of a pass of `steps` generations, at most 128."""
+    plans = _cpu_plans(width, height, torus, steps, vector_bits, cache_bytes, threads)
+    return min(plans, key=lambda found: (not found[0], found[1]))[2]
+
+
+def _cpu_plans(
+    width: int,
+    height: int,
+    torus: bool,
+    steps: int,
+    vector_bits: int,
+    cache_bytes: int,
+    threads: int,
+) -> Iterator[tuple[bool, float, CpuPlan]]:
+    """(whether it fits the cache, cost, plan) of plans of one pass."""
+    for panels, useful, columns, halo in _panels(width, torus, steps, vector_bits):
+        row_bytes = columns * vector_bits // 8
+        fits = 2 * steps * row_bytes <= cache_bytes * 5 // 8 or steps <= 8
+        block_rows = max(6, min(60, cache_bytes // 8 // row_bytes)) // 3 * 3
+        per_row = steps * (columns + _COLUMN_COST * 2) + (
+            _ROW_COST if columns == MAX_COLUMNS else _RAGGED_ROW_COST
+        )
+        for bands in _bands(height, panels, threads):
+            band_rows = -(-height // bands)
+            tasks = panels * -(-height // band_rows)
+            rounds = -(-tasks // threads)
+            cost = rounds * ((band_rows + 1.5 * steps) * per_row + _TASK_COST)
+            plan = CpuPlan(steps, panels, useful, columns, halo, band_rows, block_rows)
+            yield fits, cost, plan
 
 
 def _panels(
@@ -181,14 +218,21 @@ def choose_cuda(width: int, height: int, torus: bool, multiprocessors: int) -> C
     best: tuple[float, CudaPlan] | None = None
     for lanes in (32, 16, 8):
         layout = cuda_layout(width, torus, words, lanes, steps)
-        for rounds in range(1, 9):
-            plan = cuda_plan(layout, height, steps, multiprocessors, rounds=rounds)
-            cost = _rounds(plan, height, multiprocessors) * (plan.segment + steps + 8.0)
-            cost += 0.04 * plan.segment  # teams of one round do not end together
-            if best is None or cost < best[0]:
-                best = cost, plan
+        plan = cuda_pass(layout, height, steps, multiprocessors)
+        cost = _cost(plan, height, multiprocessors)
+        if best is None or cost < best[0]:
+            best = cost, plan
     assert best is not None
     return best[1]
+
+
+@lru_cache(maxsize=256)
+def cuda_pass(layout: CudaLayout, height: int, steps: int, multiprocessors: int) -> CudaPlan:
+    """As choose_cuda(), where layout and steps are given."""
+    plans = [
+        cuda_plan(layout, height, steps, multiprocessors, rounds=rounds) for rounds in range(1, 9)
+    ]
+    return min(plans, key=lambda plan: _cost(plan, height, multiprocessors))
 
 
 def cuda_plan(
@@ -203,6 +247,12 @@ def cuda_plan(
     slots = multiprocessors * _RESIDENT * (32 // layout.lanes)
     segments = max(1, min(slots * rounds // layout.panels, height // (4 * steps)))
     return CudaPlan(layout, steps, -(-height // segments), _RESIDENT)
+
+
+def _cost(plan: CudaPlan, height: int, multiprocessors: int) -> float:
+    rounds = _rounds(plan, height, multiprocessors)
+    # The last term: teams of one round do not end together.
+    return rounds * (plan.segment + plan.steps + 8.0) + 0.04 * plan.segment
 
 
 def _rounds(plan: CudaPlan, height: int, multiprocessors: int) -> int:

@@ -16,13 +16,13 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels.backend import PAGE
-from kernels.device import Buffer, DeviceInfo
+from kernels.device import Buffer, DeviceInfo, Slice
 
 from .build import build
 
@@ -101,7 +101,7 @@ class EmulatedModule:
         kernel: str,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
-        *args: Buffer | np.integer[Any],
+        *args: Buffer | Slice | np.integer[Any],
         shared: int = 0,
     ) -> None:
         try:
@@ -131,7 +131,7 @@ class EmulatedModule:
             raise RuntimeError(f"{kernel}: {message.value.decode(errors='replace')}")
         self._device.check_guards(kernel)
 
-    def _slots(self, kernel: str, args: tuple[Buffer | np.integer[Any], ...]) -> list[int]:
+    def _slots(self, kernel: str, args: tuple[Buffer | Slice | np.integer[Any], ...]) -> list[int]:
         expected = self._signature(kernel)
         if expected is not None and len(expected) != len(args):
             raise RuntimeError(f"{kernel} has {len(expected)} parameters, not {len(args)}")
@@ -140,6 +140,9 @@ class EmulatedModule:
             if isinstance(arg, EmulatedBuffer):
                 given = "p8"
                 values.append(arg.address)
+            elif isinstance(arg, Slice):
+                given = "p8"
+                values.append(_address(arg))
             elif isinstance(arg, np.integer):
                 given = f"i{arg.dtype.itemsize}"
                 values.append(int(arg) & 0xFFFFFFFFFFFFFFFF)
@@ -217,6 +220,19 @@ class EmulatedDevice:
             raise ValueError("the array is not C-contiguous")
         target.reshape(-1).view(np.uint8)[:] = _span(source, offset, target.nbytes)
 
+    def copy(
+        self,
+        target: Buffer,
+        target_offset: int,
+        source: Buffer,
+        source_offset: int,
+        nbytes: int,
+    ) -> None:
+        to, start = _span(target, target_offset, nbytes), _span(source, source_offset, nbytes)
+        if np.may_share_memory(to, start):
+            raise ValueError("a copy whose source and target overlap")
+        to[:] = start
+
     def synchronize(self) -> None:
         pass
 
@@ -263,6 +279,11 @@ def _span(buffer: Buffer, offset: int, nbytes: int) -> npt.NDArray[np.uint8]:
             f"bytes {offset} to {offset + nbytes} of a buffer of {buffer.nbytes} bytes"
         )
     return buffer.data[offset : offset + nbytes]
+
+
+def _address(part: Slice) -> int:
+    _span(part.buffer, part.offset, 0)
+    return cast(EmulatedBuffer, part.buffer).address + part.offset
 
 
 def _libc() -> ctypes.CDLL:

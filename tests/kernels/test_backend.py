@@ -7,14 +7,27 @@ import sys
 from typing import assert_type
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kernels import choose, cpu
-from kernels.backend import Backend, BackendUnavailableError, LifeArena, LifeUniverse
+from kernels.backend import (
+    Backend,
+    BackendUnavailableError,
+    LifeArena,
+    LifeUniverse,
+    even_passes,
+)
 from kernels.choose import NAMES, explain, pick
-from kernels.cpu import CpuArena, CpuBackend, CpuLife
+from kernels.cpu import ChainedCpuLife, CpuArena, CpuBackend, CpuLife
 from kernels.cuda import CudaBackend
-from kernels.life.cuda import DeviceArena, DeviceLife
-from kernels.reference import ReferenceArena, ReferenceBackend, ReferenceLife
+from kernels.life.cuda import ChainedDeviceLife, DeviceArena, DeviceLife
+from kernels.reference import (
+    ChainedReferenceLife,
+    ReferenceArena,
+    ReferenceBackend,
+    ReferenceLife,
+)
 
 needs_extension = pytest.mark.skipif(not cpu.levels(), reason="the extension is not built")
 
@@ -93,6 +106,14 @@ def test_an_error_of_another_kind_is_not_hidden(monkeypatch: pytest.MonkeyPatch)
         pick()
 
 
+@given(st.integers(1, 10**4), st.integers(1, 200))
+def test_even_passes(generations: int, longest: int) -> None:
+    passes = even_passes(generations, longest)
+    assert sum(passes) == generations
+    assert len(passes) == -(-generations // longest)
+    assert longest >= max(passes) <= min(passes) + 1
+
+
 def test_reference_is_always_there() -> None:
     assert type(pick("reference")) is ReferenceBackend
 
@@ -135,9 +156,10 @@ def test_contracts_are_abstract() -> None:
         "describe",
         "life_arena",
         "arena_bytes",
+        "life_chain",
         "free_device_memory",
     }
-    assert LifeArena.__abstractmethods__ == {"open", "close"}
+    assert LifeArena.__abstractmethods__ == {"open", "open_chained", "close"}
     assert LifeUniverse.__abstractmethods__ == {"step", "put", "get"}
 
 
@@ -165,6 +187,12 @@ def test_arenas_take_what_the_contract_says(made: type[LifeArena]) -> None:
     assert_takes(made, LifeArena)
 
 
-@pytest.mark.parametrize("made", [ReferenceLife, CpuLife, DeviceLife])
+@pytest.mark.parametrize(
+    "made",
+    [
+        *(ReferenceLife, CpuLife, DeviceLife),
+        *(ChainedReferenceLife, ChainedCpuLife, ChainedDeviceLife),
+    ],
+)
 def test_universes_take_what_the_contract_says(made: type[LifeUniverse]) -> None:
     assert_takes(made, LifeUniverse)

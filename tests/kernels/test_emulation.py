@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kernels.device import Device
+from kernels.device import Device, Slice
 from tests.emulation import EmulatedDevice
 from tests.emulation.emulated import EmulatedModule
 from tests.emulation.sanitized import run_sanitized
@@ -433,6 +433,23 @@ def test_writes_outside_are_reported(
         module.launch("k", ONE, ONE, out)
 
 
+def test_pointers_into_buffers(device: EmulatedDevice, build: Build) -> None:
+    module = build(device, "u32* to, const u32* from", "to[threadIdx.x] = from[threadIdx.x];")
+    values = np.arange(100, dtype=np.uint32)
+    source, target = put(device, values), put(device, np.zeros(50, np.uint32))
+    module.launch("k", ONE, (32, 1, 1), Slice(target, 4 * 10), Slice(source, 4 * 68))
+    module.launch("k", ONE, (1, 1, 1), Slice(target, 0), source)
+    expected = np.zeros(50, np.uint32)
+    expected[10:42] = values[68:]
+    np.testing.assert_array_equal(get(cast(Device, device), target), expected)
+    for offset in (-4, 204):
+        with pytest.raises(ValueError, match="buffer of 200 bytes"):
+            module.launch("k", ONE, ONE, Slice(target, offset), source)
+    message = "heap-buffer-overflow" if device.sanitize else "past the end of a buffer"
+    with pytest.raises(RuntimeError, match=message):
+        module.launch("k", ONE, (32, 1, 1), Slice(target, 4 * 19), source)
+
+
 def test_arguments_are_checked(build: Build) -> None:
     device = EmulatedDevice()
     module = build(device, "u32* out, int n, u64 m", "")
@@ -464,6 +481,24 @@ def test_a_source_that_does_not_compile(build: Build) -> None:
 
 
 # --- memory ------------------------------------------------------------------
+
+
+def test_copies_within_the_device() -> None:
+    device = EmulatedDevice()
+    values = np.arange(20, dtype=np.uint32)
+    source, target = put(device, values), put(device, values)
+    device.copy(target, 4, source, 40, 12)
+    device.copy(target, 80, source, 80, 0)
+    device.copy(source, 0, source, 40, 40)
+    expected = values.copy()
+    expected[1:4] = values[10:13]
+    np.testing.assert_array_equal(get(cast(Device, device), target), expected)
+    np.testing.assert_array_equal(get(cast(Device, device), source), np.tile(values[10:], 2))
+    for to, start, nbytes in ((72, 0, 12), (0, 72, 12), (-4, 0, 4), (0, -4, 4)):
+        with pytest.raises(ValueError, match="buffer of 80 bytes"):
+            device.copy(target, to, source, start, nbytes)
+    with pytest.raises(ValueError, match="overlap"):
+        device.copy(target, 0, target, 8, 12)
 
 
 def test_memory_is_counted_and_freed() -> None:
@@ -523,7 +558,7 @@ def test_threads_share_a_device(build: Build) -> None:
 SANITIZED = """
 import numpy as np
 from pathlib import Path
-from kernels.device import Device
+from kernels.device import Device, Slice
 from tests.emulation import EmulatedDevice
 
 device = EmulatedDevice()

@@ -16,11 +16,12 @@ from kernels import cpu
 from kernels.backend import Backend, BackendUnavailableError
 from kernels.cpu import CpuArena, CpuBackend, CpuLife
 from kernels.life import ref
-from kernels.life.plan import MAX_COLUMNS, CpuPlan, choose_cpu
+from kernels.life.plan import MAX_COLUMNS, CpuPlan, choose_cpu, cpu_plan
 from tests.contracts import (
     LifeContract,
     Size,
     assert_holds,
+    check_chain,
     history,
     interrupted_after,
     pack,
@@ -217,6 +218,18 @@ def test_a_plan_serves_whole_passes_only() -> None:
     assert_holds(universe, pack(ref.run(soup(65, 33), *LIFE, True, 26)))
 
 
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+def test_chains_of_a_plan(backend: CpuBackend, torus: bool) -> None:
+    """Passes of any length, blocks of any height, over bands and panels of any size."""
+    for steps, t, useful in ((1, 4, 64), (6, 6, 128), (6, 17, 64), (13, 39, 192)):
+        plan = with_halo(200, backend.vector_bits, steps, useful, band_rows=7, block_rows=6)
+        shape, shapes = (200, t, torus, 30), [(200, 2 * t + 60, torus), (200, 60, torus)]
+        arena = CpuArena(backend, shapes, 2, *HIGH_LIFE, plan, shape)
+        assert arena.chain
+        assert arena.chain.longest <= steps
+        check_chain(backend, shape, (3, 20, 0), rule=HIGH_LIFE, arena=arena)
+
+
 GOOD = {
     "width": 100,
     "torus": True,
@@ -341,6 +354,38 @@ def test_choice(
     assert 2 * plan.block_rows * row_bytes <= cache_bytes or plan.block_rows == 6
     # Blocks of three rows at a time have no rest (life.cpp).
     assert plan.block_rows % 3 == 0
+
+
+@settings(deadline=None)
+@given(
+    width=WIDTHS,
+    height=st.one_of(st.integers(2, 100), st.integers(2, 10**6)),
+    torus=st.booleans(),
+    generations=st.one_of(st.integers(1, 200), st.just(1 << 30)),
+    vector_bits=st.sampled_from([128, 256, 512]),
+    cache_bytes=st.sampled_from([1 << 15, 1 << 18, 1 << 21]),
+    threads=st.one_of(st.integers(1, 9), st.integers(1, 256)),
+)
+def test_choice_for_a_chain(
+    width: int,
+    height: int,
+    torus: bool,
+    generations: int,
+    vector_bits: int,
+    cache_bytes: int,
+    threads: int,
+) -> None:
+    """Passes that a follower is high enough for; then those of any steps that they may have."""
+    machine = vector_bits, cache_bytes, threads
+    plan = choose_cpu(width, height, torus, generations, *machine, chained=True)
+    assert fits(plan, width, torus, vector_bits)
+    assert plan.steps <= generations
+    assert 2 * plan.steps <= height
+    for steps in {1, plan.steps // 2 + 1, plan.steps, 128}:
+        plan = cpu_plan(width, height, torus, steps, *machine)
+        assert plan.steps == steps
+        assert fits(plan, width, torus, vector_bits)
+        assert plan.band_rows <= height
 
 
 def test_choice_makes_sense() -> None:

@@ -18,15 +18,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from kernels.backend import Backend, LifeArena, Shape
+from kernels.backend import Backend, ChainShape, LifeArena, LifeChain, Shape
 from kernels.device import Device
 from kernels.life import cuda, ref
-from kernels.life.cuda import SOURCE, DeviceArena, device_bytes
+from kernels.life.cuda import SOURCE, DeviceArena, chain_plan, device_bytes, device_chain
 from kernels.life.plan import (
+    SHORT_PASSES,
     CudaLayout,
     CudaPlan,
     choose_cuda,
     cuda_layout,
+    cuda_pass,
     cuda_plan,
     pass_steps,
 )
@@ -36,6 +38,7 @@ from tests.contracts import (
     LifeContract,
     Size,
     assert_holds,
+    check_chain,
     history,
     make,
     pack,
@@ -77,12 +80,23 @@ class EmulatedBackend(Backend):
         return "emulated"
 
     def life_arena(
-        self, shapes: Sequence[Shape], slots: int, *, birth: int, survival: int
+        self,
+        shapes: Sequence[Shape],
+        slots: int,
+        *,
+        birth: int,
+        survival: int,
+        chain: ChainShape | None = None,
     ) -> LifeArena:
-        return DeviceArena(device(), shapes, slots, birth, survival)
+        return DeviceArena(device(), shapes, slots, birth, survival, chain=chain)
 
-    def arena_bytes(self, shapes: Sequence[Shape], slots: int) -> tuple[int, int]:
-        return 0, device_bytes(shapes, slots, device().info.multiprocessors)
+    def arena_bytes(
+        self, shapes: Sequence[Shape], slots: int, chain: ChainShape | None = None
+    ) -> tuple[int, int]:
+        return 0, device_bytes(shapes, slots, device().info.multiprocessors, chain)
+
+    def life_chain(self, chain: ChainShape) -> LifeChain:
+        return device_chain(chain, device().info.multiprocessors)
 
     def free_device_memory(self) -> int | None:
         return device().free_memory()
@@ -100,6 +114,7 @@ class TestEmulated(LifeContract):
     any_rule = st.just(LIFE)
     padded = (65,)
     ship_times = (4, 40, 100)
+    chain_widths = (5, 64, 577, 4100)
     patient = False
 
     @pytest.fixture
@@ -222,6 +237,61 @@ def test_universe_that_repeats_on_a_torus() -> None:
     assert_holds(universe, pack(ref.run(soup(5, 7), *LIFE, True, 20)))
 
 
+# --- chains of given plans ---------------------------------------------------------
+
+
+def check_planned_chain(
+    layout: CudaLayout, width: int, torus: bool, steps: int, t: int, on: Device | None = None
+) -> None:
+    plan = CudaPlan(layout, steps, 5, resident=8)
+    shape, shapes = (width, t, torus, 4 * steps), [(width, 2 * t + 4 * steps + 9, torus)]
+    arena = DeviceArena(on or device(), shapes, 2, *HIGH_LIFE, plan, shape)
+    assert arena.chain
+    assert arena.chain.longest <= steps
+    check_chain(EmulatedBackend(), shape, (5, 0, 2), rule=HIGH_LIFE, arena=arena)
+
+
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+@pytest.mark.parametrize(("lanes", "words"), [(8, 2), (8, 3), (16, 4), (32, 1)])
+def test_chains_of_a_plan(lanes: int, words: int, torus: bool) -> None:
+    """Of several panels, aligned or not; short passes at the end."""
+    for width in widths_of(lanes, words):
+        layout = cuda_layout(width, torus, words, lanes, 3)
+        assert layout.panels > 1
+        for t in (3, 7):
+            check_planned_chain(layout, width, torus, 3, t)
+
+
+def test_chain_of_many_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than are queued at once."""
+    monkeypatch.setattr(cuda, "_QUEUED", 3)
+    check_chain(EmulatedBackend(), (300, 20, True, 4), (3, 0))
+
+
+def test_chain_of_more_cells_than_kernels_address() -> None:
+    for shapes, typical in (([(64, 64, True), (1 << 20, 1 << 20, True)], 8), ([], 1 << 20)):
+        shape = (1 << 20, 5, True, typical)
+        with pytest.raises(MemoryError, match="address"):
+            device_bytes([(64, 64, True), *shapes], 1, 4, shape)
+        with pytest.raises(MemoryError, match="address"):
+            DeviceArena(device(), [(64, 64, True), *shapes], 1, *LIFE, chain=shape)
+
+
+def test_device_memory_of_a_chain() -> None:
+    """As device_bytes() tells, and all of it is given back."""
+    fresh = cast(Device, Emulated("forward"))
+    shapes: list[Shape] = [(1024, 300, True), (700, 411, False)]
+    shape, before = (1024, 60, True, 310), fresh.free_memory()
+    arena = DeviceArena(fresh, shapes, 3, *LIFE, chain=shape)
+    follower = arena.open_chained(0, 310, first=False)
+    follower.put(0, pack(soup(1024, 310)))
+    expected = device_bytes(shapes, 3, fresh.info.multiprocessors, shape)
+    staged = max(128 * 310, 88 * 411)
+    assert before - fresh.free_memory() == expected - 2 * staged + 128 * 310
+    del follower, arena
+    assert fresh.free_memory() == before
+
+
 # --- rows put and got in bands ---------------------------------------------------
 
 
@@ -279,6 +349,19 @@ def test_shapes_on_a_gpu(lanes: int, words: int, steps: int, torus: bool) -> Non
         for segment in (40, 33):
             plan = CudaPlan(layout, steps, segment, resident=8)
             check_plan(plan, (width, 100), torus, HIGH_LIFE, on=gpu)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+@pytest.mark.parametrize(("words", "steps"), [(4, 7), (3, 9), (2, 4)])
+def test_chains_of_a_plan_on_a_gpu(words: int, steps: int, torus: bool) -> None:
+    from kernels.cuda import CudaDevice
+
+    gpu = cast(Device, CudaDevice())
+    for lanes in (8, 32):
+        for width in widths_of(lanes, words):
+            layout = cuda_layout(width, torus, words, lanes, steps)
+            check_planned_chain(layout, width, torus, steps, 3 * steps - 1, on=gpu)
 
 
 @pytest.mark.gpu
@@ -382,6 +465,29 @@ def test_choice(width: int, height: int, torus: bool, multiprocessors: int) -> N
         assert short.layout == plan.layout
         assert short.layout.halo >= short.steps == steps
         assert 1 <= short.segment <= height
+        again = cuda_pass(plan.layout, height, steps, multiprocessors)
+        assert (again.layout, again.steps) == (plan.layout, steps)
+        assert 1 <= again.segment <= height
+    assert cuda_pass(plan.layout, height, plan.steps, multiprocessors) == plan
+
+
+@given(
+    WIDTHS,
+    st.one_of(st.integers(1, 60), st.integers(1, 10**5)),
+    st.booleans(),
+    st.one_of(st.integers(2, 40), st.integers(2, 10**6)),
+    st.sampled_from([1, 4, 132]),
+)
+def test_passes_of_a_chain(
+    width: int, generations: int, torus: bool, height: int, multiprocessors: int
+) -> None:
+    """All of them as long as the layout is for, or of the few lengths that are compiled."""
+    shape = width, generations, torus, height
+    plan, chain = chain_plan(shape, multiprocessors), device_chain(shape, multiprocessors)
+    assert sum(chain.passes) == generations
+    assert 2 * chain.longest <= height
+    assert set(chain.passes) <= {plan.steps, *SHORT_PASSES}
+    assert plan.layout.halo >= chain.longest
 
 
 @given(st.integers(0, 10**12), st.integers(1, 20))
