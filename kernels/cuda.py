@@ -101,6 +101,11 @@ class _Lease:
         self._idle.append(self.stream)
 
 
+# PyCUDA unloads modules only in the thread that made their context, and whatever thread
+# collects garbage may be another one: devices live as long as the process.
+_KEPT: list[CudaDevice] = []
+
+
 class CudaDevice:
     """One GPU: kernels.device.Device through PyCUDA, on its primary context.
 
@@ -129,6 +134,7 @@ class CudaDevice:
             capability=capability,
         )
         self._modules: dict[Any, CudaModule] = {}
+        _KEPT.append(self)
         self._loading = threading.Lock()
         self._idle: list[Any] = []  # streams
         self._mine = threading.local()

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from lifesim.patterns import write as write_pattern
     from lifesim.rule import Rule
     from lifesim.soup import random_grid
+    from lifesim.store.universe import Universe
+    from lifesim.stream.run import StreamedLife
     from lifesim.topology import Topology
 
 __all__ = [
@@ -31,7 +33,9 @@ __all__ = [
     "Pattern",
     "Progress",
     "Rule",
+    "StreamedLife",
     "Topology",
+    "Universe",
     "digest",
     "random_grid",
     "read_pattern",
@@ -47,7 +51,9 @@ _HOME = {
     "Pattern": "patterns",
     "Progress": "engine",
     "Rule": "rule",
+    "StreamedLife": "stream.run",
     "Topology": "topology",
+    "Universe": "store.universe",
     "digest": "digest",
     "random_grid": "soup",
     "read_pattern": "patterns:read",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Protocol
@@ -13,7 +14,7 @@ from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
 from lifesim.patterns import Pattern
 from lifesim.rule import Rule
-from lifesim.store.make import from_grid, make_universe
+from lifesim.store.make import check_room, from_grid, make_universe
 from lifesim.store.tiling import tile_universe
 from lifesim.store.universe import check_new
 from lifesim.topology import Topology
@@ -54,7 +55,8 @@ class Running(Holder, Drawn, Protocol):
 
 
 class Output(ABC):
-    """One --out. check() comes first, add() is called for snapshots, close() once at the end.
+    """One --out. check() comes first, add() is called for snapshots, close() once at the end,
+    or cut() where a universe on disk stopped between two generations.
 
     written: the paths that exist because of it, so far. After a failed add() the
     output can go on, or be closed with what it has.
@@ -73,6 +75,14 @@ class Output(ABC):
     @abstractmethod
     def close(self, life: Running) -> None:
         """Write what is left to write."""
+
+    @property
+    def has_snapshots(self) -> bool:
+        """Whether there is something to write without the end."""
+        return False
+
+    def cut(self) -> None:  # noqa: B027
+        """Write the snapshots, if there are any."""
 
     def abort(self) -> None:  # noqa: B027
         """Leave nothing half-written. Does nothing to what close() has finished."""
@@ -110,17 +120,17 @@ class View:
         return box, render.choose_scale(box.width, box.height, PICTURE_PIXELS)
 
 
-def open_output(path: str, every: int | None, view: View) -> Output:
+def open_output(path: str, every: int | None, view: View, origin: str = "") -> Output:
     """The output that a path's extension asks for.
 
-    Raises LifesimError for an unknown extension or a place that cannot be written to:
-    before the run, not after it.
+    origin: what the universe began as, for a directory to say. Raises LifesimError for an
+    unknown extension or a place that cannot be written to: before the run, not after it.
     """
     plain = path.lower().removesuffix(".gz")
     extensions = list(dict.fromkeys(e for known in patterns.formats().values() for e in known))
     output: Output
     if is_directory_name(path):
-        return _Directory(path)
+        return _Directory(path, origin)
     if path == "-" or plain.endswith(tuple(extensions)):
         output = _Patterns(path, every)
     elif path.lower().endswith(".csv"):
@@ -140,7 +150,10 @@ def open_output(path: str, every: int | None, view: View) -> Output:
 
 def is_directory_name(path: str) -> bool:
     """Whether a path to be written names a universe directory: it has no extension."""
-    return path.endswith("/") or (path != "-" and not Path(path).suffix)
+    if path in ("", "-"):
+        return False
+    # soup-64x64-0.5-1 ends in a number.
+    return path.endswith("/") or not re.match(r"\.[A-Za-z]", Path(path).suffix)
 
 
 def check_target(path: str) -> None:
@@ -193,9 +206,13 @@ class _Patterns(_Snapshots):
 class _Directory(Output):
     """The end as a universe directory."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, origin: str) -> None:
         super().__init__(path)
+        self._origin = origin
         check_new(path)
+
+    def check(self, width: int, height: int) -> None:
+        check_room(self.path, width, height)
 
     def add(self, life: Running) -> None:
         pass
@@ -203,7 +220,14 @@ class _Directory(Output):
     def close(self, life: Running) -> None:
         tiling = tile_universe(life.width, life.height, life.topology is Topology.TORUS)
         source = from_grid(life.grid())
-        make_universe(self.path, tiling, source, rule=life.rule, generation=life.generation).close()
+        make_universe(
+            self.path,
+            tiling,
+            source,
+            rule=life.rule,
+            generation=life.generation,
+            origin=self._origin,
+        ).close()
         self.written.append(self.path)
 
 
@@ -238,9 +262,16 @@ class _Animation(Output):
     def close(self, life: Running) -> None:
         if not self._frames:
             self.add(life)
-        assert self._writer is not None
-        self._writer.close()
-        self.written.append(self.path)
+        self.cut()
+
+    @property
+    def has_snapshots(self) -> bool:
+        return self._frames > 0
+
+    def cut(self) -> None:
+        if self._writer is not None and self._frames:
+            self._writer.close()
+            self.written.append(self.path)
 
     def abort(self) -> None:
         if self._writer is not None:
@@ -269,9 +300,16 @@ class _Series(Output):
 
     def close(self, life: Running) -> None:
         self.add(life)
-        assert self._draft is not None
-        self._draft.finish()
-        self.written.append(self.path)
+        self.cut()
+
+    @property
+    def has_snapshots(self) -> bool:
+        return self._last >= 0
+
+    def cut(self) -> None:
+        if self._draft is not None and self._last >= 0:
+            self._draft.finish()
+            self.written.append(self.path)
 
     def abort(self) -> None:
         if self._draft is not None:

@@ -15,10 +15,9 @@ import click
 from kernels.backend import Backend
 from kernels.choose import explain
 from lifesim.engine import Life, Progress
-from lifesim.errors import LifesimError
+from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.outputs import Output
 from lifesim.start import Start
-from lifesim.store.universe import Universe
 from lifesim.stream.run import StreamedLife
 
 
@@ -36,7 +35,8 @@ class Outcome:
         line = line or str(error)
         if line not in self.errors:
             self.errors.append(line)
-        self.exit_code = getattr(error, "exit_code", 2)
+        if self.exit_code != DamagedDataError.exit_code:  # the worst of all
+            self.exit_code = getattr(error, "exit_code", 2)
 
 
 def busy(what: str, show: bool = True) -> AbstractContextManager[object]:
@@ -48,18 +48,25 @@ def busy(what: str, show: bool = True) -> AbstractContextManager[object]:
     return Console(stderr=True).status(what)
 
 
-def _pick(backend: str, device: int, threads: int | None, quiet: bool) -> Backend:
-    runner, passed_over = explain(backend, device=device, threads=threads)
-    if runner.name == "reference" and passed_over and not quiet:
-        # The last one is of the CPU backend, and says how to get it.
-        reason = passed_over[-1].partition(": ")[2]
-        click.echo(f"lifesim: running on the slow reference backend: {reason}", err=True)
-    return runner
+def pick_devices(backend: str, devices: Sequence[int], threads: int | None) -> list[Backend]:
+    """A backend for each device; says where it is a slow one that nobody asked for."""
+    runners = []
+    for device in devices:
+        runner, passed_over = explain(backend, device=device, threads=threads)
+        if runner.name != "cuda" and len(devices) > 1:
+            names = ",".join(map(str, devices))
+            raise LifesimError(f"--device {names} means GPUs, but {runner.name} computes here")
+        if runner.name == "reference" and passed_over:
+            # The last one is of the CPU backend, and says how to get it.
+            reason = passed_over[-1].partition(": ")[2]
+            click.echo(f"lifesim: running on the slow reference backend: {reason}", err=True)
+        runners.append(runner)
+    return runners
 
 
 def begin(start: Start, backend: str, device: int, threads: int | None, quiet: bool) -> Life:
     """The universe in its backend; says what the person should know of either."""
-    runner = _pick(backend, device, threads, quiet=False)
+    (runner,) = pick_devices(backend, [device], threads)
     if start.note and not quiet:
         click.echo(f"lifesim: {start.note}", err=True)
     return Life(
@@ -68,26 +75,6 @@ def begin(start: Start, backend: str, device: int, threads: int | None, quiet: b
         topology=start.topology,
         generation=start.generation,
         backend=runner,
-    )
-
-
-def begin_streamed(
-    universe: Universe,
-    backend: str,
-    devices: Sequence[int],
-    threads: int | None,
-    *,
-    memory: int | None,
-    phase: int | None,
-    keep_previous: bool,
-    quiet: bool,
-) -> StreamedLife:
-    """The universe on disk with a backend for each device."""
-    runners = [_pick(backend, device, threads, quiet) for device in devices]
-    if len(runners) > 1 and any(runner.name != "cuda" for runner in runners):
-        raise LifesimError(f"several devices are GPUs, but {runners[0].name} computes here")
-    return StreamedLife(
-        universe, runners, memory=memory, generations=phase, keep_previous=keep_previous
     )
 
 
@@ -102,9 +89,10 @@ def drive(
     """Run for `steps`, and let the outputs write, with snapshots where `every` is given.
 
     steps: None finishes the run of a universe on disk that was broken off. The first
-    Ctrl-C, or what goes wrong, ends the run; then every output still writes what it can.
-    Ctrl-C while they do so gives up what is not yet written. Raises LifesimError, before
-    the run, for outputs that cannot be.
+    Ctrl-C, or what goes wrong, ends the run; then every output still writes what it can:
+    of a universe on disk that is between two generations, the snapshots so far. Ctrl-C while
+    they do so gives up what is not yet written. Raises LifesimError, before the run, for
+    outputs that cannot be.
     """
     for output in outputs:
         output.check(life.width, life.height)
@@ -122,10 +110,12 @@ def drive(
                     if bar is not None:
                         bar.update(now)
                     if stop.asked and now.done < now.total:
+                        if bar is not None and isinstance(life, StreamedLife):
+                            bar.say("stopping after what is under way (again: at once)")
                         raise KeyboardInterrupt
 
                 try:
-                    if every is not None:
+                    if every is not None and _begins_on_snapshot(life, steps, every):
                         snapshot(life)
                     if isinstance(life, Life):
                         assert steps is not None
@@ -140,11 +130,14 @@ def drive(
                     outcome.add(error)
             if outcome.interrupted:
                 outcome.exit_code = 130
-                click.echo(f"lifesim: interrupted {life.where()}", err=True)
+                click.echo(f"lifesim: interrupted {_left_off(life, outputs)}", err=True)
             for output in outputs:
                 try:
                     with busy(f"writing {output.path}", show):
-                        output.close(life)
+                        if _is_whole(life):
+                            output.close(life)
+                        else:
+                            output.cut()
                 except (LifesimError, MemoryError) as error:
                     outcome.add(error)
                 outcome.written += output.written
@@ -152,6 +145,30 @@ def drive(
             for output in outputs:
                 output.abort()
     return outcome
+
+
+def _begins_on_snapshot(life: Life | StreamedLife, steps: int | None, every: int) -> bool:
+    """Whether a run that is taken up again is where one that nothing broke off has a snapshot."""
+    if isinstance(life, Life):
+        return True
+    run = life.universe.manifest.run
+    if run is None or steps not in (None, run[1] - run[0]):
+        return life.universe.is_whole
+    return life.universe.is_whole and (life.generation - run[0]) % every == 0
+
+
+def _is_whole(life: Life | StreamedLife) -> bool:
+    return isinstance(life, Life) or life.universe.is_whole
+
+
+def _left_off(life: Life | StreamedLife, outputs: Sequence[Output]) -> str:
+    """Where a run was interrupted, and how it goes on."""
+    text = life.where()
+    if isinstance(life, StreamedLife) and (life.universe.phase or life.universe.manifest.run):
+        text += f": `lifesim resume {life.universe.path}` goes on"
+    if not _is_whole(life):
+        text += "".join(f"; no {out.path} yet" for out in outputs if not out.has_snapshots)
+    return text
 
 
 def finish(outcome: Outcome) -> None:
@@ -202,6 +219,7 @@ class _Bar:
         from rich.console import Console
 
         self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
             progress.TextColumn("generation {task.fields[generation]:,}"),
             progress.BarColumn(),
             progress.TaskProgressColumn(),
@@ -218,6 +236,9 @@ class _Bar:
 
     def __exit__(self, *reason: object) -> None:
         self._bar.stop()
+
+    def say(self, what: str) -> None:
+        self._bar.update(self._task, description=what)
 
     def update(self, now: Progress) -> None:
         self._bar.update(

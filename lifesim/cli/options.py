@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -206,6 +207,18 @@ def view_options(function: _Function) -> _Function:
     ):
         function = option(function)
     return function
+
+
+def check_outs(outs: Sequence[str], every: int | None, *, as_json: bool, view: bool) -> None:
+    """Raise UsageError for outputs that contradict other options. view: one of view_options."""
+    if every is not None and not outs:
+        raise click.UsageError("--every needs an --out to write to")
+    if view and not any(out.lower().endswith((".png", ".gif")) for out in outs):
+        raise click.UsageError("--region, --scale and --palette need an --out that is a picture")
+    if as_json and "-" in outs:
+        raise click.UsageError("--json and --out - both write to standard output")
+    if len({os.path.realpath(path) for path in outs}) < len(outs):
+        raise click.UsageError("two --out name the same file")
 
 
 def view_of(region: str | None, scale: str | None, palette: str | None) -> View:

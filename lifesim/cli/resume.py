@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import click
 
-from lifesim.cli.drive import begin_streamed, drive, finish
-from lifesim.cli.options import many_devices, streaming_options, view_of, view_options
+from lifesim.cli.drive import drive, finish, pick_devices
+from lifesim.cli.options import (
+    check_outs,
+    many_devices,
+    streaming_options,
+    view_of,
+    view_options,
+)
 from lifesim.cli.report import report
-from lifesim.outputs import open_output
+from lifesim.outputs import is_directory_name, open_output
 from lifesim.store.universe import Universe
+from lifesim.stream.run import StreamedLife
 
 
 @click.command("resume")
@@ -43,26 +49,18 @@ def command(
 
     Where none was, it says so, and writes what --out asks for.
     """
-    if every is not None and not outs:
-        raise click.UsageError("--every needs an --out to write to")
-    if as_json and "-" in outs:
-        raise click.UsageError("--json and --out - both write to standard output")
-    if len({os.path.realpath(path) for path in outs}) < len(outs):
-        raise click.UsageError("two --out name the same file")
+    check_outs(outs, every, as_json=as_json, view=bool(region or scale or palette))
+    for path in outs:
+        if is_directory_name(path):
+            raise click.UsageError(f"{directory} moves on where it is, not in {path}")
     view = view_of(region, scale, palette)
     with Universe.open(directory, writing=True) as universe:
         outputs = [open_output(path, every, view) for path in outs]
         if universe.manifest.run is None and universe.phase is None and not quiet:
             click.echo(f"lifesim: {directory}: no run was broken off", err=True)
-        life = begin_streamed(
-            universe,
-            backend,
-            devices,
-            threads,
-            memory=memory,
-            phase=phase,
-            keep_previous=keep_previous,
-            quiet=quiet,
+        runners = pick_devices(backend, devices, threads)
+        life = StreamedLife(
+            universe, runners, memory=memory, generations=phase, keep_previous=keep_previous
         )
         show = not quiet and sys.stderr.isatty()
         outcome = drive(life, None, outputs, every=every, show=show)

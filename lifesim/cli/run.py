@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack
 from fractions import Fraction
 
 import click
 
 from lifesim import patterns
-from lifesim.cli.drive import begin, begin_streamed, busy, drive, finish
-from lifesim.cli.drive import rate_text as rate_text
+from lifesim.cli.drive import begin, busy, drive, finish, pick_devices
 from lifesim.cli.options import (
     Density,
     Position,
+    check_outs,
     many_devices,
     streaming_options,
     universe_options,
@@ -22,18 +22,16 @@ from lifesim.cli.options import (
     view_options,
 )
 from lifesim.cli.report import report
-from lifesim.cli.streamed import exceeds, made_universe, steps_to
+from lifesim.cli.streamed import exceeds, made_universe, origin_of, steps_to
 from lifesim.engine import Life
 from lifesim.outputs import is_directory_name, open_output
 from lifesim.patterns import Pattern
 from lifesim.rule import Rule
 from lifesim.soup import Soup
-from lifesim.start import Placement, placement, soup_placement, start_of
+from lifesim.start import placement, soup_placement, start_of
 from lifesim.store.universe import Universe
-from lifesim.stream.run import StreamedLife
+from lifesim.stream.run import StreamedLife, check_budget
 from lifesim.topology import Topology
-
-PICTURES = (".png", ".gif")
 
 
 @click.command("run")
@@ -99,71 +97,76 @@ def command(
         raise click.UsageError("--random and --seed make a soup; a pattern is given")
     if at and center:
         raise click.UsageError("--at and --center contradict each other")
-    if every is not None and not outs:
-        raise click.UsageError("--every needs an --out to write to")
-    if (region or scale or palette) and not any(o.lower().endswith(PICTURES) for o in outs):
-        raise click.UsageError("--region, --scale and --palette need an --out that is a picture")
-    if as_json and "-" in outs:
-        raise click.UsageError("--json and --out - both write to standard output")
-    if len({os.path.realpath(path) for path in outs}) < len(outs):
-        raise click.UsageError("two --out name the same file")
+    check_outs(outs, every, as_json=as_json, view=bool(region or scale or palette))
     if len(directories := [path for path in outs if is_directory_name(path)]) > 1:
         raise click.UsageError("two --out name directories")
     view = view_of(region, scale, palette)
     show = not quiet and sys.stderr.isatty()
     chosen = Rule.parse(rule) if rule else None
     where = Topology(topology) if topology else None
-    source: Pattern | Soup
-    placed: Placement | None = None
     universe: Universe | None = None
-    if pattern is not None and os.path.isdir(pattern):
-        if size or chosen or where or at or center:
-            raise click.UsageError(f"{pattern} is a universe: it has its size, rule and topology")
-        if directories:
-            raise click.UsageError(f"{pattern} moves on where it is, not in {directories[0]}")
-        universe = Universe.open(pattern, writing=True)
-    else:
-        if pattern is None:
-            source = Soup(
-                Fraction(1, 2) if density is None else density, 1 if seed is None else seed
-            )
-            placed = soup_placement(size, chosen, where)
-        else:
-            with busy(f"reading {pattern}", not quiet):
-                source = patterns.read(pattern)
-            placed = placement(source, steps, size, at, chosen, where, centre=center)
-        if exceeds(placed.size, memory):
-            universe = made_universe(
-                directories[0] if directories else None, pattern, source, placed, show
-            )
-            steps = steps_to(universe, source.generation + steps)
-            outs = tuple(path for path in outs if path not in directories)
     life: Life | StreamedLife
-    if universe is None:
-        if phase or keep_previous or len(devices) > 1:
-            raise click.UsageError(
-                "--phase, --keep-previous and several devices are for universes on disk"
+    left: int | None = steps
+    with ExitStack() as held:
+        if pattern is not None and os.path.isdir(pattern):
+            if size or chosen or where or at or center:
+                raise click.UsageError(
+                    f"{pattern} is a universe: it has its size, rule and topology"
+                )
+            if directories:
+                raise click.UsageError(f"{pattern} moves on where it is, not in {directories[0]}")
+            universe = held.enter_context(Universe.open(pattern, writing=True))
+            outputs = [open_output(path, every, view) for path in outs]
+            runners = pick_devices(backend, devices, threads)
+        else:
+            source: Pattern | Soup
+            if pattern is None:
+                source = Soup(
+                    Fraction(1, 2) if density is None else density, 1 if seed is None else seed
+                )
+                placed = soup_placement(size, chosen, where)
+            else:
+                with busy(f"reading {pattern}", not quiet):
+                    source = patterns.read(pattern)
+                placed = placement(source, steps, size, at, chosen, where, centre=center)
+            streamed = exceeds(placed.size, memory)
+            if not streamed and (phase or keep_previous or len(devices) > 1):
+                raise click.UsageError(
+                    "--phase, --keep-previous and several devices are for universes on disk"
+                )
+            origin = origin_of(source, placed, pattern) if directories else ""
+            outputs = [
+                open_output(path, every, view, origin)
+                for path in outs
+                if not (streamed and path in directories)
+            ]
+            for output in outputs:  # before a universe is made for nothing
+                output.check(*placed.size)
+            if not streamed:
+                with busy("placing the cells", not quiet):
+                    start = start_of(source, placed)
+                del source
+                life = begin(start, backend, devices[0], threads, quiet)
+                del start  # its cells: the backend has them now
+            else:
+                runners = pick_devices(backend, devices, threads)
+                if placed.note and not quiet:
+                    click.echo(f"lifesim: {placed.note}", err=True)
+                universe = held.enter_context(
+                    made_universe(
+                        directories[0] if directories else None,
+                        pattern,
+                        source,
+                        placed,
+                        show,
+                        budget=lambda tiling, form: check_budget(tiling, form, runners, memory),
+                    )
+                )
+                left = steps_to(universe, source.generation, steps, quiet)
+        if universe:
+            life = StreamedLife(
+                universe, runners, memory=memory, generations=phase, keep_previous=keep_previous
             )
-        outputs = [open_output(path, every, view) for path in outs]
-        assert placed
-        with busy("placing the cells", not quiet):
-            start = start_of(source, placed)
-        del source
-        life = begin(start, backend, devices[0], threads, quiet)
-        del start  # its cells: the backend has them now
-    else:
-        outputs = [open_output(path, every, view) for path in outs]
-        life = begin_streamed(
-            universe,
-            backend,
-            devices,
-            threads,
-            memory=memory,
-            phase=phase,
-            keep_previous=keep_previous,
-            quiet=quiet,
-        )
-    with universe or nullcontext():
-        outcome = drive(life, steps, outputs, every=every, show=show)
+        outcome = drive(life, left, outputs, every=every, show=show)
         report(life, outcome, as_json=as_json, to_stderr="-" in outs)
     finish(outcome)

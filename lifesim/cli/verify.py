@@ -54,6 +54,8 @@ def command(
                     runner = pick(backend, device=device, threads=threads)
                     generations = replay(universe, runner, samples, damaged.append)
                 notes.append(f"{samples} samples made again over {generations:,} generations")
+            except DamagedDataError as error:
+                damaged.append(str(error))
             except LifesimError as error:
                 notes.append(str(error))
         state = "" if universe.is_whole else " (between two generations)"

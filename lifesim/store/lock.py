@@ -18,7 +18,7 @@ class Lock:
     """Held from the start until close(). Raises LifesimError that names the owner."""
 
     def __init__(self, path: str, *, shared: bool = False) -> None:
-        self._fd = -1
+        self._fd, self._shared = -1, shared
         how = os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             fd = os.open(path, how | (os.O_RDONLY if shared else os.O_RDWR), 0o666)
@@ -52,6 +52,9 @@ class Lock:
     def close(self) -> None:
         fd, self._fd = self._fd, -1
         if fd >= 0:
+            if not self._shared:  # those who only share it say nothing of themselves
+                with contextlib.suppress(OSError):
+                    os.ftruncate(fd, 0)
             os.close(fd)
 
 

@@ -13,7 +13,7 @@ from lifesim.errors import DamagedDataError
 from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.render import Levels, block_sizes, density_levels, image_size, level_of
 from lifesim.store.tilefile import Dataset, TileReader
-from lifesim.store.universe import Universe
+from lifesim.store.universe import Universe, disk_errors
 
 _BAND_BYTES = 64 << 20
 _TRIES = 5  # to read while another process moves the universe on
@@ -182,7 +182,8 @@ def _for_tiles(universe: Universe, box: Box, use: Callable[[TileReader, Box, Box
             try:
                 reader = universe.reader(tile, newest=not universe.is_whole)
                 try:
-                    use(reader, cells, part)
+                    with disk_errors(universe.path):
+                        use(reader, cells, part)
                 finally:
                     reader.close()
                 break

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from kernels.cells import survey
 from lifesim.grid import Box
-from lifesim.store import disk
 from lifesim.store.pyramid import Live, climb, halved
 from lifesim.store.tilefile import Format, TileRecord, TileWriter, datasets
 from lifesim.store.workers import Workers
@@ -51,6 +50,7 @@ class TileJob:
         self._lock = threading.Lock()
         self._left = self._sets[0].chunks
         self._population = self._partial = 0
+        self._lent: list[npt.NDArray[np.uint8]] = []
         self._error: BaseException | None = None
         self._record: Future[TileRecord | None] = Future()
         workers.submit(self._begin)
@@ -94,9 +94,12 @@ class TileJob:
         self._near = min(form.top, (form.chunk_rows & -form.chunk_rows).bit_length() - 1)
         if not form.top:
             return
+        self._lent = [
+            self._workers.lend(s.rows * s.columns) for s in self._sets[1 : self._near - 1]
+        ]
         self._levels = [
-            disk.aligned(s.rows * s.columns).reshape(s.rows, s.columns)
-            for s in self._sets[1 : self._near - 1]
+            memory.reshape(s.rows, s.columns)
+            for memory, s in zip(self._lent, self._sets[1:], strict=False)
         ]
         kind = np.uint8 if self._near == 3 else np.uint16 if self._near < 8 else np.uint32
         shape = -(-box.height >> self._near), -(-box.width >> self._near)
@@ -123,6 +126,8 @@ class TileJob:
                 self._writer.drop()
             self._record.set_exception(error)
         else:
+            for memory in self._lent:
+                self._workers.give_back(memory)
             self._record.set_result(record)
 
     def _chunk(self, chunk: int) -> None:

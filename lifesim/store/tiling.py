@@ -151,6 +151,18 @@ class Tiling:
         )
         return Window(across, down, self.torus or inside)
 
+    def below(self, block: Block, generations: int) -> Window | None:
+        """The window of a block whose rows above are computed already: what lies
+        `generations` rows further down. None where that runs into the block's own rows or
+        leaves the plane."""
+        window = self.window(block, generations)
+        low, high = self.rows[block.top], self.rows[block.bottom]
+        if self.torus and window.down.length == self.height:
+            return None
+        if not self.torus and high + generations > self.height:
+            return None
+        return Window(window.across, Span(low + generations, high - low, 0), self.torus)
+
     @lru_cache(maxsize=64)  # noqa: B019
     def touched(self, generations: int) -> tuple[list[list[int]], list[list[int]]]:
         """Which tile columns the window of a tile in each column touches; the same of rows."""

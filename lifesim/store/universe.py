@@ -68,9 +68,10 @@ def disk_errors(path: str) -> Iterator[None]:
         place = error.filename if isinstance(error.filename, str) else path
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             free = disk.free_bytes(path) if os.path.isdir(path) else 0
+            begun = os.path.exists(os.path.join(path, MANIFEST))
+            again = " and go on with `lifesim resume`" if begun else ""
             raise LifesimError(
-                f"{path}: the disk is full ({free / 1e6:,.0f} MB free): make room and go on "
-                f"with `lifesim resume`"
+                f"{path}: the disk is full ({free / 1e6:,.0f} MB free): make room{again}"
             ) from None
         raise LifesimError(f"{place}: {error.strerror or error}") from None
 
@@ -103,7 +104,8 @@ class Universe:
         self._journal, self._journal_length = -1, 0
         self._torn = False  # whether the journal may be longer than that
         self._removed: set[str] = set()
-        self._needers: tuple[list[list[int]], list[list[int]]] = [], []
+        self._needers = np.zeros((0, 0), np.int64)
+        self._removable = np.zeros((0, 0), bool)
 
     # --- opening and making -----------------------------------------------------------
 
@@ -149,11 +151,10 @@ class Universe:
     ) -> Making:
         """A new directory, to be filled tile by tile; see Making. Raises LifesimError where
         there is something already."""
-        path = os.path.abspath(os.fspath(path))
+        path = os.fspath(path)
         if compression not in COMPRESSIONS:
             raise LifesimError(f"unknown compression {compression!r}: {' or '.join(COMPRESSIONS)}")
-        row = 8 * max(-(-(b - a) // 64) for a, b in pairwise(tiling.columns))
-        form = Format(chunk_rows(row), compression, pyramid_top(tiling) if pyramid else 0)
+        form = form_of(tiling, compression, pyramid)
         manifest = Manifest(uuid4().hex, tiling, rule, generation, form, (), (), origin=origin)
         with disk_errors(path):
             check_new(path)
@@ -352,26 +353,43 @@ class Universe:
         return self.phase
 
     def linked(self) -> set[int]:
-        """Tiles that become what they are: those whose whole window is as it was one
-        phase ago, if a whole number of such phases is to come. Then every cell of the
-        window repeats itself, from the rim inwards one cell a generation, but the tile's
-        own ones are reached by nothing else."""
+        """Tiles that become what they are, in the phase under way.
+
+        Those whose whole window is as it was one phase ago, if a whole number of such
+        phases is to come: every cell of the window then repeats itself, but for what
+        comes in from its rim, one cell a generation, and does not reach the tile. And
+        those whose window is dead, unless dead cells are born of nothing.
+        """
         assert self.phase
         return self.linked_after(self.phase.generations)
 
     def linked_after(self, generations: int) -> set[int]:
         manifest = self.manifest
-        if not manifest.last or generations % manifest.last or not any(manifest.steady):
+        found: set[int] = set()
+        if manifest.last and generations % manifest.last == 0:
+            found = self._whose_windows(np.array(manifest.steady), generations)
+        if not manifest.rule.birth & 1:
+            dead = np.array([not tile.population for tile in manifest.tiles])
+            found |= self._whose_windows(dead, generations)
+        return found
+
+    def _whose_windows(self, quiet: npt.NDArray[np.bool_], generations: int) -> set[int]:
+        """Tiles whose windows hold none but the tiles that are marked."""
+        if not quiet.any():
             return set()
         tiling = self.tiling
         columns, rows = tiling.touched(generations)
-        steady = np.array(manifest.steady).reshape(tiling.down, tiling.across)
-        by_row = np.array([steady[list(touched)].all(axis=0) for touched in rows])
-        both = np.array([by_row[:, list(touched)].all(axis=1) for touched in columns]).T
+        marked = quiet.reshape(tiling.down, tiling.across)
+        by_row = np.array([marked[touched].all(axis=0) for touched in rows])
+        both = np.array([by_row[:, touched].all(axis=1) for touched in columns]).T
         return {int(i) for i in np.flatnonzero(both)}
 
-    def finish_tiles(self, finished: Iterable[tuple[int, TileRecord | None]]) -> None:
-        """Note tiles of which the files, if they are new, have their names. For any thread."""
+    def finish_tiles(self, finished: Iterable[tuple[int, TileRecord | None]]) -> list[str]:
+        """Note tiles of which the files, if they are new, have their names. For any thread.
+
+        Returns the paths of files that nobody needs any more: they are the caller's to
+        remove, as that takes its time.
+        """
         assert self.phase
         with self._changing, disk_errors(self.path):
             finished = list(finished)
@@ -379,7 +397,7 @@ class Universe:
                 disk.sync_folder(self.tiles_folder)
             self._note(b"".join(tile_line(*one) for one in finished))
             self.phase.done.update(finished)
-            self._remove_superseded([tile for tile, _ in finished])
+            return self._superseded([tile for tile, _ in finished])
 
     def _note(self, lines: bytes) -> None:
         """Add to the journal. What a try that failed wrote of its lines goes first."""
@@ -443,37 +461,40 @@ class Universe:
             disk.remove(self._at(JOURNAL))
 
     def _find_needers(self) -> None:
-        """By column, and by row, of tiles: which ones read it in this phase."""
+        """Of each tile: how many tiles that are yet to be computed read it in this phase,
+        and whether its file may go once none does."""
         assert self.phase
-        columns, rows = self.tiling.touched(self.phase.generations)
-        self._needers = _inverse(columns), _inverse(rows)
-        done = set(self.phase.done) | self.linked()
-        self._open_tiles = np.ones((self.tiling.down, self.tiling.across), bool)
-        for tile in done:
-            self._open_tiles.flat[tile] = False
+        tiling, done = self.tiling, set(self.phase.done) | self.linked()
+        self._sources = tiling.touched(self.phase.generations)
+        self._needers = np.zeros((tiling.down, tiling.across), np.int64)
+        self._removable = np.ones((tiling.down, tiling.across), bool)
+        for tile in range(len(tiling)):
+            if tile not in done:
+                self._needers[self._read_by(tile)] += 1
+            elif not self.phase.done.get(tile):  # it keeps its file
+                self._removable.flat[tile] = False
 
-    def _remove_superseded(self, finished: list[int]) -> None:
+    def _read_by(self, tile: int) -> tuple[Any, ...]:
+        """Index of the tiles that the window of a tile touches."""
+        row, column = divmod(tile, self.tiling.across)
+        columns, rows = self._sources
+        return np.ix_(rows[row], columns[column])
+
+    def _superseded(self, finished: list[int]) -> list[str]:
         assert self.phase
         for tile in finished:
-            self._open_tiles.flat[tile] = False
+            self._needers[self._read_by(tile)] -= 1
+            if not self.phase.done[tile]:
+                self._removable.flat[tile] = False
         if self.phase.keep_previous:
-            return
-        touched: set[int] = set()
-        sources = self.tiling.touched(self.phase.generations)
-        for tile in finished:
-            r, c = divmod(tile, self.tiling.across)
-            touched.update(
-                row * self.tiling.across + column
-                for row in sources[1][r]
-                for column in sources[0][c]
-            )
-        for tile in touched:
+            return []
+        paths = []
+        for tile in map(int, np.flatnonzero((self._needers == 0) & self._removable)):
             old = self.manifest.tiles[tile].file
-            if not self.phase.done.get(tile) or old in self._removed:
-                continue
-            if not _any_of(self._open_tiles, self._needers, divmod(tile, self.tiling.across)):
-                disk.remove(os.path.join(self.tiles_folder, old))
-                self._removed.add(old)
+            paths.append(os.path.join(self.tiles_folder, old))
+            self._removed.add(old)
+            self._removable.flat[tile] = False
+        return paths
 
     def _recover(self, journal_length: int) -> None:
         """Make what a kill left behind as if it had not been begun.
@@ -527,7 +548,7 @@ class Making:
             universe._write_manifest(
                 replace(universe.manifest, tiles=records, steady=(False,) * count)
             )
-            disk.sync_folder(os.path.dirname(universe.path))
+            disk.sync_folder(os.path.dirname(os.path.abspath(universe.path)))
         return universe
 
     def drop(self) -> None:
@@ -543,6 +564,12 @@ class Making:
                 os.unlink(os.path.join(universe.path, name))
             os.rmdir(universe.path)
         universe.close()
+
+
+def form_of(tiling: Tiling, compression: str, pyramid: bool) -> Format:
+    """What the files of a universe that is cut so are like."""
+    row = 8 * max(-(-(b - a) // 64) for a, b in pairwise(tiling.columns))
+    return Format(chunk_rows(row), compression, pyramid_top(tiling) if pyramid else 0)
 
 
 def pyramid_top(tiling: Tiling) -> int:

@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from lifesim.store import disk
 
+_KEPT = 63
+
 Bytes = npt.NDArray[np.uint8]
 
 
@@ -22,6 +24,21 @@ class Workers(ThreadPoolExecutor):
         self.count = count
         self._allocate = allocate
         self._own = threading.local()
+        self._spare: list[Bytes] = []
+        self._lock = threading.Lock()
+
+    def lend(self, nbytes: int) -> Bytes:
+        """Memory that give_back() takes, for another of the same size: the system's own
+        way of keeping what threads free would hold much more of it."""
+        with self._lock:
+            for i, spare in enumerate(self._spare):
+                if len(spare) == nbytes:
+                    return self._spare.pop(i)
+        return disk.aligned(nbytes)
+
+    def give_back(self, memory: Bytes) -> None:
+        with self._lock:
+            self._spare = [*self._spare[-_KEPT:], memory]
 
     def memory(self, purpose: str, nbytes: int) -> Bytes:
         """Of the calling thread, which has one for each purpose and gets it again."""

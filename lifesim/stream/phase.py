@@ -7,33 +7,39 @@ that reading, computing and writing overlap. Whichever lane is free takes the ne
 
 from __future__ import annotations
 
+import enum
 import queue
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
 from functools import partial
 
-from kernels.backend import Backend, LifeArena, LifeUniverse
+from kernels.backend import Backend, LifeArena, LifeChain, LifeUniverse
+from lifesim.store import disk
 from lifesim.store.tilefile import TileRecord
 from lifesim.store.tilejob import TileJob
-from lifesim.store.tiling import Block, Window, blocks
+from lifesim.store.tiling import Block, Tiling, Window, blocks
 from lifesim.store.universe import Universe, disk_errors
 from lifesim.store.workers import Workers
 from lifesim.stream.window import TileView, fill
 
 _PIECE_SECONDS = 0.25  # between two looks at whether to stop
+LEAST_CHAINED = 4  # rows of a block
 TILES_AT_ONCE = 3  # that a lane writes
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a phase is cut up. across, down: tiles of a block; slots: windows a lane holds."""
+    """How a phase is cut up. across, down: tiles of a block; slots: windows a lane holds;
+    chained: whether blocks follow each other, and compute no row twice."""
 
     across: int
     down: int
     slots: int
+    chained: bool = False
 
 
 @dataclass(slots=True)
@@ -65,32 +71,98 @@ class Stopped(Exception):
     """Asked for: the universe is between two generations, and the phase can be resumed."""
 
 
+class Role(enum.Enum):
+    """The place of a block in a chain (kernels.backend.LifeChain)."""
+
+    ALONE = enum.auto()
+    FIRST = enum.auto()
+    FOLLOWER = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A block to be moved on, and the window that this takes."""
+
+    block: Block
+    window: Window
+    role: Role = Role.ALONE
+
+    @property
+    def cells(self) -> int:
+        return self.window.across.length * self.window.down.length
+
+
+def chains(
+    tiling: Tiling, todo: Sequence[Block], generations: int, chain: LifeChain | None
+) -> list[list[Task]]:
+    """Blocks one below the other, so that only the first computes what is above it.
+
+    Where there is no chain, or nobody follows, each stands alone.
+    """
+    found: list[list[Task]] = []
+    for column in sorted({(block.left, block.right) for block in todo}):
+        run: list[Task] = []
+        for block in [b for b in todo if (b.left, b.right) == column]:
+            below = tiling.below(block, generations) if chain else None
+            whole = tiling.window(block, generations)
+            alone = Task(block, whole)
+            if not chain or not below or below.across.length != chain.width:
+                found.append([alone])
+                run = []
+                continue
+            enough = below.down.length >= chain.least_height(first=False)
+            if run and run[-1].block.bottom == block.top and enough:
+                if len(run) == 1:  # a block alone begins a chain when it is followed
+                    window = replace(run[0].window, torus=tiling.torus)
+                    run[0] = Task(run[0].block, window, Role.FIRST)
+                run.append(Task(block, below, Role.FOLLOWER))
+                continue
+            run = [alone]
+            found.append(run)
+            if whole.down.length < chain.least_height(first=True):
+                run = []
+    return found
+
+
 @dataclass(slots=True)
 class _Loaded:
     slot: int
-    block: Block
-    window: Window
+    task: Task
     life: LifeUniverse
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """slot: free once this tile is done, as the last of its block."""
+
+    tile: int
+    job: TileJob
+    slot: int | None
 
 
 class _Run:
     """What the lanes of a phase share."""
 
-    def __init__(self, universe: Universe, todo: list[Block], tally: Tally) -> None:
+    def __init__(self, universe: Universe, tally: Tally) -> None:
         assert universe.phase
         self.universe, self.tally = universe, tally
         self.generations = universe.phase.generations
         self.stop_generation = universe.phase.stop
-        self._todo = deque(todo)
+        self._todo: deque[list[Task]] = deque()
         self._lock = threading.Lock()
         self.ending = threading.Event()  # no new blocks
         self.abandoned = threading.Event()  # nor those begun
         self.error: BaseException | None = None
 
-    def next_block(self) -> Block | None:
+    def add(self, tasks: list[list[Task]]) -> None:
+        self._todo.extend(tasks)
+        cells = sum(task.cells for chain in tasks for task in chain)
+        self.tally.total += float(cells) * self.generations
+
+    def next_chain(self) -> list[Task]:
         with self._lock:
             if self.ending.is_set() or not self._todo:
-                return None
+                return []
             return self._todo.popleft()
 
     def fail(self, error: BaseException) -> None:
@@ -107,6 +179,7 @@ class _Lane:
         self._run, self._backend, self._arena = run, backend, arena
         self._readers = Workers(workers, backend.staging)
         self._writers = Workers(workers, backend.staging)
+        self._removals: deque[Future[None]] = deque()
         self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
         for slot in range(arena.slots):
             self._free.put(slot)
@@ -141,14 +214,21 @@ class _Lane:
 
     def _read(self) -> None:
         run = self._run
-        while (slot := self._free.get()) >= 0 and (block := run.next_block()):
+        chain: deque[Task] = deque()
+        while (slot := self._free.get()) >= 0 and not run.ending.is_set():
+            chain.extend(() if chain else run.next_chain())
+            if not chain:
+                break
+            task = chain.popleft()
             began = time.perf_counter()
-            window = run.universe.tiling.window(block, run.generations)
-            width, height, torus = window.shape
-            life = self._arena.open(slot, width, height, torus=torus)
+            width, height, torus = task.window.shape
+            if task.role is Role.ALONE:
+                life = self._arena.open(slot, width, height, torus=torus)
+            else:
+                life = self._arena.open_chained(slot, height, first=task.role is Role.FIRST)
             fill(
                 run.universe,
-                window,
+                task.window,
                 life,
                 self._readers,
                 cancelled=run.abandoned.is_set,
@@ -156,72 +236,79 @@ class _Lane:
             )
             with run.tally.lock:
                 run.tally.read_seconds += time.perf_counter() - began
-            self._loaded.put(_Loaded(slot, block, window, life))
+            self._loaded.put(_Loaded(slot, task, life))
 
     def _step(self) -> None:
         run = self._run
         while (item := self._loaded.get()) and not run.abandoned.is_set():
-            cells = item.life.width * item.life.height
-            piece = item.life.stride
+            pieces = 1
             while (left := run.generations - item.life.generation) > 0:
                 if run.abandoned.is_set():
                     return
-                before, began = item.life.generation, time.perf_counter()
-                item.life.step(min(piece, left))
+                generations = item.life.next_steps(min(left, pieces * item.life.stride))
+                began = time.perf_counter()
+                item.life.step(generations)
                 taken = time.perf_counter() - began
-                made = item.life.generation - before
                 with run.tally.lock:
                     run.tally.step_seconds += taken
-                    run.tally.work += cells * made
-                fits = int(_PIECE_SECONDS / max(taken, 1e-9) * made) // item.life.stride
-                piece = max(1, min(fits, 8 * (piece // item.life.stride))) * item.life.stride
+                    run.tally.work += item.task.cells * generations
+                fits = _PIECE_SECONDS / max(taken, 1e-9) * generations / item.life.stride
+                pieces = max(1, min(int(fits), 8 * pieces))
             self._stepped.put(item)
 
     def _write(self) -> None:
+        """Tiles of the next block are begun before those of the one before are done."""
         run = self._run
-        while (item := self._stepped.get()) and not run.abandoned.is_set():
-            began = time.perf_counter()
-            self._write_block(item)
-            with run.tally.lock:
-                run.tally.write_seconds += time.perf_counter() - began
-            self._free.put(item.slot)
-
-    def _write_block(self, item: _Loaded) -> None:
-        run, universe = self._run, self._run.universe
+        universe, tally = run.universe, run.tally
         form = universe.manifest.form
-        jobs: deque[tuple[int, TileJob]] = deque()
+        jobs: deque[_Writing] = deque()
         try:
-            for tile in universe.tiling.tiles(item.block):
-                if run.abandoned.is_set():
-                    return
-                view = TileView(universe, tile, item.block, item.window, item.life, self._writers)
-                job = TileJob(
-                    partial(universe.writer, tile, run.stop_generation),
-                    view.box,
-                    form,
-                    view.fetch,
-                    self._writers,
-                    view.is_unchanged,
-                )
-                jobs.append((tile, job))
-                if len(jobs) == TILES_AT_ONCE:
-                    self._finish(jobs)
-            while jobs:
+            while (item := self._stepped.get()) and not run.abandoned.is_set():
+                began = time.perf_counter()
+                tiles = universe.tiling.tiles(item.task.block)
+                for tile in tiles:
+                    if run.abandoned.is_set():
+                        return
+                    view = TileView(
+                        universe, tile, item.task.block, item.task.window, item.life, self._writers
+                    )
+                    job = TileJob(
+                        partial(universe.writer, tile, run.stop_generation),
+                        view.box,
+                        form,
+                        view.fetch,
+                        self._writers,
+                        view.is_unchanged,
+                    )
+                    jobs.append(_Writing(tile, job, item.slot if tile == tiles[-1] else None))
+                    if len(jobs) >= TILES_AT_ONCE:
+                        self._finish(jobs)
+                if self._stepped.empty():  # nothing to go on with
+                    while jobs:
+                        self._finish(jobs)
+                with tally.lock:
+                    tally.write_seconds += time.perf_counter() - began
+            while jobs and not run.abandoned.is_set():
                 self._finish(jobs)
+            for removal in self._removals:
+                removal.result()
         finally:
-            for _, job in jobs:
-                job.drop()
+            for writing in jobs:
+                writing.job.drop()
 
-    def _finish(self, jobs: deque[tuple[int, TileJob]]) -> None:
+    def _finish(self, jobs: deque[_Writing]) -> None:
         """Note the next tile, and all after it that are done by then, in one step."""
         finished: list[tuple[int, TileRecord | None]] = []
         try:
-            while jobs and (not finished or jobs[0][1].is_done):
-                finished.append((jobs[0][0], jobs[0][1].finish()))
-                jobs.popleft()
+            while jobs and (not finished or jobs[0].job.is_done):
+                finished.append((jobs[0].tile, jobs[0].job.finish()))
+                slot = jobs.popleft().slot
+                if slot is not None:
+                    self._free.put(slot)
         finally:
             if finished:
-                self._run.universe.finish_tiles(finished)
+                for path in self._run.universe.finish_tiles(finished):
+                    self._removals.append(self._writers.submit(disk.remove, path))
         tally = self._run.tally
         with tally.lock:
             for _, record in finished:
@@ -251,17 +338,16 @@ def run_phase(
     wanted = set(range(len(universe.tiling))) - linked - set(phase.done)
     todo = blocks(universe.tiling, shape.across, shape.down, wanted)
     tally = Tally(linked=len(linked))
-    windows = [universe.tiling.window(block, phase.generations) for block in todo]
-    for window in windows:
-        tally.total += phase.generations * float(window.across.length * window.down.length)
-    run = _Run(universe, todo, tally)
     began = time.perf_counter()
+    run = _Run(universe, tally)
     if todo:
-        _run_lanes(run, backends, {w.shape for w in windows}, shape.slots, workers, watch)
+        _run_lanes(run, todo, backends, shape, workers, watch)
     tally.seconds = time.perf_counter() - began
     if run.error is not None:
         raise run.error
     if run.ending.is_set():
+        if wanted <= phase.done.keys():  # what was under way was all
+            universe.end_phase()
         raise Stopped
     universe.end_phase()
     return tally
@@ -269,22 +355,37 @@ def run_phase(
 
 def _run_lanes(
     run: _Run,
+    todo: list[Block],
     backends: Sequence[Backend],
-    shapes: set[tuple[int, int, bool]],
-    slots: int,
+    shape: Shape,
     workers: int,
     watch: Callable[[Tally], int],
 ) -> None:
-    rule = run.universe.rule
+    rule, tiling = run.universe.rule, run.universe.tiling
+    windows = [tiling.window(block, run.generations) for block in todo]
+    chain = None
+    tallest = max(tiling.rows[block.bottom] - tiling.rows[block.top] for block in todo)
+    if shape.chained and len(todo) > 1 and tallest >= LEAST_CHAINED:
+        chain = windows[0].across.length, run.generations, tiling.torus, tallest
     arenas: list[LifeArena] = []
     lanes: list[_Lane] = []
     try:
         for backend in backends:
             arena = backend.life_arena(
-                sorted(shapes), slots, birth=rule.birth, survival=rule.survival
+                sorted({window.shape for window in windows}),
+                shape.slots,
+                birth=rule.birth,
+                survival=rule.survival,
+                chain=chain,
             )
             arenas.append(arena)
             lanes.append(_Lane(run, backend, arena, workers))
+        # Several lanes share the blocks out in runs, each a chain of its own.
+        parts = 1 if len(lanes) == 1 else 2 * len(lanes)
+        for i in range(parts):
+            part = todo[i * len(todo) // parts : (i + 1) * len(todo) // parts]
+            run.add(chains(tiling, part, run.generations, arenas[0].chain))
+        assert run.tally.total
         for lane in lanes:
             lane.start()
         for thread in [thread for lane in lanes for thread in lane.threads]:

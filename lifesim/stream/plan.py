@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lifesim.errors import LifesimError
 from lifesim.store.tilefile import Format, datasets
 from lifesim.store.tiling import Tiling
-from lifesim.stream.phase import Shape
+from lifesim.stream.phase import LEAST_CHAINED, Shape
 
 PERIOD = 60  # generations: what most of the things that are left in a settled universe divide
 _LITTLE = 1.03  # what a phase of whole periods may cost more
 _FILE_SECONDS = 0.002  # to make, sync and rename a file
 _PHASE_SECONDS = 0.02
-_SLACK = 8 << 20  # bytes of memory for what is not counted
 
-ArenaBytes = Callable[[Sequence[tuple[int, int, bool]], int], tuple[int, int]]
+Chain = tuple[int, int, bool, int]
+ArenaBytes = Callable[[Sequence[tuple[int, int, bool]], int, Chain | None], tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class Machine:
     """host, device: bytes of memory that may be taken; device None: the host's.
 
     arena_bytes: of a backend (Backend.arena_bytes). devices: lanes that work at once,
-    each with threads to move data.
+    each with threads to move data. pass_rows: what a block costs beside its own rows in
+    each pass, as rows.
     """
 
     host: int
@@ -41,6 +42,7 @@ class Machine:
     arena_bytes: ArenaBytes
     devices: int = 1
     workers: int = 2
+    pass_rows: int = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +130,7 @@ def _best_shape(
     best: Plan | None = None
     for workers in sorted({machine.workers, 1}, reverse=True):
         for slots in (3, 2, 1):
-            for across, down in _blocks(tiling):
-                shape = Shape(across, down, slots)
+            for shape in _shapes(tiling, slots):
                 if not _fits(tiling, form, generations, shape, workers, machine):
                     continue
                 seconds = _seconds(tiling, form, left, generations, shape, machine, rates, share)
@@ -146,6 +147,13 @@ def _best_shape(
         f"a window of one sub-universe and {generations} generations needs {need / 2**20:,.1f} "
         f"MiB of {where}, {have / 2**20:,.1f} MiB may be taken"
     )
+
+
+def _shapes(tiling: Tiling, slots: int) -> Iterator[Shape]:
+    for across, down in _blocks(tiling):
+        if down < tiling.down and tiling.largest(across, down)[1] >= LEAST_CHAINED:
+            yield Shape(across, down, slots, chained=True)
+        yield Shape(across, down, slots)
 
 
 def _blocks(tiling: Tiling) -> list[tuple[int, int]]:
@@ -180,7 +188,10 @@ def _needs(
     shapes = [(width, height, tiling.torus)]
     if not tiling.torus:
         shapes.append((width, height, True))
-    host, device = machine.arena_bytes(shapes, shape.slots)
+    chain = None
+    if shape.chained:
+        chain = width, generations, tiling.torus, tiling.largest(shape.across, shape.down)[1]
+    host, device = machine.arena_bytes(shapes, shape.slots, chain)
     tile = tiling.largest(1, 1)
     cells = datasets(*tile, replace(form, top=0))[0]
     chunk = cells.chunk_bytes(0) + 8192
@@ -236,6 +247,8 @@ def _phase_seconds(
     halo = -(-generations // 64) * 64
     across = min(tiling.width + 2 * halo * n_across, width * n_across)
     down = min(tiling.height + 2 * generations * n_down, height * n_down)
+    if shape.chained:
+        down = min(down, tiling.height + 2 * generations + machine.pass_rows * n_down)
     busy = min(machine.devices, count)
     compute = share * across * down * generations / rates.cells / busy
     row_bytes = tiling.width / 8
@@ -250,5 +263,5 @@ def _phase_seconds(
     elif shape.slots == 2:
         seconds = max(compute, read + write - ends) + ends
     else:
-        seconds = max(compute, 0.97 * (read + write) - ends) + ends
+        seconds = max(compute, 0.97 * (read + write - ends)) + ends
     return seconds + _PHASE_SECONDS + share * _FILE_SECONDS * len(tiling)

@@ -16,14 +16,27 @@ from lifesim.memory import available_memory
 from lifesim.render import Levels
 from lifesim.rule import Rule
 from lifesim.store import disk
+from lifesim.store.tilefile import Format
+from lifesim.store.tiling import Tiling
 from lifesim.store.universe import Universe, disk_errors
 from lifesim.stream.phase import Stopped, Tally, run_phase
-from lifesim.stream.plan import Machine, Plan, Rates, choose
+from lifesim.stream.plan import PERIOD, Machine, Plan, Rates, choose
 from lifesim.stream.rates import looks_quiet, measure
 from lifesim.topology import Topology
 
 _DEVICE_SHARE = 0.9  # of its free memory
+_PASS_ROWS = {False: 48, True: 600}  # without and with a device: segments that are filled
 _HOST_SHARE = 0.5  # of available memory, where no budget is given
+# What a block may take to compute: so long, or so many times as long as to read and write.
+_BLOCK_SECONDS, _BLOCK_SHARE = 20.0, 10.0
+
+
+def check_budget(
+    tiling: Tiling, form: Format, backends: Sequence[Backend], memory: int | None
+) -> None:
+    """Raise BudgetError where not even one tile can be moved on by one generation."""
+    machine = _machine(backends, memory or _share_of_memory())
+    choose(tiling, form, 1, machine, Rates(1.0, 1.0, 1.0), generations=1)
 
 
 class StreamedLife:
@@ -50,7 +63,7 @@ class StreamedLife:
         """
         self.universe, self.backends = universe, list(backends)
         self.backend = self.backends[0]
-        self.memory = memory or int(available_memory() * _HOST_SHARE)
+        self.memory = memory or _share_of_memory()
         self._generations = generations
         self._keep_previous = keep_previous
         self._rates: Rates | None = None
@@ -192,9 +205,10 @@ class StreamedLife:
     def _phase(self, left: int, report: Callable[[float], None]) -> None:
         universe = self.universe
         fresh = universe.phase is None
-        if fresh and (last := universe.manifest.last) and last <= left:
+        if fresh:
+            last = universe.manifest.last or 1
             whole = left // last * last
-            if len(universe.linked_after(whole)) == len(universe.tiling):
+            if whole and len(universe.linked_after(whole)) == len(universe.tiling):
                 universe.jump(whole)
                 report(0.0)
                 return
@@ -236,17 +250,6 @@ class StreamedLife:
         if universe.phase:  # may go beyond the next snapshot
             given = universe.phase.generations
             left = max(left, given)
-        device = None
-        free = [backend.free_device_memory() for backend in self.backends]
-        if free[0] is not None:
-            device = int(_DEVICE_SHARE * min(bytes_ or 0 for bytes_ in free))
-        machine = Machine(
-            host=self.memory,
-            device=device,
-            arena_bytes=self.backend.arena_bytes,
-            devices=len(self.backends),
-            workers=max(1, min(8, core_count() // (2 if device else 1) // len(self.backends))),
-        )
         known: dict[int, int] = {}
 
         def linked(generations: int) -> int:
@@ -254,7 +257,8 @@ class StreamedLife:
                 known[generations] = len(universe.linked_after(generations))
             return known[generations]
 
-        return choose(
+        machine = _machine(self.backends, self.memory)
+        plan = choose(
             universe.tiling,
             manifest.form,
             left,
@@ -265,6 +269,20 @@ class StreamedLife:
             linked=linked,
             quiet=self._quiet,
         )
+        while given is None:
+            most = _most_generations(universe.tiling, plan, self._rates, manifest.last)
+            if most >= plan.generations:
+                break
+            plan = choose(
+                universe.tiling,
+                manifest.form,
+                left,
+                machine,
+                self._rates,
+                generations=most,
+                linked=linked,
+            )
+        return plan
 
     def _check_room(self, plan: Plan) -> None:
         """Raise LifesimError where the disk has no room for what a phase keeps beside the
@@ -297,3 +315,36 @@ class StreamedLife:
             self._rates = replace(self._rates, read=tally.read_bytes / tally.read_seconds)
         if tally.write_seconds > 0.2 and tally.written_bytes:
             self._rates = replace(self._rates, write=tally.written_bytes / tally.write_seconds)
+
+
+def _most_generations(tiling: Tiling, plan: Plan, rates: Rates, last: int) -> int:
+    """Of a phase of blocks as in the plan: a block is what Ctrl-C waits for and a kill loses."""
+    wide, high = tiling.largest(plan.shape.across, plan.shape.down)
+    halo = 2 * plan.generations
+    cells = min(tiling.width, wide + halo) * min(tiling.height, high + halo)
+    moved = cells / 8 / rates.read + wide * high / 8 / rates.write
+    most = int(max(_BLOCK_SECONDS, _BLOCK_SHARE * moved) * rates.cells / cells)
+    if most >= plan.generations:
+        return plan.generations
+    if last and 2 * most >= last:  # tiles that rest are found by phases of the same length
+        return max(1, most // last) * last
+    return max(1, most // PERIOD * PERIOD or most)
+
+
+def _share_of_memory() -> int:
+    return int(available_memory() * _HOST_SHARE)
+
+
+def _machine(backends: Sequence[Backend], memory: int) -> Machine:
+    device = None
+    free = [backend.free_device_memory() for backend in backends]
+    if free[0] is not None:
+        device = int(_DEVICE_SHARE * min(bytes_ or 0 for bytes_ in free))
+    return Machine(
+        host=memory,
+        device=device,
+        arena_bytes=backends[0].arena_bytes,
+        devices=len(backends),
+        pass_rows=_PASS_ROWS[device is not None],
+        workers=max(1, min(8, core_count() // (2 if device else 1) // len(backends))),
+    )

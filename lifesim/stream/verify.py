@@ -13,7 +13,8 @@ import numpy as np
 from kernels.backend import Backend
 from kernels.cells import survey
 from kernels.cpu import core_count
-from lifesim.errors import DamagedDataError, LifesimError
+from lifesim.engine import Life
+from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, check_size
 from lifesim.soup import Soup
 from lifesim.store import read
@@ -49,10 +50,10 @@ def check_files(universe: Universe, report: Report, progress: Progress) -> Check
     def check(tile: int, newest: bool) -> int:
         try:
             with disk_errors(universe.path):
-                return sum(universe.reader(tile, newest=newest).check())
-        except DamagedDataError as error:
-            report(str(error))
-        except LifesimError as error:  # the system refuses
+                for _ in universe.reader(tile, newest=newest).check():
+                    pass
+                return universe.record(tile, newest=newest).size
+        except LifesimError as error:  # damaged, or the system refuses
             report(str(error))
         return 0
 
@@ -64,30 +65,34 @@ def check_facts(universe: Universe, report: Report, progress: Progress) -> None:
     form = universe.manifest.form
 
     def check(tile: int, newest: bool) -> int:
-        box, record = universe.tiling.box(tile), universe.record(tile, newest=newest)
         try:
-            reader = universe.reader(tile, newest=newest)
-            cells = reader.sets[0]
-            counts = np.empty((-(-box.height // 8), 8 * cells.columns), np.uint8)
-            population = partial = 0
-            for chunk in range(cells.chunks):
-                y = chunk * cells.chunk_rows
-                words = reader.read(cells, chunk).view(np.uint64).reshape(-1, cells.columns)
-                part = counts[y // 8 : y // 8 + -(-len(words) // 8)]
-                live, some = survey(words, box.y + y, box.x // 64, part)
-                population, partial = population + live, partial + some
-            kept = record.population, record.partial
-            if (population, partial & ((1 << 128) - 1)) != kept:
-                report(f"{reader.path}: its cells have another population or digest than was kept")
-            for s, level in zip(
-                reader.sets[1:], levels(counts, box.width, box.height, form.top), strict=True
-            ):
-                stored = np.concatenate([reader.read(s, chunk) for chunk in range(s.chunks)])
-                if not np.array_equal(stored, level.reshape(-1)):
-                    report(f"{reader.path}: level {s.name} of its pyramid is not of its cells")
-        except DamagedDataError as error:
+            with disk_errors(universe.path):
+                compare(tile, newest)
+        except LifesimError as error:
             report(str(error))
         return 0
+
+    def compare(tile: int, newest: bool) -> None:
+        box, record = universe.tiling.box(tile), universe.record(tile, newest=newest)
+        reader = universe.reader(tile, newest=newest)
+        cells = reader.sets[0]
+        counts = np.empty((-(-box.height // 8), 8 * cells.columns), np.uint8)
+        population = partial = 0
+        for chunk in range(cells.chunks):
+            y = chunk * cells.chunk_rows
+            words = reader.read(cells, chunk).view(np.uint64).reshape(-1, cells.columns)
+            part = counts[y // 8 : y // 8 + -(-len(words) // 8)]
+            live, some = survey(words, box.y + y, box.x // 64, part)
+            population, partial = population + live, partial + some
+        kept = record.population, record.partial
+        if (population, partial & ((1 << 128) - 1)) != kept:
+            report(f"{reader.path}: its cells have another population or digest than was kept")
+        for s, level in zip(
+            reader.sets[1:], levels(counts, box.width, box.height, form.top), strict=True
+        ):
+            stored = np.concatenate([reader.read(s, chunk) for chunk in range(s.chunks)])
+            if not np.array_equal(stored, level.reshape(-1)):
+                report(f"{reader.path}: level {s.name} of its pyramid is not of its cells")
 
     if universe.is_whole:
         _share_out([(tile, False) for tile in range(len(universe.tiling))], check, progress)
@@ -121,17 +126,14 @@ def replay(universe: Universe, backend: Backend, samples: int, report: Report) -
             torus,
         )
         check_size(window.across.length, window.down.length, copies=3)
-        life = backend.life(
-            _soup_window(soup, universe, window).words,
-            window.across.length,
-            window.down.length,
-            torus=torus,
-            birth=universe.rule.birth,
-            survival=universe.rule.survival,
+        life = Life(
+            _soup_window(soup, universe, window),
+            rule=universe.rule,
+            topology=universe.topology,
+            backend=backend,
         )
-        life.step(generations)
-        now = BitGrid(window.across.length, window.down.length, life.words())
-        mine = now.crop(Box(window.across.before, window.down.before, width, height))
+        life.run(generations)
+        mine = life.grid().crop(Box(window.across.before, window.down.before, width, height))
         if mine != read.region(universe, Box(x, y, width, height)):
             report(
                 f"{universe.path}: the {width}x{height} cells at ({x}, {y}) are not what the "

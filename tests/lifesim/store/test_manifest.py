@@ -1,0 +1,195 @@
+"""The manifest and the journal: round trips, and every kind of damage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lifesim.errors import DamagedDataError, LifesimError
+from lifesim.rule import Rule
+from lifesim.store.manifest import (
+    TILE_NAME,
+    Manifest,
+    Phase,
+    first_line,
+    read_journal,
+    read_manifest,
+    tile_line,
+    tile_name,
+    write_manifest,
+)
+from lifesim.store.sealed import seal, unseal
+from lifesim.store.tilefile import Format, TileRecord
+from lifesim.store.tiling import Tiling, tile_universe
+from lifesim.topology import Topology
+from tests.damage import flips
+from tests.strategies import rules
+
+sums = st.integers(0, (1 << 128) - 1)
+hashes = st.integers(0, (1 << 64) - 1).map(lambda value: f"{value:016x}")
+records = st.builds(
+    TileRecord,
+    file=st.builds(tile_name, st.integers(0, 10**5), st.integers(0, 10**5), st.integers(0, 10**30)),
+    size=st.integers(0, 1 << 50),
+    table=st.integers(0, 1 << 50),
+    table_hash=hashes,
+    rest_hash=hashes,
+    population=st.integers(0, 1 << 60),
+    partial=sums,
+)
+
+
+@st.composite
+def manifests(draw: st.DrawFn, most: int = 4) -> Manifest:
+    across, down = draw(st.integers(1, most)), draw(st.integers(1, most))
+    tiling = tile_universe(
+        64 * across - draw(st.integers(0, 63)),
+        down + draw(st.integers(0, 99)),
+        draw(st.booleans()),
+        (across, down),
+    )
+    count = len(tiling)
+    generation = draw(st.integers(0, 1000) | st.integers(0, 10**30))
+    run = st.tuples(st.just(generation), st.integers(generation + 1, 10**31))
+    return Manifest(
+        draw(st.text("0123456789abcdef", min_size=1, max_size=32)),
+        tiling,
+        draw(rules),
+        generation,
+        Format(
+            draw(st.integers(1, 9)) * 8,
+            draw(st.sampled_from(["none", "zstd"])),
+            draw(st.sampled_from([0, 3, 9])),
+        ),
+        tuple(draw(records) for _ in range(count)),
+        tuple(draw(st.lists(st.booleans(), min_size=count, max_size=count))),
+        draw(st.integers(0, 10**6)),
+        draw(st.none() | run),
+    )
+
+
+def small(torus: bool = True) -> Manifest:
+    tiles = tuple(
+        TileRecord(tile_name(0, c, 7), 5000, 4096, "0" * 16, "f" * 16, 3, (1 << 127) + c)
+        for c in range(2)
+    )
+    return Manifest(
+        "ab12",
+        Tiling((0, 64, 100), (0, 9), torus),
+        Rule.parse("B36/S23"),
+        7,
+        Format(8, "none", 3),
+        tiles,
+        (True, False),
+        60,
+        (7, 99),
+    )
+
+
+def journal(manifest: Manifest, *, done: int = 2) -> bytes:
+    phase = Phase(manifest.generation, manifest.generation + 60, False)
+    lines = [tile_line(tile, (None, manifest.tiles[tile])[tile % 2]) for tile in range(done)]
+    return first_line(manifest, phase) + b"".join(lines)
+
+
+# --- the manifest -----------------------------------------------------------------------
+
+
+@settings(max_examples=50)
+@given(manifests())
+def test_manifest_round_trip(manifest: Manifest) -> None:
+    data = write_manifest(manifest)
+    assert read_manifest(data, "m") == manifest
+    facts = unseal(data)
+    assert facts is not None
+    assert (facts["width"], facts["height"]) == (manifest.tiling.width, manifest.tiling.height)
+    assert facts["population"] == sum(tile.population for tile in manifest.tiles)
+
+
+def test_what_a_manifest_sums_up() -> None:
+    manifest = small(torus=False)
+    assert manifest.topology is Topology.PLANE
+    assert (manifest.population, manifest.stored_bytes) == (6, 10000)
+    assert manifest.digest_sum == 1  # modulo 2^128
+
+
+def test_every_flipped_bit_of_a_manifest_is_seen() -> None:
+    for damaged in flips(write_manifest(small())):
+        with pytest.raises(DamagedDataError, match=r"^m: the manifest is damaged"):
+            read_manifest(damaged, "m")
+
+
+def test_every_cut_of_a_manifest_is_seen() -> None:
+    data = write_manifest(small())
+    for end in range(len(data)):
+        with pytest.raises(DamagedDataError):
+            read_manifest(data[:end], "m")
+
+
+def test_a_newer_manifest_and_another_format() -> None:
+    facts = unseal(write_manifest(small()))
+    assert facts is not None
+    with pytest.raises(LifesimError, match="version 2 is newer"):
+        read_manifest(seal({**facts, "version": 2, "rule": ["unheard of"]}), "m")
+    with pytest.raises(DamagedDataError):
+        read_manifest(seal({**facts, "format": "something else"}), "m")
+
+
+# --- the journal ------------------------------------------------------------------------
+
+
+@settings(max_examples=50)
+@given(manifests(), st.data(), st.booleans())
+def test_journal_round_trip(manifest: Manifest, data: st.DataObject, keep: bool) -> None:
+    count = len(manifest.tiling)
+    start = manifest.generation
+    phase = Phase(start, start + data.draw(st.integers(1, 10**20)), keep)
+    tiles = st.lists(st.integers(0, count - 1), unique=True)
+    phase.done = {tile: data.draw(st.none() | records) for tile in data.draw(tiles)}
+    lines = b"".join(tile_line(*item) for item in phase.done.items())
+    whole = first_line(manifest, phase) + lines
+    assert read_journal(whole, manifest, "j") == (phase, len(whole))
+    later = replace(manifest, generation=phase.stop)
+    assert read_journal(whole, later, "j") == (None, 0)
+
+
+def test_a_journal_that_a_kill_cut_off() -> None:
+    manifest = small()
+    whole = journal(manifest)
+    ends = [len(journal(manifest, done=done)) for done in range(3)]
+    for end in range(ends[0], len(whole) + 1):
+        phase, length = read_journal(whole[:end], manifest, "j")
+        assert phase is not None
+        assert len(phase.done) == sum(end >= at for at in ends[1:])
+        assert length == max(at for at in ends if at <= end)
+
+
+def test_every_flipped_bit_of_a_journal_is_seen() -> None:
+    manifest = small()
+    for damaged in flips(journal(manifest)):
+        with pytest.raises(DamagedDataError, match=r"^j: the journal is damaged"):
+            read_journal(damaged, manifest, "j")
+
+
+def test_journals_that_do_not_belong() -> None:
+    manifest = small()
+    data = journal(manifest)
+    with pytest.raises(DamagedDataError, match="of another universe"):
+        read_journal(data, replace(manifest, id="cd34"), "j")
+    with pytest.raises(DamagedDataError, match="starts at generation 7, the manifest is of 6"):
+        read_journal(data, replace(manifest, generation=6), "j")
+    for empty in (b"", b"\n", tile_line(0, None)):
+        with pytest.raises(DamagedDataError, match="checksum of line 1"):
+            read_journal(empty, manifest, "j")
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**40))
+def test_names_of_tiles(row: int, column: int, generation: int) -> None:
+    name = tile_name(row, column, generation)
+    assert TILE_NAME.fullmatch(name)
+    assert TILE_NAME.fullmatch(name + ".tmp")
+    for other in ("manifest.json", name[:-1], name + ".tmp2", "x" + name, name.upper()):
+        assert not TILE_NAME.fullmatch(other)

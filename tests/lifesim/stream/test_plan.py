@@ -1,0 +1,305 @@
+"""What a phase is chosen to be: pure, so that any machine can be made up."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.life.cuda import device_bytes
+from lifesim.store.tilefile import Format, chunk_rows
+from lifesim.store.tiling import Tiling, blocks, tile_universe
+from lifesim.stream.plan import PERIOD, BudgetError, Machine, Plan, Rates, choose
+
+GB = 10**9
+Shape = tuple[int, int, bool]
+Chain = tuple[int, int, bool, int]
+
+
+def history(chain: Chain | None) -> int:
+    """Bytes that a chain takes beside its blocks."""
+    if chain is None:
+        return 0
+    width, generations, _, _ = chain
+    return 2 * generations * 8 * -(-width // 64)
+
+
+def on_host(shapes: Sequence[Shape], slots: int, chain: Chain | None = None) -> tuple[int, int]:
+    """As the CPU backend has it: packed, and one spare."""
+    slack = 96 if chain else 0
+    largest = max((h + slack) * 8 * -(-w // 64) for w, h, _ in shapes)
+    return (slots + 1) * largest + history(chain), 0
+
+
+def on_device(shapes: Sequence[Shape], slots: int, chain: Chain | None = None) -> tuple[int, int]:
+    return 0, on_host(shapes, slots, chain)[0]
+
+
+def on_h200(shapes: Sequence[Shape], slots: int, chain: Chain | None = None) -> tuple[int, int]:
+    return 0, device_bytes(shapes, slots, 132) + history(chain)
+
+
+def form_of(tiling: Tiling, compression: str = "none", top: int = 10) -> Format:
+    widest = max(b - a for a, b in zip(tiling.columns, tiling.columns[1:], strict=False))
+    return Format(chunk_rows(8 * -(-widest // 64)), compression, top)
+
+
+SIDE = 1 << 18
+LARGE = tile_universe(SIDE, SIDE, True)  # 8 GiB
+FORM = form_of(LARGE)
+HOST = Machine(1 << 30, None, on_host)
+DEVICE = Machine(2 << 30, 3 << 30, on_device)
+RATES = Rates(1e12, 2e9, 1e9)
+
+
+def needs(tiling: Tiling, plan: Plan, machine: Machine) -> tuple[int, int]:
+    """What the windows of a plan take of the host and of a device."""
+    every = set(range(len(tiling)))
+    shapes = {
+        tiling.window(block, plan.generations).shape
+        for block in blocks(tiling, plan.shape.across, plan.shape.down, every)
+    }
+    chain = None
+    if plan.shape.chained:
+        width, height = (max(side) for side in list(zip(*shapes, strict=True))[:2])
+        chain = width, plan.generations, tiling.torus, height
+    return machine.arena_bytes(sorted(shapes), plan.shape.slots, chain)
+
+
+@st.composite
+def tilings(draw: st.DrawFn) -> Tiling:
+    words, height = draw(st.integers(1, 5000)), draw(st.integers(1, 300_000))
+    across, down = draw(st.integers(1, min(12, words))), draw(st.integers(1, min(40, height)))
+    width = 64 * words - draw(st.integers(0, 63))
+    return tile_universe(width, height, draw(st.booleans()), (across, down))
+
+
+machines = st.builds(
+    Machine,
+    host=st.integers(20, 34).map(lambda n: 1 << n),
+    device=st.none() | st.integers(20, 34).map(lambda n: 1 << n),
+    arena_bytes=st.just(on_host),
+    devices=st.integers(1, 4),
+    workers=st.integers(1, 8),
+).map(lambda m: m if m.device is None else replace(m, arena_bytes=on_device))
+rates = st.builds(
+    Rates,
+    st.floats(6, 14).map(lambda n: 10**n),
+    st.floats(6, 10).map(lambda n: 10**n),
+    st.floats(6, 10).map(lambda n: 10**n),
+)
+lefts = st.integers(1, 500) | st.integers(1, 10**6) | st.sampled_from([1, 60, 16384, 10**12])
+
+
+# --- budgets ----------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(tilings(), st.sampled_from(["none", "zstd"]), lefts, machines, rates, st.booleans())
+def test_a_plan_keeps_to_its_budgets(
+    tiling: Tiling, compression: str, left: int, machine: Machine, rates: Rates, quiet: bool
+) -> None:
+    form = form_of(tiling, compression)
+    try:
+        plan = choose(tiling, form, left, machine, rates, quiet=quiet)
+    except BudgetError:
+        with pytest.raises(BudgetError):
+            choose(tiling, form, left, machine, rates, generations=1)
+        return
+    host, device = needs(tiling, plan, machine)
+    assert machine.devices * host <= machine.host
+    assert machine.device is None or device <= machine.device
+    assert 1 <= plan.generations <= left
+    assert 1 <= plan.shape.across <= tiling.across
+    assert 1 <= plan.shape.down <= tiling.down
+    assert 1 <= plan.workers <= machine.workers
+    assert 0 < plan.seconds < math.inf
+
+
+@settings(max_examples=60)
+@given(tilings(), st.sampled_from(["none", "zstd"]), st.integers(1, 3000), st.booleans())
+def test_a_refusal_names_what_is_needed(
+    tiling: Tiling, compression: str, generations: int, device: bool
+) -> None:
+    form = form_of(tiling, compression)
+    machine = Machine(1, None, on_host)
+    if device:
+        machine = Machine(1 << 50, 1, on_device)
+    with pytest.raises(BudgetError) as refusal:
+        choose(tiling, form, 10**6, machine, RATES, generations=generations)
+    found = re.fullmatch(
+        rf"a window of one sub-universe and {generations} generations needs ([\d,.]+) MiB of "
+        rf"(memory|device memory), 0\.0 MiB may be taken",
+        str(refusal.value),
+    )
+    assert found
+    assert (found[2] == "device memory") is device
+    need = float(found[1].replace(",", "")) * 2**20
+
+    def budget(nbytes: float) -> Machine:
+        if device:
+            return replace(machine, device=int(nbytes))
+        return replace(machine, host=int(nbytes))
+
+    enough = choose(tiling, form, 10**6, budget(need + 2**17), RATES, generations=generations)
+    assert enough.generations == generations
+    with pytest.raises(BudgetError):
+        choose(tiling, form, 10**6, budget(need - 2**17), RATES, generations=generations)
+
+
+def test_several_devices_share_the_hosts_memory() -> None:
+    """The refusal tells what all lanes need."""
+    for devices in (1, 3):
+        with pytest.raises(BudgetError) as refusal:
+            choose(LARGE, FORM, 100, replace(HOST, host=1, devices=devices), RATES, generations=9)
+        need = float(re.findall(r"needs ([\d,.]+) MiB", str(refusal.value))[0].replace(",", ""))
+        machine = replace(HOST, host=int((need + 0.1) * 2**20), devices=devices)
+        choose(LARGE, FORM, 100, machine, RATES, generations=9)
+
+
+def test_more_memory_is_never_slower() -> None:
+    seconds = [
+        choose(LARGE, FORM, 10000, replace(HOST, host=1 << n), RATES).seconds for n in range(28, 36)
+    ]
+    assert seconds == sorted(seconds, reverse=True)
+    assert seconds[-1] < seconds[0]
+
+
+# --- how long a phase is ----------------------------------------------------------------
+
+
+@given(st.integers(1, 5000), lefts)
+@settings(max_examples=30)
+def test_a_length_that_is_given_is_kept(generations: int, left: int) -> None:
+    plan = choose(LARGE, FORM, left, replace(HOST, host=8 << 30), RATES, generations=generations)
+    assert plan.generations == generations
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 20000), rates, st.sampled_from([HOST, DEVICE]))
+def test_no_other_length_is_much_better(left: int, rates: Rates, machine: Machine) -> None:
+    best = choose(LARGE, FORM, left, machine, rates)
+    for n in range(15):
+        generations = max(1, round(left ** (n / 14)))
+        try:
+            other = choose(LARGE, FORM, left, machine, rates, generations=generations)
+        except BudgetError:
+            continue
+        assert best.seconds <= 1.15 * other.seconds
+
+
+@pytest.mark.parametrize("left", [1000, 5000, 16384, 10**6])
+@pytest.mark.parametrize("machine", [HOST, DEVICE])
+def test_whole_periods_where_they_cost_little(left: int, machine: Machine) -> None:
+    plan = choose(LARGE, FORM, left, machine, RATES)
+    assert plan.generations % PERIOD == 0 or plan.generations == left
+    for generations in range(max(1, plan.generations - 90), plan.generations + 90):
+        other = choose(LARGE, FORM, left, machine, RATES, generations=min(left, generations))
+        assert plan.seconds <= 1.04 * other.seconds
+
+
+def test_no_whole_periods_where_they_cost_much() -> None:
+    """61 generations in one phase, not in two."""
+    plan = choose(LARGE, FORM, 61, HOST, Rates(1e15, 1e8, 1e8))
+    assert plan.generations == 61
+
+
+@pytest.mark.parametrize("machine", [HOST, DEVICE])
+def test_slow_disks_have_long_phases(machine: Machine) -> None:
+    lengths = [
+        choose(LARGE, FORM, 10**6, machine, Rates(1e12, speed, speed)).generations
+        for speed in (1e7, 1e8, 1e9, 1e11)
+    ]
+    assert lengths[0] > lengths[1] > lengths[2] >= lengths[3]
+    assert lengths[0] > 2 * lengths[3]
+
+
+def test_a_universe_that_fits_is_moved_on_in_one_phase() -> None:
+    small = tile_universe(4096, 4096, True)
+    plan = choose(small, form_of(small), 10**5, HOST, RATES)
+    assert plan.generations == 10**5
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 10**6), st.integers(0, 3000), st.booleans())
+def test_never_beyond_what_is_left(left: int, last: int, quiet: bool) -> None:
+    plan = choose(LARGE, FORM, left, DEVICE, RATES, last=last, quiet=quiet)
+    assert plan.generations <= left
+
+
+# --- settled universes ------------------------------------------------------------------
+
+
+def test_a_first_look_is_one_period() -> None:
+    for left in (60, 100, 16384, 10**7):
+        assert choose(LARGE, FORM, left, DEVICE, RATES, quiet=True).generations == PERIOD
+    assert choose(LARGE, FORM, 59, DEVICE, RATES, quiet=True).generations <= 59
+    loud = choose(LARGE, FORM, 16384, DEVICE, RATES)
+    seen = choose(LARGE, FORM, 16384, DEVICE, RATES, quiet=True, last=PERIOD)
+    assert seen.generations == loud.generations > PERIOD
+
+
+def test_phases_are_as_short_as_lets_tiles_be_linked() -> None:
+    """Short windows touch fewer tiles in which something is going on."""
+    count = len(LARGE)
+
+    def linked(generations: int) -> int:
+        return count - 2 if generations == PERIOD else 0
+
+    alone = choose(LARGE, FORM, 16384, DEVICE, RATES, last=PERIOD)
+    plan = choose(LARGE, FORM, 16384, DEVICE, RATES, last=PERIOD, linked=linked)
+    assert alone.generations > PERIOD
+    assert plan.generations == PERIOD
+    assert plan.seconds < alone.seconds
+
+    def little(generations: int) -> int:
+        return 2 if generations == PERIOD else 0
+
+    plan = choose(LARGE, FORM, 16384, DEVICE, RATES, last=PERIOD, linked=little)
+    assert plan.generations == alone.generations
+
+
+def test_multiples_of_the_last_phase_are_looked_at() -> None:
+    """Only after them tiles can be linked."""
+    asked = set()
+
+    def linked(generations: int) -> int:
+        asked.add(generations)
+        return len(LARGE) if generations % 70 == 0 else 0
+
+    plan = choose(LARGE, FORM, 1000, DEVICE, RATES, last=70, linked=linked)
+    assert plan.generations % 70 == 0
+    assert {70, 980} <= asked
+
+
+# --- one large machine ------------------------------------------------------------------
+
+
+def test_a_large_universe_on_a_large_device() -> None:
+    """512K x 512K cells, 16384 generations: at 5.3e13 cell updates a second 85 s alone."""
+    tiling = tile_universe(512 << 10, 512 << 10, True)
+    form = form_of(tiling)
+    machine = Machine(2 * GB, 30 * GB, on_h200, workers=8)
+    h200 = Rates(5.3e13, 3.3e9, 2.4e9)
+    began = time.perf_counter()
+    plan = choose(tiling, form, 16384, machine, h200)
+    assert time.perf_counter() - began < 0.5
+    assert 85 < plan.seconds < 130
+    host, device = needs(tiling, plan, machine)
+    assert host <= 2 * GB
+    assert device <= 30 * GB
+
+
+@pytest.mark.parametrize("tiles", [(1, 1), (64, 64), (1, 4096), (256, 256), (8192, 1)])
+def test_choosing_is_quick(tiles: tuple[int, int]) -> None:
+    tiling = tile_universe(512 << 10, 512 << 10, True, tiles)
+    machine = Machine(1 << 40, 1 << 40, on_device, workers=8)
+    began = time.perf_counter()
+    choose(tiling, form_of(tiling), 10**9, machine, RATES, last=60)
+    assert time.perf_counter() - began < 1

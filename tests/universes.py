@@ -1,0 +1,78 @@
+"""Universes on disk for tests: made from grids, and read back tile by tile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from lifesim.grid import BitGrid
+from lifesim.rule import LIFE, Rule
+from lifesim.store.make import from_grid, make_universe
+from lifesim.store.tiling import tile_universe
+from lifesim.store.universe import Universe
+
+
+@contextmanager
+def on_disk(
+    grid: BitGrid,
+    tiles: tuple[int, int] = (1, 1),
+    *,
+    torus: bool = True,
+    rule: Rule = LIFE,
+    compression: str = "none",
+    pyramid: bool = False,
+    generation: int = 0,
+) -> Iterator[Universe]:
+    """A universe of those cells, open for writing, in a directory that goes with it."""
+    with TemporaryDirectory() as folder:
+        universe = make_universe(
+            os.path.join(folder, "universe"),
+            tile_universe(grid.width, grid.height, torus, tiles),
+            from_grid(grid),
+            rule=rule,
+            generation=generation,
+            compression=compression,
+            pyramid=pyramid,
+        )
+        with universe:
+            yield universe
+
+
+def reopened(universe: Universe) -> Universe:
+    universe.close()
+    return Universe.open(universe.path, writing=True)
+
+
+def tile_grid(universe: Universe, tile: int) -> BitGrid:
+    """The cells of one tile, of which every byte has been checked."""
+    box = universe.tiling.box(tile)
+    reader = universe.reader(tile)
+    for _ in reader.check():
+        pass
+    cells = reader.sets[0]
+    data = b"".join(reader.read(cells, chunk).tobytes() for chunk in range(cells.chunks))
+    words = np.frombuffer(data, np.uint64).reshape(box.height, cells.columns)
+    return BitGrid(box.width, box.height, words.copy())
+
+
+def whole_grid(universe: Universe) -> BitGrid:
+    """All cells, from the files of all tiles."""
+    grid = BitGrid(universe.width, universe.height)
+    for tile in range(len(universe.tiling)):
+        box = universe.tiling.box(tile)
+        words = tile_grid(universe, tile).words
+        left = box.x // 64
+        grid.words[box.y : box.y + box.height, left : left + words.shape[1]] = words
+    return grid
+
+
+def stored_level(universe: Universe, tile: int, k: int) -> np.ndarray:
+    """Level k, 3 or more, of the pyramid of a tile."""
+    reader = universe.reader(tile)
+    s = reader.sets[k - 2]
+    data = b"".join(reader.read(s, chunk).tobytes() for chunk in range(s.chunks))
+    return np.frombuffer(data, np.uint8).reshape(s.rows, s.columns)
