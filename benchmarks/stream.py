@@ -45,6 +45,7 @@ _SIDE = 512  # of the settled pattern
 @click.option("--device", default="0")
 @click.option("--short", type=int, default=8, help="Generations of a disk-bound phase.")
 @click.option("--settled-size", type=Size(), help="Of the settled universe. [as --size]")
+@click.option("--settled-steps", type=int, help="[as --steps]")
 def main(
     folder: str,
     size: tuple[int, int],
@@ -54,6 +55,7 @@ def main(
     device: str,
     short: int,
     settled_size: tuple[int, int] | None,
+    settled_steps: int | None,
 ) -> None:
     width, height = size
     here = Path(folder)
@@ -106,10 +108,11 @@ def main(
     across, down = settled_size or size
     with make_universe(ash, tile_universe(across, down, True), _repeated(_settled())):
         pass
-    facts = _run(["run", str(ash), "--steps", str(steps), *options])
-    dense = across * down * steps / boiling
+    long = settled_steps or steps
+    facts = _run(["run", str(ash), "--steps", str(long), *options])
+    dense = across * down * long / boiling
     click.echo(
-        f"settled {across}x{down}: {facts['seconds']:.2f} s, phases {_lengths(facts)}; a boiling "
+        f"settled {across}x{down}, {long} generations: {facts['seconds']:.2f} s, phases {_lengths(facts)}; a boiling "
         f"one of that size, at the rate above, {dense:.2f} s: {dense / facts['seconds']:.1f} times"
     )
     shutil.rmtree(ash)

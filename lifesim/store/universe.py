@@ -103,7 +103,6 @@ class Universe:
         self._changing = threading.Lock()
         self._journal, self._journal_length = -1, 0
         self._torn = False  # whether the journal may be longer than that
-        self._removed: set[str] = set()
         self._needers = np.zeros((0, 0), np.int64)
         self._removable = np.zeros((0, 0), bool)
 
@@ -434,9 +433,8 @@ class Universe:
         self._drop_journal()
         with disk_errors(self.path):
             for before, now in zip(old.tiles, tiles, strict=True):
-                if before.file != now.file and before.file not in self._removed:
+                if before.file != now.file:
                     disk.remove(os.path.join(self.tiles_folder, before.file))
-        self._removed.clear()
 
     def jump(self, generations: int) -> None:
         """Move on where every tile is linked: nothing but the generation changes."""
@@ -492,7 +490,6 @@ class Universe:
         for tile in map(int, np.flatnonzero((self._needers == 0) & self._removable)):
             old = self.manifest.tiles[tile].file
             paths.append(os.path.join(self.tiles_folder, old))
-            self._removed.add(old)
             self._removable.flat[tile] = False
         return paths
 

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -28,62 +27,12 @@ from lifesim import cli, patterns
 from lifesim.grid import BitGrid
 from lifesim.soup import random_grid
 from lifesim.start import place
+from tests.commands import COMMAND, Done, refused, spawn
 
 DATA = Path(__file__).parents[2] / "data" / "patterns"
 GLIDER, GUN = str(DATA / "glider.rle"), str(DATA / "gosper-gun.rle")
-COMMAND = [sys.executable, "-c", "from lifesim.cli import main; main()"]
 
 needs_extension = pytest.mark.skipif(not cpu.levels(), reason="the extension is not built")
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def facts(self) -> dict:
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def lifesim(monkeypatch, capsys, tmp_path):
-    """Calls the entry point in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "_mend_streams", lambda: None)
-
-    def call(*args: object) -> Done:
-        capsys.readouterr()
-        monkeypatch.setattr(sys, "argv", ["lifesim", *map(str, args)])
-        before = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP)}
-        try:
-            with pytest.raises(SystemExit) as stop:
-                cli.main()
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-        said = capsys.readouterr()
-        return Done(stop.value.code or 0, said.out, said.err)
-
-    return call
-
-
-def spawn(*args: object, **options) -> subprocess.Popen:
-    return subprocess.Popen(
-        [*COMMAND, *map(str, args)],
-        stdout=options.pop("stdout", subprocess.PIPE),
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        **options,
-    )
-
-
-def refused(done: Done, code: int, says: str) -> None:
-    assert done.code == code, done
-    assert re.search(says, done.err), done.err
-    assert len(done.err.splitlines()) == 1
-    assert done.err.startswith("lifesim: ")
 
 
 # What runs say

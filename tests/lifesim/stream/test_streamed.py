@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -781,12 +782,28 @@ def test_the_same_run_again_finishes_the_one_broken_off() -> None:
         assert_same(universe, expected)
 
 
+@pytest.fixture
+def breaks_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A phase is broken off after its second tile, the first time that it is run."""
+    real, calls = Universe.finish_tiles, []
+
+    def finish_tiles(universe: Universe, finished: Any) -> list[str]:
+        superseded = real(universe, finished)
+        calls.append(universe)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return superseded
+
+    monkeypatch.setattr(Universe, "finish_tiles", finish_tiles)
+
+
+@pytest.mark.usefixtures("breaks_off")
 def test_a_run_that_ends_within_a_phase_under_way() -> None:
     case = Case(500, 400, (4, 6))
     with on_disk(case.grid, case.tiles) as universe:
         life = StreamedLife(universe, [CPU], memory=PLENTY, generations=9)
         with pytest.raises(KeyboardInterrupt):
-            life.run(100, progress=Stop(1))
+            life.run(100)
         assert universe.phase
         with pytest.raises(LifesimError, match="on its way to generation 9, beyond 5"):
             life.run(5)
@@ -796,6 +813,7 @@ def test_a_run_that_ends_within_a_phase_under_way() -> None:
         assert_same(universe, expected)
 
 
+@pytest.mark.usefixtures("breaks_off")
 def test_snapshots_of_another_rhythm_while_a_phase_is_under_way() -> None:
     """The phase is finished as it was begun, in the memory that it needs."""
     case = Case(500, 400, (4, 6))
@@ -804,7 +822,7 @@ def test_snapshots_of_another_rhythm_while_a_phase_is_under_way() -> None:
         memory = 2 * least_memory(universe, [CPU], 50, 100)
         life = StreamedLife(universe, [CPU], memory=memory, generations=50)
         with pytest.raises(KeyboardInterrupt):
-            life.run(100, progress=Stop(1))
+            life.run(100)
         assert universe.phase
         life.resume(every=20, on_snapshot=lambda life: seen.append(life.generation))
         expected = reference(case)
