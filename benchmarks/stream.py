@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -135,13 +134,15 @@ def _run(args: list[str]) -> dict[str, Any]:
 
 
 _MAIN = """
-import resource, sys
+import sys
 from lifesim.cli import main
 try:
     main()
 finally:
     if "--json" in sys.argv:
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        for line in open("/proc/self/status"):
+            if line.startswith("VmHWM"):
+                print(line.split()[1])
 """
 
 
@@ -231,5 +232,4 @@ def _repeated(grid: BitGrid) -> Any:
 
 
 if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     main()

@@ -111,7 +111,7 @@ def drive(
                         bar.update(now)
                     if stop.asked and now.done < now.total:
                         if bar is not None and isinstance(life, StreamedLife):
-                            bar.say("stopping after what is under way (again: at once)")
+                            bar.say("stopping after what is under way (again: at once): ")
                         raise KeyboardInterrupt
 
                 try:
@@ -219,8 +219,7 @@ class _Bar:
         from rich.console import Console
 
         self._bar = progress.Progress(
-            progress.TextColumn("{task.description}"),
-            progress.TextColumn("generation {task.fields[generation]:,}"),
+            progress.TextColumn("{task.description}generation {task.fields[generation]:,}"),
             progress.BarColumn(),
             progress.TaskProgressColumn(),
             progress.TextColumn("{task.fields[rate]}"),

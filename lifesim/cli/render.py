@@ -44,7 +44,7 @@ def command(
     Brightness is the density of live cells. Without --size or --steps the picture is
     of the pattern's own bounding box, or of the bounded universe its file names. FILE may
     be a universe directory of any size, also one that is being run; from 1:8 on its
-    density levels are drawn, and the region's corner moves to a multiple of the scale.
+    density levels are drawn, and the region's edges move to multiples of the scale.
     """
     if not out.lower().endswith((".png", ".gif")):
         raise click.UsageError(f"--out {out}: a picture is a .png or a .gif")

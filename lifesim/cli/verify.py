@@ -53,7 +53,10 @@ def command(
                 with busy("making samples again", show):
                     runner = pick(backend, device=device, threads=threads)
                     generations = replay(universe, runner, samples, damaged.append)
-                notes.append(f"{samples} samples made again over {generations:,} generations")
+                plural = "s" * (samples > 1)
+                notes.append(
+                    f"{samples} sample{plural} made again over {generations:,} generations"
+                )
             except DamagedDataError as error:
                 damaged.append(str(error))
             except LifesimError as error:
