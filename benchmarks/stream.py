@@ -111,8 +111,9 @@ def main(
     facts = _run(["run", str(ash), "--steps", str(long), *options])
     dense = across * down * long / boiling
     click.echo(
-        f"settled {across}x{down}, {long} generations: {facts['seconds']:.2f} s, phases {_lengths(facts)}; a boiling "
-        f"one of that size, at the rate above, {dense:.2f} s: {dense / facts['seconds']:.1f} times"
+        f"settled {across}x{down}, {long} generations: {facts['seconds']:.2f} s, "
+        f"phases {_lengths(facts)}; a boiling one of that size, at the rate above, "
+        f"{dense:.2f} s: {dense / facts['seconds']:.1f} times"
     )
     shutil.rmtree(ash)
 

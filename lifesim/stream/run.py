@@ -244,7 +244,7 @@ class StreamedLife:
         if self._quiet is None:
             self._quiet = (
                 manifest.last == 0 and self._generations is None and left > 1
-                and universe.phase is None and looks_quiet(universe, self.backend)
+                and universe.phase is None and looks_quiet(universe)
             )  # fmt: skip
         given = min(self._generations, left) if self._generations else None
         if universe.phase:  # may go beyond the next snapshot
