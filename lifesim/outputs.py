@@ -15,8 +15,8 @@ from lifesim.grid import BitGrid, Box
 from lifesim.patterns import Pattern
 from lifesim.rule import Rule
 from lifesim.store.make import check_room, from_grid, make_universe
+from lifesim.store.making import check_new
 from lifesim.store.tiling import tile_universe
-from lifesim.store.universe import check_new
 from lifesim.topology import Topology
 
 PICTURE_PIXELS = 1 << 20

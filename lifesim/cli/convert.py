@@ -13,8 +13,9 @@ from lifesim.cli.streamed import made_universe, told
 from lifesim.outputs import check_target, is_directory_name, pattern_of
 from lifesim.start import placement
 from lifesim.store.make import from_universe, make_universe
+from lifesim.store.making import check_new
 from lifesim.store.tiling import tile_universe
-from lifesim.store.universe import Universe, check_new
+from lifesim.store.universe import Universe
 from lifesim.topology import Topology
 
 

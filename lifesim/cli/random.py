@@ -14,7 +14,7 @@ from lifesim.patterns import Pattern, write
 from lifesim.rule import Rule
 from lifesim.soup import Soup
 from lifesim.start import soup_placement, start_of
-from lifesim.store.universe import check_new
+from lifesim.store.making import check_new
 from lifesim.topology import Topology
 
 

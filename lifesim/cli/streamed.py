@@ -18,9 +18,10 @@ from lifesim.patterns import Pattern
 from lifesim.soup import Soup
 from lifesim.start import COPIES, Placement
 from lifesim.store.make import Source, check_room, from_pattern, make_universe
+from lifesim.store.making import check_new, form_of
 from lifesim.store.tilefile import Format
 from lifesim.store.tiling import Tiling, tile_universe
-from lifesim.store.universe import MANIFEST, Universe, check_new, form_of
+from lifesim.store.universe import MANIFEST, Universe
 from lifesim.stream.plan import BudgetError
 from lifesim.topology import Topology
 

@@ -15,10 +15,11 @@ from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError, bytes_of, human_bytes, spans
 from lifesim.rule import LIFE, Rule
 from lifesim.store import disk
+from lifesim.store.making import Making, check_new
 from lifesim.store.read import region
 from lifesim.store.tilejob import TileJob
 from lifesim.store.tiling import Tiling
-from lifesim.store.universe import Universe, check_new, disk_errors
+from lifesim.store.universe import Universe, disk_errors
 from lifesim.store.workers import Workers
 
 Words = npt.NDArray[np.uint64]
@@ -50,7 +51,7 @@ def make_universe(
     check_new(path)
     if compression == "none":
         check_room(path, tiling.width, tiling.height, pyramid=pyramid)
-    making = Universe.create(
+    making = Making(
         path,
         tiling,
         rule=rule,

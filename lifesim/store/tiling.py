@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
+
 from lifesim.errors import LifesimError
 from lifesim.grid import Box
 
@@ -150,6 +153,16 @@ class Tiling:
             and down.start + down.length < self.height
         )
         return Window(across, down, self.torus or inside)
+
+    def whose_windows(self, quiet: npt.NDArray[np.bool_], generations: int) -> set[int]:
+        """Tiles whose windows hold none but tiles that are marked, in a bool of each tile."""
+        if not quiet.any():
+            return set()
+        columns, rows = self.touched(generations)
+        marked = quiet.reshape(self.down, self.across)
+        by_row = np.array([marked[touched].all(axis=0) for touched in rows])
+        both = np.array([by_row[:, touched].all(axis=1) for touched in columns]).T
+        return {int(i) for i in np.flatnonzero(both)}
 
     def below(self, block: Block, generations: int) -> Window | None:
         """The window of a block whose rows above are computed already: what lies

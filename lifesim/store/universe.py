@@ -16,9 +16,7 @@ import stat
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -40,23 +38,16 @@ from lifesim.store.manifest import (
     tile_name,
     write_manifest,
 )
+from lifesim.store.needs import Needs
 from lifesim.store.tilefile import (
-    Format,
     TileReader,
     TileRecord,
     TileWriter,
-    chunk_rows,
 )
 from lifesim.store.tiling import Tiling
 from lifesim.topology import Topology
 
 MANIFEST, JOURNAL, LOCK, TILES = "manifest.json", "journal.jsonl", "lock", "tiles"
-COMPRESSIONS = ("none", "zstd")
-
-
-def is_universe(path: str | os.PathLike[str]) -> bool:
-    """Whether path is a directory that looks like a universe, whole or not."""
-    return os.path.isdir(path)
 
 
 @contextlib.contextmanager
@@ -76,18 +67,6 @@ def disk_errors(path: str) -> Iterator[None]:
         raise LifesimError(f"{place}: {error.strerror or error}") from None
 
 
-def check_new(path: str) -> None:
-    """Raise LifesimError where no universe directory can be made."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise LifesimError(f"cannot write {path}: there is no folder {folder}")
-    if os.path.lexists(path):
-        if not os.path.isdir(path):
-            raise LifesimError(f"{path}: there is a file of that name")
-        if not _is_remnant(path):
-            raise LifesimError(f"{path}: the directory exists and is not empty")
-
-
 class Universe:
     """An open universe directory; a context manager.
 
@@ -103,8 +82,6 @@ class Universe:
         self._changing = threading.Lock()
         self._journal, self._journal_length = -1, 0
         self._torn = False  # whether the journal may be longer than that
-        self._needers = np.zeros((0, 0), np.int64)
-        self._removable = np.zeros((0, 0), bool)
 
     # --- opening and making -----------------------------------------------------------
 
@@ -134,52 +111,6 @@ class Universe:
             except BaseException:
                 if lock:
                     lock.close()
-                raise
-
-    @classmethod
-    def create(
-        cls,
-        path: str | os.PathLike[str],
-        tiling: Tiling,
-        *,
-        rule: Rule,
-        generation: int = 0,
-        compression: str = "none",
-        pyramid: bool = True,
-        origin: str = "",
-    ) -> Making:
-        """A new directory, to be filled tile by tile; see Making. Raises LifesimError where
-        there is something already."""
-        path = os.fspath(path)
-        if compression not in COMPRESSIONS:
-            raise LifesimError(f"unknown compression {compression!r}: {' or '.join(COMPRESSIONS)}")
-        form = form_of(tiling, compression, pyramid)
-        manifest = Manifest(uuid4().hex, tiling, rule, generation, form, (), (), origin=origin)
-        with disk_errors(path):
-            check_new(path)
-            if not os.path.isdir(path):
-                disk.make_folder(path)
-            try:
-                lock = Lock(os.path.join(path, LOCK))
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.rmdir(path)  # where nobody else put anything
-                raise
-            try:
-                check_new(path)  # again, now that nobody else changes it
-            except BaseException:
-                lock.close()
-                raise
-            making = Making(cls(path, manifest, None, lock))
-            try:
-                tiles = os.path.join(path, TILES)
-                if not os.path.isdir(tiles):
-                    disk.make_folder(tiles)
-                for name in os.listdir(tiles):
-                    disk.remove(os.path.join(tiles, name))
-                return making
-            except BaseException:
-                making.drop()
                 raise
 
     def close(self) -> None:
@@ -292,16 +223,13 @@ class Universe:
         """Files of the manifest that the phase under way needs no more, there or not."""
         if self.phase is None or self.phase.keep_previous:
             return set()
-        columns, rows = self.tiling.touched(self.phase.generations)
-        needers = _inverse(columns), _inverse(rows)
-        todo = np.ones((self.tiling.down, self.tiling.across), bool)
-        for tile in set(self.phase.done) | self.linked():
-            todo.flat[tile] = False
-        return {
-            self.manifest.tiles[tile].file
-            for tile, record in self.phase.done.items()
-            if record and not _any_of(todo, needers, divmod(tile, self.tiling.across))
-        }
+        free = self._needs_now().free()
+        return {self.manifest.tiles[tile].file for tile in free}
+
+    def _needs_now(self) -> Needs:
+        assert self.phase
+        generations = self.phase.generations
+        return Needs(self.tiling, generations, self.phase.done, self.linked())
 
     def writer(self, tile: int, generation: int) -> TileWriter:
         row, column = divmod(tile, self.tiling.across)
@@ -327,7 +255,7 @@ class Universe:
     def set_run(self, run: tuple[int, int] | None) -> None:
         """Note where the run under way starts and ends."""
         if run != self.manifest.run:
-            self._write_manifest(replace(self.manifest, run=run))
+            self.write_manifest(replace(self.manifest, run=run))
 
     def begin_phase(self, generations: int, *, keep_previous: bool = False) -> Phase:
         """Start on the way, or go on where one is under way."""
@@ -348,7 +276,7 @@ class Universe:
                 os.close(self._journal)
                 self._journal = -1
             self._journal = os.open(self._at(JOURNAL), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
-        self._find_needers()
+        self._needs = self._needs_now()
         return self.phase
 
     def linked(self) -> set[int]:
@@ -366,22 +294,11 @@ class Universe:
         manifest = self.manifest
         found: set[int] = set()
         if manifest.last and generations % manifest.last == 0:
-            found = self._whose_windows(np.array(manifest.steady), generations)
+            found = self.tiling.whose_windows(np.array(manifest.steady), generations)
         if not manifest.rule.birth & 1:
             dead = np.array([not tile.population for tile in manifest.tiles])
-            found |= self._whose_windows(dead, generations)
+            found |= self.tiling.whose_windows(dead, generations)
         return found
-
-    def _whose_windows(self, quiet: npt.NDArray[np.bool_], generations: int) -> set[int]:
-        """Tiles whose windows hold none but the tiles that are marked."""
-        if not quiet.any():
-            return set()
-        tiling = self.tiling
-        columns, rows = tiling.touched(generations)
-        marked = quiet.reshape(tiling.down, tiling.across)
-        by_row = np.array([marked[touched].all(axis=0) for touched in rows])
-        both = np.array([by_row[:, touched].all(axis=1) for touched in columns]).T
-        return {int(i) for i in np.flatnonzero(both)}
 
     def finish_tiles(self, finished: Iterable[tuple[int, TileRecord | None]]) -> list[str]:
         """Note tiles of which the files, if they are new, have their names. For any thread.
@@ -396,7 +313,12 @@ class Universe:
                 disk.sync_folder(self.tiles_folder)
             self._note(b"".join(tile_line(*one) for one in finished))
             self.phase.done.update(finished)
-            return self._superseded([tile for tile, _ in finished])
+            for tile, record in finished:
+                self._needs.finish(tile, renewed=record is not None)
+            if self.phase.keep_previous:
+                return []
+            tiles = self.manifest.tiles
+            return [os.path.join(self.tiles_folder, tiles[i].file) for i in self._needs.free()]
 
     def _note(self, lines: bytes) -> None:
         """Add to the journal. What a try that failed wrote of its lines goes first."""
@@ -420,7 +342,7 @@ class Universe:
             record = phase.done.get(tile)
             tiles.append(record or before)
             steady.append(record is None)
-        self._write_manifest(
+        self.write_manifest(
             replace(
                 old,
                 generation=phase.stop,
@@ -443,9 +365,10 @@ class Universe:
         old = self.manifest
         stop = old.generation + generations
         run = None if old.run and stop >= old.run[1] else old.run
-        self._write_manifest(replace(old, generation=stop, run=run))
+        self.write_manifest(replace(old, generation=stop, run=run))
 
-    def _write_manifest(self, manifest: Manifest) -> None:
+    def write_manifest(self, manifest: Manifest) -> None:
+        """The universe is this one from now on."""
         with disk_errors(self.path):
             disk.write_whole(self._at(MANIFEST), write_manifest(manifest))
         self.manifest = manifest
@@ -457,41 +380,6 @@ class Universe:
         self.phase = None
         with disk_errors(self.path):
             disk.remove(self._at(JOURNAL))
-
-    def _find_needers(self) -> None:
-        """Of each tile: how many tiles that are yet to be computed read it in this phase,
-        and whether its file may go once none does."""
-        assert self.phase
-        tiling, done = self.tiling, set(self.phase.done) | self.linked()
-        self._sources = tiling.touched(self.phase.generations)
-        self._needers = np.zeros((tiling.down, tiling.across), np.int64)
-        self._removable = np.ones((tiling.down, tiling.across), bool)
-        for tile in range(len(tiling)):
-            if tile not in done:
-                self._needers[self._read_by(tile)] += 1
-            elif not self.phase.done.get(tile):  # it keeps its file
-                self._removable.flat[tile] = False
-
-    def _read_by(self, tile: int) -> tuple[Any, ...]:
-        """Index of the tiles that the window of a tile touches."""
-        row, column = divmod(tile, self.tiling.across)
-        columns, rows = self._sources
-        return np.ix_(rows[row], columns[column])
-
-    def _superseded(self, finished: list[int]) -> list[str]:
-        assert self.phase
-        for tile in finished:
-            self._needers[self._read_by(tile)] -= 1
-            if not self.phase.done[tile]:
-                self._removable.flat[tile] = False
-        if self.phase.keep_previous:
-            return []
-        paths = []
-        for tile in map(int, np.flatnonzero((self._needers == 0) & self._removable)):
-            old = self.manifest.tiles[tile].file
-            paths.append(os.path.join(self.tiles_folder, old))
-            self._removable.flat[tile] = False
-        return paths
 
     def _recover(self, journal_length: int) -> None:
         """Make what a kill left behind as if it had not been begun.
@@ -520,61 +408,6 @@ class Universe:
 
     def _at(self, name: str) -> str:
         return os.path.join(self.path, name)
-
-
-class Making:
-    """A directory that becomes a universe once all its tiles are there."""
-
-    def __init__(self, universe: Universe) -> None:
-        self.universe = universe
-        self._records: dict[int, TileRecord] = {}
-
-    def writer(self, tile: int) -> TileWriter:
-        return self.universe.writer(tile, self.universe.generation)
-
-    def add(self, tile: int, record: TileRecord) -> None:
-        self._records[tile] = record
-
-    def finish(self) -> Universe:
-        """The universe, open for writing."""
-        universe = self.universe
-        count = len(universe.tiling)
-        records = tuple(self._records[tile] for tile in range(count))
-        with disk_errors(universe.path):
-            disk.sync_folder(universe.tiles_folder)
-            universe._write_manifest(
-                replace(universe.manifest, tiles=records, steady=(False,) * count)
-            )
-            disk.sync_folder(os.path.dirname(os.path.abspath(universe.path)))
-        return universe
-
-    def drop(self) -> None:
-        """Give up, and leave nothing."""
-        universe = self.universe
-        with contextlib.suppress(OSError):
-            disk.remove(os.path.join(universe.path, MANIFEST))  # first: no universe any more
-            if os.path.isdir(universe.tiles_folder):
-                for name in os.listdir(universe.tiles_folder):
-                    os.unlink(os.path.join(universe.tiles_folder, name))
-                os.rmdir(universe.tiles_folder)
-            for name in os.listdir(universe.path):
-                os.unlink(os.path.join(universe.path, name))
-            os.rmdir(universe.path)
-        universe.close()
-
-
-def form_of(tiling: Tiling, compression: str, pyramid: bool) -> Format:
-    """What the files of a universe that is cut so are like."""
-    row = 8 * max(-(-(b - a) // 64) for a, b in pairwise(tiling.columns))
-    return Format(chunk_rows(row), compression, pyramid_top(tiling) if pyramid else 0)
-
-
-def pyramid_top(tiling: Tiling) -> int:
-    """The last level that nests in every tile of a universe; 0 where not even s3 does."""
-    top = max(3, (max(tiling.width, tiling.height) - 1).bit_length())
-    for edge in (*tiling.columns[1:-1], *tiling.rows[1:-1]):
-        top = min(top, (edge & -edge).bit_length() - 1)
-    return top if top >= 3 else 0
 
 
 def _read_state(path: str) -> tuple[Manifest, Phase | None, int]:
@@ -611,27 +444,3 @@ def _bytes_of(path: str) -> bytes | None:
             return file.read()
     finally:
         os.close(fd)
-
-
-def _is_remnant(path: str) -> bool:
-    """Whether a directory holds nothing but what an interrupted create() left."""
-    if not set(os.listdir(path)) <= {LOCK, TILES, MANIFEST + ".tmp"}:
-        return False
-    tiles = os.path.join(path, TILES)
-    return not os.path.isdir(tiles) or all(TILE_NAME.fullmatch(n) for n in os.listdir(tiles))
-
-
-def _any_of(
-    tiles: npt.NDArray[np.bool_], needers: tuple[list[list[int]], list[list[int]]], at: Any
-) -> bool:
-    """Whether any of the tiles that need the one in row and column `at` is set."""
-    columns, rows = needers
-    return bool(tiles[np.ix_(rows[at[0]], columns[at[1]])].any())
-
-
-def _inverse(touched: list[list[int]]) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in touched]
-    for reader, sources in enumerate(touched):
-        for source in sources:
-            found[source].append(reader)
-    return found

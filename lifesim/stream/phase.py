@@ -7,23 +7,23 @@ that reading, computing and writing overlap. Whichever lane is free takes the ne
 
 from __future__ import annotations
 
-import enum
 import queue
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
-from kernels.backend import Backend, LifeArena, LifeChain, LifeUniverse
+from kernels.backend import Backend, LifeArena, LifeUniverse
 from lifesim.store import disk
 from lifesim.store.tilefile import TileRecord
 from lifesim.store.tilejob import TileJob
-from lifesim.store.tiling import Block, Tiling, Window, blocks
+from lifesim.store.tiling import Block, blocks
 from lifesim.store.universe import Universe, disk_errors
 from lifesim.store.workers import Workers
+from lifesim.stream.chains import Role, Task, chains
 from lifesim.stream.window import TileView, fill
 
 _PIECE_SECONDS = 0.25  # between two looks at whether to stop
@@ -69,59 +69,6 @@ class Tally:
 
 class Stopped(Exception):
     """Asked for: the universe is between two generations, and the phase can be resumed."""
-
-
-class Role(enum.Enum):
-    """The place of a block in a chain (kernels.backend.LifeChain)."""
-
-    ALONE = enum.auto()
-    FIRST = enum.auto()
-    FOLLOWER = enum.auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A block to be moved on, and the window that this takes."""
-
-    block: Block
-    window: Window
-    role: Role = Role.ALONE
-
-    @property
-    def cells(self) -> int:
-        return self.window.across.length * self.window.down.length
-
-
-def chains(
-    tiling: Tiling, todo: Sequence[Block], generations: int, chain: LifeChain | None
-) -> list[list[Task]]:
-    """Blocks one below the other, so that only the first computes what is above it.
-
-    Where there is no chain, or nobody follows, each stands alone.
-    """
-    found: list[list[Task]] = []
-    for column in sorted({(block.left, block.right) for block in todo}):
-        run: list[Task] = []
-        for block in [b for b in todo if (b.left, b.right) == column]:
-            below = tiling.below(block, generations) if chain else None
-            whole = tiling.window(block, generations)
-            alone = Task(block, whole)
-            if not chain or not below or below.across.length != chain.width:
-                found.append([alone])
-                run = []
-                continue
-            enough = below.down.length >= chain.least_height(first=False)
-            if run and run[-1].block.bottom == block.top and enough:
-                if len(run) == 1:  # a block alone begins a chain when it is followed
-                    window = replace(run[0].window, torus=tiling.torus)
-                    run[0] = Task(run[0].block, window, Role.FIRST)
-                run.append(Task(block, below, Role.FOLLOWER))
-                continue
-            run = [alone]
-            found.append(run)
-            if whole.down.length < chain.least_height(first=True):
-                run = []
-    return found
 
 
 @dataclass(slots=True)
@@ -380,8 +327,8 @@ def _run_lanes(
             )
             arenas.append(arena)
             lanes.append(_Lane(run, backend, arena, workers))
-        # Several lanes share the blocks out in runs, each a chain of its own.
-        parts = 1 if len(lanes) == 1 else 2 * len(lanes)
+        # Lanes share the blocks out in runs, each a chain of its own.
+        parts = len(lanes)
         for i in range(parts):
             part = todo[i * len(todo) // parts : (i + 1) * len(todo) // parts]
             run.add(chains(tiling, part, run.generations, arenas[0].chain))

@@ -248,7 +248,8 @@ def _phase_seconds(
     across = min(tiling.width + 2 * halo * n_across, width * n_across)
     down = min(tiling.height + 2 * generations * n_down, height * n_down)
     if shape.chained:
-        down = min(down, tiling.height + 2 * generations + machine.pass_rows * n_down)
+        halos = 2 * generations * machine.devices  # each lane has a chain of its own
+        down = min(down, tiling.height + halos + machine.pass_rows * n_down)
     busy = min(machine.devices, count)
     compute = share * across * down * generations / rates.cells / busy
     row_bytes = tiling.width / 8

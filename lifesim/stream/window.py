@@ -12,7 +12,7 @@ import numpy as np
 
 from kernels.backend import LifeUniverse
 from lifesim.grid import Words
-from lifesim.store.tilefile import TileReader, datasets
+from lifesim.store.tilefile import TileReader, datasets, hash_of
 from lifesim.store.tiling import Block, Window, pieces
 from lifesim.store.universe import Universe
 from lifesim.store.workers import Workers
@@ -164,8 +164,6 @@ class TileView:
         cells = datasets(self.box.width, self.box.height, form)[0]
         reader = self._universe.reader(self._tile)
         plain = form.compression == "none"
-        from lifesim.store.tilefile import hash_of
-
         for chunk in range(cells.chunks):
             nbytes = cells.chunk_bytes(chunk)
             data = self._workers.memory("tile", nbytes)

@@ -13,9 +13,10 @@ from kernels.choose import pick
 from lifesim.grid import BitGrid
 from lifesim.render import density_levels
 from lifesim.soup import random_grid
+from lifesim.store.making import pyramid_top
 from lifesim.store.pyramid import levels
 from lifesim.store.tiling import tile_universe
-from lifesim.store.universe import Universe, pyramid_top
+from lifesim.store.universe import Universe
 from lifesim.stream.run import StreamedLife
 from tests.strategies import grids
 from tests.universes import on_disk, stored_level, tile_grid
