@@ -34,7 +34,8 @@ class Machine:
 
     arena_bytes: of a backend (Backend.arena_bytes). devices: lanes that work at once,
     each with threads to move data. pass_rows: what a block costs beside its own rows in
-    each pass, as rows.
+    each pass, as rows. byte_cost: seconds of computing that a byte read or written costs,
+    where the CPU does both.
     """
 
     host: int
@@ -43,6 +44,7 @@ class Machine:
     devices: int = 1
     workers: int = 2
     pass_rows: int = 48
+    byte_cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +260,7 @@ def _phase_seconds(
     read = share * down * row_bytes * again / rates.read
     written = tiling.height * row_bytes * (7 / 6 if form.top else 1)
     write = share * written / rates.write
+    compute += machine.byte_cost * share * (down * row_bytes * again + written)
     ends = (read + write) / count
     if shape.slots == 1 or count == 1:
         seconds = compute + read + write

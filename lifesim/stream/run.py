@@ -26,6 +26,7 @@ from lifesim.topology import Topology
 
 _DEVICE_SHARE = 0.9  # of its free memory
 _PASS_ROWS = {False: 48, True: 600}  # without and with a device: segments that are filled
+_BYTE_COST = 3e-9  # core seconds: copies, checksums, survey, pyramid, and waiting for them
 _HOST_SHARE = 0.5  # of available memory, where no budget is given
 # What a block may take to compute: so long, or so many times as long as to read and write.
 _BLOCK_SECONDS, _BLOCK_SHARE = 20.0, 10.0
@@ -346,5 +347,6 @@ def _machine(backends: Sequence[Backend], memory: int) -> Machine:
         arena_bytes=backends[0].arena_bytes,
         devices=len(backends),
         pass_rows=_PASS_ROWS[device is not None],
+        byte_cost=0.0 if device else _BYTE_COST / core_count(),
         workers=max(1, min(8, core_count() // (2 if device else 1) // len(backends))),
     )

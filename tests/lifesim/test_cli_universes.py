@@ -1033,7 +1033,7 @@ def forged(path: str, *, population: int = 0, cell: bool = True) -> None:
         assert record
         record = replace(record, population=record.population + population)
         tiles = (record, *universe.manifest.tiles[1:])
-        universe._write_manifest(replace(universe.manifest, tiles=tiles))
+        universe.write_manifest(replace(universe.manifest, tiles=tiles))
 
 
 def test_recompute_finds_cells_that_are_not_the_soup_s(lifesim, soup):
