@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import random
 import shutil
@@ -53,6 +54,8 @@ SOME = [
     Case(torus=True, compression="zstd", keep_previous=False, pyramid=True),
     Case(torus=False, compression="zstd", keep_previous=True, pyramid=False),
 ]
+# Every step of those, and every other one of the rest.
+STEPS = [(SOME[0], 2), (SOME[1], 1), (SOME[2], 2), (SOME[3], 1)]
 QUIET = Case(width=256, height=192, tiles=(1, 3), phase=12, generations=36, quiet=True, torus=False)
 
 
@@ -77,11 +80,26 @@ def kills(log: list[str], *, power: bool = True) -> Iterator[tuple[int, str]]:
     yield len(log), "after"
 
 
-def marked(log: list[str]) -> Iterator[int]:
+def marked(log: list[str]) -> list[int]:
     """Of many writes in a row, which lay out a file that has no name yet, some; else each."""
-    for step in range(1, len(log) + 1):
-        if set(log[max(0, step - 3) : step + 2]) != {"write"} or step % 4 == 0:
-            yield step
+    return [
+        step
+        for step in range(1, len(log) + 1)
+        if set(log[max(0, step - 3) : step + 2]) != {"write"} or step % 4 == 0
+    ]
+
+
+def name_of_steps(value: Case | int) -> str:
+    if isinstance(value, Case):
+        return name_of(value)
+    return {1: "each", 2: "every-other"}.get(value, f"every-{value}th")
+
+
+def by_steps(default: int) -> pytest.MarkDecorator:
+    """Some of the steps, and when there is time, each."""
+    return pytest.mark.parametrize(
+        "stride", [default, pytest.param(1, marks=pytest.mark.slow)], ids=name_of_steps
+    )
 
 
 class Scene:
@@ -125,32 +143,30 @@ class Scene:
         self.case.conclude(self.path, self.trail)
 
 
-@pytest.mark.parametrize("case", SMALL, ids=name_of)
-def test_killed_at_each_step(case: Case, tmp_path: Path) -> None:
-    scene, rng = Scene(case, tmp_path), random.Random(1)
+def killed_at_steps(case: Case, folder: Path, stride: int) -> int:
+    """At each of so many steps, in one of the ways; the number of kills."""
+    scene, rng = Scene(case, folder), random.Random(1)
     log = scene.log()
-    for step in list(marked(log))[:: 3 if case.keep_previous else 1]:
-        name = log[step - 1]
-        acts = [act for at, act in kills(log) if at == step]
+    ways: dict[int, list[str]] = {}
+    for step, act in kills(log):
+        ways.setdefault(step, []).append(act)
+    for number, step in enumerate(marked(log)[::stride]):
+        acts, before = ways[step], log[:step].count(log[step - 1])
         copy(scene.template, scene.path)
-        scene.kill(step, acts[log[:step].count(name) % len(acts)])
-        scene.resume(rng, log, 2 if step % 8 == 0 else 0)
-    assert scene.count > 60
+        scene.kill(step, acts[before % len(acts)])
+        scene.resume(rng, log, 2 if number % 8 == 0 else 0)
+    return scene.count
+
+
+@pytest.mark.parametrize("case", SMALL, ids=name_of)
+def test_killed_at_steps(case: Case, tmp_path: Path) -> None:
+    assert killed_at_steps(case, tmp_path, 5) > 20
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [*SOME, QUIET], ids=name_of)
-def test_killed_at_each_step_of_every_kind(case: Case, tmp_path: Path) -> None:
-    scene, rng = Scene(case, tmp_path), random.Random(2)
-    log = scene.log()
-    some = set(marked(log))
-    for number, (step, act) in enumerate(kills(log)):
-        if step not in some or (log[step - 1] == "write" and number % 3):
-            continue
-        copy(scene.template, scene.path)
-        scene.kill(step, act)
-        scene.resume(rng, log, 3 if number % 8 == 0 else 0)
-    assert scene.count > 100
+@pytest.mark.parametrize(("case", "stride"), [*STEPS, (QUIET, 1)], ids=name_of_steps)
+def test_killed_at_each_step(case: Case, stride: int, tmp_path: Path) -> None:
+    assert killed_at_steps(case, tmp_path, stride) > 60
 
 
 @pytest.mark.parametrize("case", [*CASES, QUIET], ids=name_of)
@@ -159,22 +175,23 @@ def test_killed_again_and_again(case: Case, tmp_path: Path) -> None:
     scene, rng = Scene(case, tmp_path), random.Random(3)
     log = scene.log()
     copy(scene.template, scene.path)
-    for _ in range(12):
+    while scene.count < 12:
         act = rng.choice(["before", "middle", "after", "power"])
-        scene.kill(rng.randint(1, len(log) // 4), act)
+        if not scene.kill(rng.randint(1, len(log) // 4), act):  # it is at the end
+            case.conclude(scene.path, scene.trail)
+            copy(scene.template, scene.path)
     case.conclude(scene.path, scene.trail)
-    assert scene.count
 
 
-@pytest.mark.parametrize("case", [SMALL[0], SMALL[1]], ids=name_of)
-def test_killed_while_it_is_made(case: Case, tmp_path: Path) -> None:
+@by_steps(6)
+@pytest.mark.parametrize("case", SMALL, ids=name_of)
+def test_killed_while_it_is_made(case: Case, stride: int, tmp_path: Path) -> None:
     path, trail = tmp_path / "universe", case.trail()
     with Faults().active() as faults:
         case.make(path).close()
     count, some = 0, set(marked(faults.log))
-    for step, act in kills(faults.log, power=False):
-        if step not in some:
-            continue
+    ways = [way for way in kills(faults.log, power=False) if way[0] in some]
+    for step, act in ways[::stride]:
         shutil.rmtree(path, ignore_errors=True)
 
         def work(step: int = step, act: str = act) -> None:
@@ -194,19 +211,19 @@ def test_killed_while_it_is_made(case: Case, tmp_path: Path) -> None:
             assert made.digest() == trail[0][0]
             check(made)
             assert_tidy(made)
-    assert count > 30
+    assert count == len(ways[::stride]) > 10
 
 
 @pytest.mark.parametrize("keep_previous", [False, True])
 def test_killed_at_any_moment(keep_previous: bool, tmp_path: Path) -> None:
     """By the clock, while somebody looks on."""
-    killed_by_the_clock(keep_previous, tmp_path, 25)
+    killed_by_the_clock(keep_previous, tmp_path, 8)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keep_previous", [False, True])
 def test_killed_at_any_moment_for_long(keep_previous: bool, tmp_path: Path) -> None:
-    killed_by_the_clock(keep_previous, tmp_path, 100)
+    killed_by_the_clock(keep_previous, tmp_path, 60)
 
 
 def killed_by_the_clock(keep_previous: bool, tmp_path: Path, times: int) -> None:
@@ -221,15 +238,16 @@ def killed_by_the_clock(keep_previous: bool, tmp_path: Path, times: int) -> None
         if not child:
             try:
                 case.advance(path)
-            finally:
-                os._exit(0)
+            except BaseException:
+                os._exit(1)
+            os._exit(0)
         end = time.monotonic() + rng.uniform(0.005, 0.15)
         while time.monotonic() < end:
             universe = Universe.open(path)
             if universe.is_whole:
                 assert (universe.digest(), universe.population()) == trail[universe.generation]
         os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        assert os.waitpid(child, 0)[1] in (0, signal.SIGKILL)
         count += 1
         if case.inspect(path, trail).generation == case.generations:
             case.conclude(path, trail)
@@ -261,7 +279,7 @@ def test_room_that_a_run_takes(compression: str, tmp_path: Path) -> None:
             case.go_on(universe)
         case.verify(universe, case.trail())
     row = whole / 32
-    assert whole < most <= whole + 6 * row
+    assert whole < most <= whole + 10 * row  # 4 or 5, where no thread is kept waiting
 
 
 # --- what the system refuses -------------------------------------------------------------
@@ -296,36 +314,34 @@ def refused(
     return bool(refusal) or len(faults.log) < step
 
 
-@pytest.mark.parametrize("case", SMALL, ids=name_of)
-def test_refused_at_each_step(case: Case, tmp_path: Path) -> None:
-    scene = Scene(case, tmp_path)
+def refused_at_steps(case: Case, folder: Path, stride: int) -> None:
+    scene, rng = Scene(case, folder), random.Random(6)
     log = scene.log(EFFECTS)
-    for number, step in enumerate(list(marked(log))[case.torus :: 3]):
+    for number, step in enumerate(marked(log)[::stride]):
         error = ERRORS[number % 3]
-        lasting = error == errno.ENOSPC
+        lasting = error == errno.ENOSPC or rng.random() < 0.3
         assert refused(scene, step, error, lasting=lasting), f"{log[step - 1]} {step}"
+
+
+@pytest.mark.parametrize("case", SMALL, ids=name_of)
+def test_refused_at_steps(case: Case, tmp_path: Path) -> None:
+    refused_at_steps(case, tmp_path, 7)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [*SOME, QUIET], ids=name_of)
-def test_refused_at_each_step_of_every_kind(case: Case, tmp_path: Path) -> None:
-    scene, rng = Scene(case, tmp_path), random.Random(6)
-    log = scene.log(EFFECTS)
-    for step in list(marked(log))[::2]:
-        error, lasting = rng.choice(ERRORS), rng.random() < 0.5
-        assert refused(scene, step, error, lasting=lasting), f"{log[step - 1]} {step}"
+@pytest.mark.parametrize(("case", "stride"), [*STEPS, (QUIET, 1)], ids=name_of_steps)
+def test_refused_at_each_step(case: Case, stride: int, tmp_path: Path) -> None:
+    refused_at_steps(case, tmp_path, stride)
 
 
 def test_line_cut_short_by_a_full_disk(tmp_path: Path) -> None:
     """What is left of it is in nobody's way, whoever reads the journal later."""
     scene = Scene(SMALL[0], tmp_path)
     case, path = scene.case, scene.path
-    log = scene.log()
-    appends = [step for step, name in enumerate(log, 1) if name == "append"]
-    for step in appends:
+    for step in range(1, len(scene.log(("append",))) + 1):
         with Universe.open(copy(scene.template, path), writing=True) as universe:
             try:
-                with Faults(step, errno.ENOSPC).active():
+                with Faults(step, errno.ENOSPC, names=("append",)).active():
                     case.go_on(universe)
             except LifesimError as error:
                 assert "full" in str(error)  # noqa: PT017
@@ -338,18 +354,19 @@ def test_refused_where_phases_are_chosen(tmp_path: Path) -> None:
     """Looking for quiet samples reads files too."""
     scene = Scene(Case(phase=None, tiles=(1, 3), height=600), tmp_path)
     log = scene.log(EFFECTS)
-    for step in range(1, min(len(log), 40)):
+    for step in range(1, min(len(log), 40), 2):
         assert refused(scene, step, errno.EIO, lasting=False), f"{log[step - 1]} {step}"
 
 
+@by_steps(4)
 @pytest.mark.parametrize("case", SMALL, ids=name_of)
-def test_refused_while_it_is_made(case: Case, tmp_path: Path) -> None:
+def test_refused_while_it_is_made(case: Case, stride: int, tmp_path: Path) -> None:
     path = tmp_path / "universe"
     with Faults(names=EFFECTS).active() as faults:
         case.make(path).close()
     shutil.rmtree(path)
     threads = threading.active_count()
-    for number, step in enumerate(marked(faults.log)):
+    for number, step in enumerate(marked(faults.log)[::stride]):
         error = ERRORS[number % 3]
         with (
             Faults(step, error, names=EFFECTS, lasting=error == errno.ENOSPC).active(),
@@ -402,6 +419,7 @@ def test_full_disk(
     with pytest.raises(LifesimError, match=r"make room$"):
         case.make(small_disk / "another")
     assert not (small_disk / "another").exists()
+    gc.collect()
     assert len(os.listdir("/proc/self/fd")) <= opened + 1  # the journal's
     if room % 8:
         universe.close()
@@ -594,7 +612,9 @@ def test_readers_close_what_they_open(tmp_path: Path) -> None:
     scene = Scene(SMALL[0], tmp_path)
     log = scene.log(EFFECTS)
     refused(scene, 1, errno.EIO, lasting=False)
+    gc.collect()  # errors that a thread met refer to it, and it to them
     before = len(os.listdir("/proc/self/fd"))
-    for step in range(1, len(log), 23):
+    for step in range(1, len(log), 41):
         refused(scene, step, errno.EIO, lasting=False)
+    gc.collect()
     assert len(os.listdir("/proc/self/fd")) <= before

@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 from lifesim.errors import DamagedDataError, LifesimError
+from lifesim.store import disk
 from lifesim.store.manifest import tile_line
 from lifesim.store.sealed import seal, unseal
 from lifesim.store.universe import Universe
@@ -39,15 +39,6 @@ def case_of(path: Path) -> Case:
 
 
 @pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    """In memory, where that can be: each change of a file is read back past the cache."""
-    place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with TemporaryDirectory(dir=place) as name:
-        os.chmod(name, 0o755)
-        yield Path(name)
-
-
-@pytest.fixture(scope="module")
 def templates(folder: Path) -> dict[str, Path]:
     """Universes of one generation, and on the way to the next one, with a journal."""
     made = {}
@@ -64,13 +55,13 @@ def stop_midway(case: Case, path: Path, tiles: int = 3) -> None:
     real = Universe.finish_tiles
 
     def finish_tiles(universe: Universe, finished: Iterable[tuple[int, Any]]) -> list[str]:
-        superseded = []
         assert universe.phase
         for one in finished:
             if len(universe.phase.done) == tiles:
                 os.kill(os.getpid(), signal.SIGKILL)
-            superseded += real(universe, [one])
-        return superseded
+            for superseded in real(universe, [one]):
+                disk.remove(superseded)  # at once, so that none is left
+        return []
 
     def work() -> None:
         Universe.finish_tiles = finish_tiles  # type: ignore[method-assign]
