@@ -1,1 +1,66 @@
-"""Bulk big integers, rationals and GCD."""
+"""Bulk big integers, rationals and GCD.
+
+>>> from arith import IntArray
+>>> a = IntArray([2**100, -7, 0])
+>>> (a * a + 1) % 1000
+IntArray([377, 50, 1])
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .functions import (
+        absolute,
+        add,
+        divmod,
+        floor_divide,
+        gcd,
+        isqrt,
+        lcm,
+        left_shift,
+        maximum,
+        minimum,
+        multiply,
+        multiply_add,
+        negative,
+        power,
+        powmod,
+        remainder,
+        right_shift,
+        subtract,
+    )
+    from .integer import IntArray
+
+__all__ = [
+    "IntArray",
+    "absolute",
+    "add",
+    "divmod",
+    "floor_divide",
+    "gcd",
+    "isqrt",
+    "lcm",
+    "left_shift",
+    "maximum",
+    "minimum",
+    "multiply",
+    "multiply_add",
+    "negative",
+    "power",
+    "powmod",
+    "remainder",
+    "right_shift",
+    "subtract",
+]
+
+_HOME = {"IntArray": "integer"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: `arith --help` must not wait for numpy."""
+    if name not in __all__:
+        raise AttributeError(f"module 'arith' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"arith.{_HOME.get(name, 'functions')}"), name)

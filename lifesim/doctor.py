@@ -20,7 +20,7 @@ from typing import TypeVar
 from kernels import choose, compiler, cpu
 from kernels.backend import Backend, BackendUnavailableError
 from lifesim.bench import compete, runner_of, soup_universe
-from lifesim.memory import available_memory
+from kernels.memory import available_memory
 
 PACKAGE = "bulkbits"
 _DISK_BYTES = 64 << 20

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lifesim.errors import LifesimError
-from lifesim.memory import available_memory
+from kernels.memory import available_memory
 
 Words = npt.NDArray[np.uint64]
 

@@ -57,3 +57,27 @@ def patterns(draw: st.DrawFn) -> Pattern:
         draw(lines_of_text),
         tuple(draw(st.lists(lines_of_text, max_size=3))),
     )
+
+
+_HURTING = [0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 2**32, 2**63 - 1, 2**63, 2**64 - 1]
+
+
+@st.composite
+def integers_that_hurt(draw: st.DrawFn, max_bits: int = 1280) -> int:
+    """Of either sign: random, all ones, single bits, 2^k +- 1, long carries, few words."""
+    kind, bits = draw(st.integers(0, 5)), draw(st.integers(0, max_bits))
+    if kind == 0:
+        value = draw(st.sampled_from(_HURTING))
+    elif kind == 1:
+        value = (1 << bits) - 1
+    elif kind == 2:
+        value = 1 << bits
+    elif kind == 3:
+        value = (1 << bits) + 1
+    elif kind == 4:  # words that are all ones or zeros
+        value = 0
+        for _ in range(-(-bits // 64)):
+            value = value << 64 | draw(st.sampled_from([0, 1, 2**32 - 1, 2**63, 2**64 - 1]))
+    else:
+        value = draw(st.integers(0, (1 << bits) - 1)) if bits else 0
+    return -value if draw(st.booleans()) else value

@@ -13,7 +13,7 @@ import click
 from lifesim.digest import digest
 from lifesim.errors import LifesimError
 from lifesim.grid import bytes_of
-from lifesim.memory import available_memory
+from kernels.memory import available_memory
 from lifesim.patterns import Pattern
 from lifesim.soup import Soup
 from lifesim.start import COPIES, Placement

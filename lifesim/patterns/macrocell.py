@@ -12,7 +12,7 @@ from itertools import product
 from typing import BinaryIO
 
 from lifesim.grid import GridError
-from lifesim.memory import available_memory
+from kernels.memory import available_memory
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.patterns.quadtree import Quadtree, build
 from lifesim.patterns.text import (

@@ -12,7 +12,7 @@ from kernels.cpu import core_count
 from lifesim.engine import Progress
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
-from lifesim.memory import available_memory
+from kernels.memory import available_memory
 from lifesim.render import Levels
 from lifesim.rule import Rule
 from lifesim.store import disk

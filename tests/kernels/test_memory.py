@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lifesim.memory import available_memory
+from kernels.memory import available_memory
 
 MIB = 1 << 20
 

@@ -1,0 +1,203 @@
+"""Between Numbers and numpy arrays, bytes, limbs: all that needs no arithmetic.
+
+The layout of limbs: 64-bit words, the lowest first; see kernels/bignum/numbers.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.bignum.numbers import Mask, Numbers, Words64
+
+ByteOrder = Literal["little", "big"]
+
+
+def from_numpy(values: npt.NDArray[Any]) -> Numbers:
+    """Of a 1-D array of any integer or boolean dtype."""
+    magnitudes = values.astype(np.uint64)
+    negative = None
+    if values.dtype.kind == "i":
+        negative = values < 0
+        # Two's complement: right for the smallest number too.
+        np.negative(magnitudes, out=magnitudes, where=negative)
+    return dense(magnitudes.reshape(-1, 1), negative)
+
+
+def to_numpy(numbers: Numbers, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Raises OverflowError, naming the first index, where a number does not fit."""
+    wanted = np.dtype(dtype)
+    if wanted.kind not in "iu":
+        raise TypeError(f"an integer dtype is wanted, not {wanted}")
+    limits = np.iinfo(wanted)
+    words = limbs_of(numbers)
+    low = words[:, 0] if words.shape[1] else np.zeros(len(words), np.uint64)
+    negative = numbers.negative
+    too_large = words[:, 1:].any(axis=1)
+    if negative is None:
+        too_large |= low > np.uint64(limits.max)
+        result = low.astype(wanted)
+    else:
+        bound = np.where(negative, np.uint64(-int(limits.min)), np.uint64(limits.max))
+        too_large |= low > bound
+        result = np.where(negative, np.negative(low), low).astype(wanted)
+    if too_large.any():
+        raise OverflowError(f"the number at index {int(too_large.argmax())} leaves {wanted}")
+    return result
+
+
+def from_limbs(limbs: npt.NDArray[Any], negative: npt.NDArray[Any] | None) -> Numbers:
+    """Of uint64 or uint32 (count, width), the lowest limb first; see IntArray.from_limbs."""
+    if limbs.ndim != 2 or limbs.dtype not in (np.dtype(np.uint64), np.dtype(np.uint32)):
+        raise TypeError(
+            f"limbs are uint64 or uint32 (count, width), not {limbs.dtype} {limbs.shape}"
+        )
+    if negative is not None:
+        negative = np.asarray(negative)
+        if negative.dtype != np.bool_ or negative.shape != limbs.shape[:1]:
+            raise ValueError(
+                f"negative is bool {limbs.shape[:1]}, not {negative.dtype} {negative.shape}"
+            )
+    if limbs.dtype == np.uint32:
+        if limbs.shape[1] % 2 or not limbs.flags.c_contiguous or limbs.ctypes.data % 8:
+            even = np.zeros((len(limbs), limbs.shape[1] + limbs.shape[1] % 2), np.uint32)
+            even[:, : limbs.shape[1]] = limbs
+            limbs = even
+        limbs = limbs.view(np.uint64)
+    return dense(limbs, negative)
+
+
+def dense(limbs: Words64, negative: Mask | None) -> Numbers:
+    """Without copying where the rows' words lie one after the other."""
+    count, width = limbs.shape
+    inner, outer = limbs.strides[1], limbs.strides[0]
+    if count and width and ((width > 1 and inner != 8) or outer % 8 or outer < 8 * width):
+        limbs = np.ascontiguousarray(limbs)
+        outer = limbs.strides[0]
+    if not count or not width:
+        return Numbers(np.empty(0, np.uint64), count, 0, 0, negative=None)
+    step = outer // 8 if count > 1 else width
+    words = np.lib.stride_tricks.as_strided(limbs, ((count - 1) * step + width,), (8,))
+    if negative is not None:
+        nonzero = limbs.any(axis=1)
+        negative = np.ascontiguousarray(negative & nonzero)
+        if not negative.any():
+            negative = None
+    return Numbers(words, count, width, step, negative=negative)
+
+
+def limbs_of(numbers: Numbers) -> Words64:
+    """uint64 (count, width); a view where the numbers lie at equal distances."""
+    count, width = numbers.count, numbers.width
+    if numbers.dense:
+        return np.lib.stride_tricks.as_strided(
+            numbers.words, (count, width), (8 * numbers.step, 8), writeable=False
+        )
+    limbs = np.zeros((count, width), np.uint64)
+    packed = pack(numbers)
+    limbs[np.arange(width) < packed.length_array()[:, None]] = packed.words
+    return limbs
+
+
+def pack(numbers: Numbers) -> Numbers:
+    """The same with its words one after the other, and no others; ragged."""
+    lengths = numbers.length_array()
+    starts = np.zeros(numbers.count, np.int64)
+    np.cumsum(lengths[:-1], out=starts[1:])
+    total = int(lengths.sum())
+    if numbers.dense:
+        words = np.ascontiguousarray(limbs_of(numbers)).reshape(-1)
+    else:
+        words = numbers.words[
+            np.repeat(numbers.start_array() - starts, lengths) + np.arange(total, dtype=np.int64)
+        ]
+    return Numbers(words, numbers.count, numbers.width, 0, starts, lengths, numbers.negative)
+
+
+def from_bytes(data: Any, width: int, byteorder: ByteOrder, *, signed: bool) -> Numbers:
+    """Numbers of `width` bytes each, one after the other in any buffer."""
+    raw = np.frombuffer(data, np.uint8)
+    if width < 1 or len(raw) % width:
+        raise ValueError(f"{len(raw)} bytes are no multiple of {width}")
+    rows = raw.reshape(-1, width)
+    if byteorder == "big":
+        rows = rows[:, ::-1]
+    elif byteorder != "little":
+        raise ValueError(f"byteorder is 'little' or 'big', not {byteorder!r}")
+    padded = np.zeros((len(rows), -(-width // 8) * 8), np.uint8)
+    padded[:, :width] = rows
+    negative = None
+    if signed:
+        negative = rows[:, -1] >= 128
+        padded[:, width:][negative] = 255
+    limbs = padded.view(np.uint64)
+    if negative is not None and negative.any():
+        limbs = limbs.copy()
+        limbs[negative] = _complement(limbs[negative])
+    return dense(limbs, negative)
+
+
+def to_bytes(numbers: Numbers, width: int, byteorder: ByteOrder, *, signed: bool) -> bytes:
+    """`width` bytes each. Raises OverflowError, naming the first index that does not fit."""
+    if width < 1:
+        raise ValueError(f"a number takes at least 1 byte, not {width}")
+    if byteorder not in ("little", "big"):
+        raise ValueError(f"byteorder is 'little' or 'big', not {byteorder!r}")
+    limbs = limbs_of(numbers)
+    negative = numbers.negative
+    room = max(-(-width // 8), limbs.shape[1])
+    padded = np.zeros((len(limbs), room), np.uint64)
+    padded[:, : limbs.shape[1]] = limbs
+    if negative is not None:
+        if not signed:
+            raise OverflowError(f"the number at index {int(negative.argmax())} is negative")
+        padded[negative] = _complement(padded[negative])
+    raw = padded.view(np.uint8)
+    # What is cut off must repeat the sign, and so must the top bit if it is one.
+    sign = np.zeros(len(raw), np.uint8) if negative is None else negative * np.uint8(255)
+    lost = (raw[:, width:] != sign[:, None]).any(axis=1)
+    if signed:
+        lost |= (raw[:, width - 1] ^ sign) >= 128
+    if lost.any():
+        raise OverflowError(f"the number at index {int(lost.argmax())} needs over {width} bytes")
+    kept = raw[:, :width]
+    return np.ascontiguousarray(kept if byteorder == "little" else kept[:, ::-1]).tobytes()
+
+
+def _complement(limbs: Words64) -> Words64:
+    """Two's complement of rows of limbs."""
+    flipped = ~limbs
+    carry = np.ones(len(limbs), np.bool_)
+    for column in range(limbs.shape[1]):
+        flipped[:, column] += carry
+        carry &= flipped[:, column] == 0
+    return flipped
+
+
+def ragged(
+    words: npt.NDArray[Any], lengths: npt.NDArray[Any], negative: npt.NDArray[Any] | None
+) -> Numbers:
+    """Of words one after the other, as pack() leaves them.
+
+    Raises ValueError where the arrays contradict each other.
+    """
+    words = np.ascontiguousarray(words, np.uint64)
+    lengths = np.ascontiguousarray(lengths, np.int64)
+    if words.ndim != 1 or lengths.ndim != 1:
+        raise ValueError("limbs and lengths have one dimension")
+    if (lengths < 0).any() or (lengths > len(words)).any() or int(lengths.sum()) != len(words):
+        raise ValueError(f"the lengths do not add up to the {len(words)} limbs there are")
+    starts = np.zeros(len(lengths), np.int64)
+    np.cumsum(lengths[:-1], out=starts[1:])
+    if negative is not None:
+        negative = np.asarray(negative)
+        if negative.dtype != np.bool_ or negative.shape != lengths.shape:
+            raise ValueError(f"signs are bool {lengths.shape}")
+        # Zero is never negative.
+        nonzero = np.zeros(len(lengths), np.bool_)
+        nonzero[np.repeat(np.arange(len(lengths)), lengths)[words != 0]] = True
+        negative = np.ascontiguousarray(negative & nonzero)
+        negative = negative if negative.any() else None
+    return Numbers(words, len(lengths), int(lengths.max(initial=0)), 0, starts, lengths, negative)

@@ -1,0 +1,99 @@
+"""Arrays of numbers in HDF5 files.
+
+An IntArray is a group (the root for IntArray.save) with the attribute `type` =
+"IntArray", and 1-D datasets: `limbs` uint64, the words of all numbers, the lowest
+first; `lengths` int64, words of each; `negative` uint8, 8 signs to a byte, the first in
+the lowest bit, left out where no number is negative.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import h5py
+import numpy as np
+
+from kernels.memory import available_memory
+
+from . import convert
+from .integer import IntArray
+
+TYPE = "IntArray"
+
+
+def save(path: str | os.PathLike[str], arrays: Mapping[str, IntArray], kind: str = TYPE) -> None:
+    """Arrays by the name of their group, "" for the root. Nothing is left of a failure.
+
+    kind: what the attribute `type` of the root says.
+    """
+    target = os.path.realpath(os.fspath(path))
+    draft = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
+    try:
+        with h5py.File(draft, "w") as file:
+            file.attrs["type"] = kind
+            for name, array in arrays.items():
+                _write(file.require_group(name) if name else file, array)
+        descriptor = os.open(draft, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(draft, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+        raise
+
+
+def _write(group: Any, array: IntArray) -> None:
+    packed = convert.pack(array.numbers())
+    group.attrs["type"] = TYPE
+    group.create_dataset("limbs", data=packed.words, dtype="<u8")
+    group.create_dataset("lengths", data=packed.lengths, dtype="<i8")
+    if packed.negative is not None:
+        group.create_dataset("negative", data=np.packbits(packed.negative, bitorder="little"))
+
+
+def load(
+    path: str | os.PathLike[str], names: Iterable[str], kind: str = TYPE
+) -> dict[str, IntArray]:
+    """Raises ValueError, in one line with the path, where the file is something else.
+
+    Raises MemoryError before taking memory that is not there, and OSError as open() does.
+    """
+    where = os.fspath(path)
+    with open(where, "rb"):
+        pass  # a plain OSError for what is missing or may not be read
+    try:
+        with h5py.File(where, "r") as file:
+            if file.attrs.get("type") != kind:
+                raise ValueError(f"no {kind} is stored in it")
+            return {name: _read(file[name] if name else file) for name in names}
+    except (ValueError, KeyError, OSError, RuntimeError, TypeError) as error:
+        reason = str(error).strip('"').splitlines()[0]
+        raise ValueError(f"{where}: {reason}") from None
+
+
+def _read(group: Any) -> IntArray:
+    limbs, lengths = _dataset(group, "limbs", "u8"), _dataset(group, "lengths", "i8")
+    size = limbs.nbytes + lengths.nbytes
+    if size > (free := available_memory()):
+        raise MemoryError(f"{group.file.filename}: {size:,} bytes, {free:,} are available")
+    negative = None
+    if "negative" in group:
+        bits = _dataset(group, "negative", "u1")
+        if len(bits) != -(-len(lengths) // 8):
+            raise ValueError(f"{len(bits)} bytes of signs for {len(lengths)} numbers")
+        negative = np.unpackbits(bits[:], count=len(lengths), bitorder="little").view(np.bool_)
+    return IntArray.from_numbers(convert.ragged(limbs[:], lengths[:], negative))
+
+
+def _dataset(group: Any, name: str, dtype: str) -> Any:
+    dataset = group[name]
+    if not isinstance(dataset, h5py.Dataset) or dataset.ndim != 1 or dataset.dtype != dtype:
+        raise ValueError(f"{name} is no one-dimensional dataset of {dtype}")
+    return dataset

@@ -1,0 +1,117 @@
+"""Between Numbers and Python ints or lines of digits: compiled, or by Python without a compiler."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from kernels.bignum.numbers import Numbers, from_ints, to_ints
+
+from . import engines
+
+
+def _compiled() -> Any:
+    """kernels.bignum.cpu where it works, else None."""
+    if engines.host().name != "cpu":
+        return None
+    from kernels.bignum import cpu
+
+    return cpu
+
+
+def numbers_of(values: list[Any]) -> Numbers:
+    """Raises TypeError with the first index of what is no integer."""
+    if cpu := _compiled():
+        numbers: Numbers = cpu.ints_to_numbers(values)
+        return numbers
+    integers = []
+    for i, value in enumerate(values):
+        try:
+            integers.append(operator.index(value))
+        except TypeError:
+            raise TypeError(f"an integer is wanted at index {i}, not {_name(value)}") from None
+    return from_ints(integers)
+
+
+def _name(value: Any) -> str:
+    return type(value).__name__
+
+
+def ints_of(numbers: Numbers) -> list[int]:
+    if cpu := _compiled():
+        values: list[int] = cpu.numbers_to_ints(numbers)
+        return values
+    return to_ints(numbers)
+
+
+def _check_base(base: int, allowed: tuple[int, ...]) -> None:
+    if base not in allowed:
+        raise ValueError(f"base is one of {', '.join(map(str, allowed))}, not {base}")
+
+
+def parse(lines: str | bytes, base: int) -> Numbers:
+    """See IntArray.from_lines."""
+    _check_base(base, (0, 10, 16))
+    data = lines.encode() if isinstance(lines, str) else bytes(lines)
+    if cpu := _compiled():
+        numbers: Numbers = cpu.parse_lines(data, base)
+        return numbers
+    return from_ints(_parse_slowly(data, base))
+
+
+def _parse_slowly(data: bytes, base: int) -> list[int]:
+    values = []
+    for row, line in enumerate(data.split(b"\n"), 1):
+        body = line.strip()
+        if not body or body.startswith(b"#"):
+            continue
+        column = line.index(body) + 1
+        negative = body.startswith(b"-")
+        digits = body[1:] if body[:1] in (b"-", b"+") else body
+        column += len(body) - len(digits)
+        hexadecimal = base == 16
+        if base != 10 and digits[:2].lower() == b"0x":
+            digits, column, hexadecimal = digits[2:], column + 2, True
+        allowed = b"0123456789abcdefABCDEF" if hexadecimal else b"0123456789"
+        bad = next((i for i, c in enumerate(digits) if c not in allowed), None)
+        if bad is not None or not digits:
+            what = f"{chr(digits[bad])!r} is no digit" if bad is not None else "a digit is missing"
+            raise ValueError(f"line {row}, column {column + (bad or 0)}: {what}")
+        value = (
+            int.from_bytes(
+                bytes.fromhex(digits.decode().rjust(len(digits) + len(digits) % 2, "0")), "big"
+            )
+            if hexadecimal
+            else _decimal(digits)
+        )
+        values.append(-value if negative else value)
+    return values
+
+
+def _decimal(digits: bytes) -> int:
+    """By halves: int() refuses long strings."""
+    if len(digits) <= 4000:
+        return int(digits)
+    half = len(digits) // 2
+    power: int = 10 ** (len(digits) - half)
+    return _decimal(digits[:half]) * power + _decimal(digits[half:])
+
+
+def format_lines(numbers: Numbers, base: int) -> str:
+    """See IntArray.to_lines."""
+    _check_base(base, (10, 16))
+    if cpu := _compiled():
+        text: str = cpu.format_lines(numbers, base)
+        return text
+    values = to_ints(numbers)
+    return "".join(f"{_digits(value) if base == 10 else hex(value)}\n" for value in values)
+
+
+def _digits(value: int) -> str:
+    """By halves: str() refuses long numbers."""
+    if abs(value) < 10**4000:
+        return str(value)
+    sign, value = ("-", -value) if value < 0 else ("", value)
+    half = value.bit_length() * 3 // 20
+    high, low = divmod(value, 10**half)
+    return f"{sign}{_digits(high)}{_digits(low).rjust(half, '0')}"

@@ -1,0 +1,465 @@
+"""IntArray against Python's own integers."""
+
+from __future__ import annotations
+
+import math
+import operator
+import pickle
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import arith
+from arith import IntArray
+from tests.strategies import integers_that_hurt
+
+numbers = integers_that_hurt(700)
+lists = st.lists(numbers, max_size=12)
+pairs = st.lists(st.tuples(numbers, numbers), max_size=12)
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "gcd": lambda a, b: a.gcd(b) if isinstance(a, IntArray) else math.gcd(a, b),
+    "lcm": lambda a, b: a.lcm(b) if isinstance(a, IntArray) else math.lcm(a, b),
+    "minimum": lambda a, b: a.minimum(b) if isinstance(a, IntArray) else min(a, b),
+    "maximum": lambda a, b: a.maximum(b) if isinstance(a, IntArray) else max(a, b),
+}
+COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+ARRAYS: dict[str, Callable[[list[int]], IntArray]] = {
+    "ints": IntArray,
+    "reversed twice": lambda values: IntArray(values[::-1])[::-1],
+    "every second": lambda values: IntArray([x for v in values for x in (v, -v)])[::2],
+    "masked": lambda values: IntArray([*values, *values])[np.arange(2 * len(values)) < len(values)],
+}
+
+
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("kind", ARRAYS)
+@given(pairs)
+@settings(max_examples=15)
+def test_elementwise(name: str, kind: str, values: list[tuple[int, int]]) -> None:
+    operation, make = BINARY[name], ARRAYS[kind]
+    if name in ("//", "%"):
+        values = [(a, b or 3) for a, b in values]
+    a, b = make([a for a, _ in values]), make([b for _, b in values])
+    assert operation(a, b).to_ints() == [operation(x, y) for x, y in values]
+
+
+@given(lists, numbers)
+@settings(max_examples=60)
+def test_a_scalar_stands_for_all(values: list[int], scalar: int) -> None:
+    array = IntArray(values)
+    for operation in (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod):
+        if scalar or operation not in (operator.floordiv, operator.mod):
+            assert operation(array, scalar).to_ints() == [operation(x, scalar) for x in values]
+        if all(values) or operation not in (operator.floordiv, operator.mod):
+            assert operation(scalar, array).to_ints() == [operation(scalar, x) for x in values]
+    for compare in COMPARISONS:
+        assert compare(array, scalar).tolist() == [compare(x, scalar) for x in values]
+    assert array.multiply_add(scalar, scalar).to_ints() == [x * scalar + scalar for x in values]
+
+
+@given(pairs)
+@settings(max_examples=40)
+def test_divmod_and_comparisons(values: list[tuple[int, int]]) -> None:
+    values = [(a, b or -1) for a, b in values]
+    a, b = IntArray([a for a, _ in values]), IntArray([b for _, b in values])
+    quotient, remainder = divmod(a, b)
+    expected = [divmod(x, y) for x, y in values]
+    assert list(zip(quotient, remainder, strict=True)) == expected
+    for compare in COMPARISONS:
+        result = compare(a, b)
+        assert result.dtype == np.bool_
+        assert result.tolist() == [compare(x, y) for x, y in values]
+    assert a.equals(IntArray([x for x, _ in values]))
+    assert not a.equals(IntArray([x + 1 for x, _ in values])) or not values
+
+
+@given(lists)
+@settings(max_examples=40)
+def test_one_by_one(values: list[int]) -> None:
+    array = IntArray(values)
+    assert (-array).to_ints() == [-x for x in values]
+    assert abs(array).to_ints() == [abs(x) for x in values]
+    assert (+array).equals(array)
+    assert array.bit_length().tolist() == [x.bit_length() for x in values]
+    assert array.sign().tolist() == [(x > 0) - (x < 0) for x in values]
+    assert abs(array).isqrt().to_ints() == [math.isqrt(abs(x)) for x in values]
+    assert array.sum() == sum(values)
+    assert array.prod() == math.prod(values)
+    if values:
+        assert (array.min(), array.max()) == (min(values), max(values))
+
+
+@given(st.lists(st.tuples(numbers, st.integers(0, 300)), max_size=8))
+@settings(max_examples=40)
+def test_shifts_and_powers(values: list[tuple[int, int]]) -> None:
+    array, counts = IntArray([x for x, _ in values]), [n for _, n in values]
+    assert (array << counts).to_ints() == [x << n for x, n in values]
+    assert (array >> np.array(counts, np.int64)).to_ints() == [x >> n for x, n in values]
+    assert (array >> 10**30).to_ints() == [x >> 10**6 for x, _ in values]
+    small = [n % 7 for n in counts]
+    assert (array**small).to_ints() == [x**n for (x, _), n in zip(values, small, strict=True)]
+    assert (3 ** IntArray(counts)).to_ints() == [3**n for n in counts]
+    assert (5 << IntArray(counts)).to_ints() == [5 << n for n in counts]
+    assert (1 ** IntArray([10**40])).to_ints() == [1]
+
+
+@given(st.lists(st.tuples(numbers, st.integers(0, 2**70), numbers), max_size=6))
+@settings(max_examples=30)
+def test_powmod(values: list[tuple[int, int, int]]) -> None:
+    values = [(a, e, m or 7) for a, e, m in values]
+    a, e, m = (IntArray([v[i] for v in values]) for i in range(3))
+    assert pow(a, e, m).to_ints() == [pow(*v) for v in values]
+
+
+def test_powers_of_inverses() -> None:
+    assert pow(IntArray([3, 5, 7]), -2, 11).to_ints() == [pow(x, -2, 11) for x in (3, 5, 7)]
+    with pytest.raises(ValueError, match=r"^no inverse for the modulus at index 1$"):
+        pow(IntArray([3, 2]), -1, 4)
+    with pytest.raises(ValueError, match=r"^modulus zero at index 1$"):
+        IntArray([3, 2]).powmod(1, [4, 0])
+    with pytest.raises(ValueError, match=r"^negative exponent at index 1: .* no integer$"):
+        IntArray([3, 2]) ** [1, -1]
+
+
+def test_division_by_zero_names_the_first_index() -> None:
+    a = IntArray([5, 6, 7])
+    for operation in (operator.floordiv, operator.mod, divmod):
+        with pytest.raises(ZeroDivisionError, match=r"^division by zero at index 1$"):
+            operation(a, [1, 0, 0])
+        with pytest.raises(ZeroDivisionError, match=r"^division by zero at index 0$"):
+            operation(a, 0)
+
+
+def test_shapes_must_match() -> None:
+    for other in (IntArray([1, 2]), [1, 2], np.arange(2), IntArray([1])):
+        with pytest.raises(ValueError, match=r"^IntArrays of different lengths: 3 and "):
+            IntArray([1, 2, 3]) + other
+    with pytest.raises(ValueError, match="one dimension"):
+        IntArray(np.zeros((2, 2), np.int64))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1, 2.0], "index 1, not float"),
+        ([1, math.nan], "index 1, not float"),
+        ([None], "index 0, not NoneType"),
+        (["12"], "index 0, not str"),
+        (np.array([1.5]), "not float64"),
+        ("12", "not str"),
+        (b"12", "not bytes"),
+        (12, "not int"),
+        (np.array([1, 2.5], object), "index 1, not float"),
+    ],
+)
+def test_what_is_no_integer(values: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        IntArray(values)
+
+
+def test_operators_refuse_what_is_no_integer() -> None:
+    a = IntArray([1, 2])
+    for other in (1.5, "x", None, 2j):
+        with pytest.raises(TypeError):
+            a + other  # type: ignore[operator]
+        with pytest.raises(TypeError):
+            other - a  # type: ignore[operator]
+        with pytest.raises(TypeError):
+            a < other  # type: ignore[operator]  # noqa: B015
+    assert (a == "x") is False
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64, np.uint64])
+def test_numpy(dtype: type[np.integer[Any]]) -> None:
+    info = np.iinfo(dtype)
+    values = np.array([info.min, info.max, 0, 1, info.max // 3], dtype)
+    array = IntArray(values)
+    assert array.to_ints() == values.tolist()
+    assert array.to_numpy(dtype).tolist() == values.tolist()
+    assert array.to_numpy(dtype).dtype == dtype
+    with pytest.raises(OverflowError, match="index 1 "):
+        (array + 1).to_numpy(dtype)
+    with pytest.raises(OverflowError, match="index 0 "):
+        (array - 1).to_numpy(dtype)
+    assert IntArray(np.array([True, False])).to_ints() == [1, 0]
+    assert np.asarray(array).dtype == object
+    assert (values + array).to_ints() == [2 * int(x) for x in values]
+    assert IntArray([2**64]).__array__().tolist() == [2**64]
+    with pytest.raises(OverflowError, match="index 0 "):
+        np.asarray(IntArray([2**64]), dtype)
+
+
+@given(lists, st.sampled_from(["little", "big"]), st.booleans())
+def test_bytes(values: list[int], order: Any, signed: bool) -> None:
+    if not signed:
+        values = [abs(x) for x in values]
+    width = max([x.bit_length() // 8 + 1 for x in values], default=1)
+    expected = b"".join(x.to_bytes(width, order, signed=signed) for x in values)
+    array = IntArray(values)
+    assert array.to_bytes(width, order, signed=signed) == expected
+    assert IntArray.from_bytes(expected, width, order, signed=signed).to_ints() == values
+
+
+@given(numbers, st.integers(1, 20))
+def test_bytes_that_do_not_fit(value: int, width: int) -> None:
+    for signed in (False, True):
+        array = IntArray([0, value])
+        try:
+            expected = bytes(width) + value.to_bytes(width, "little", signed=signed)
+        except OverflowError:
+            with pytest.raises(OverflowError, match="index 1 "):
+                array.to_bytes(width, signed=signed)
+        else:
+            assert array.to_bytes(width, signed=signed) == expected
+
+
+def test_limbs_are_not_copied() -> None:
+    limbs = np.arange(1, 13, dtype=np.uint64).reshape(4, 3)
+    array = IntArray.from_limbs(limbs, np.array([True, False, False, True]))
+    expected = [sum(int(w) << 64 * i for i, w in enumerate(row)) for row in limbs]
+    expected[0], expected[3] = -expected[0], -expected[3]
+    assert array.to_ints() == expected
+    back, negative = array.limbs()
+    assert np.shares_memory(back, limbs)
+    assert not back.flags.writeable
+    assert negative is not None
+    assert negative.tolist() == [True, False, False, True]
+    every_second = IntArray.from_limbs(limbs[::2])
+    assert every_second.to_ints() == [abs(expected[0]), abs(expected[2])]
+    assert np.shares_memory(every_second.limbs()[0], limbs)
+    words = limbs.view(np.uint32)
+    assert np.shares_memory(IntArray.from_limbs(words).limbs()[0], limbs)
+    assert IntArray.from_limbs(words).equals(IntArray.from_limbs(limbs))
+    assert IntArray.from_limbs(words[:, :5]).to_ints() == [
+        x & (2**160 - 1) for x in map(abs, expected)
+    ]
+    for odd in (limbs[:, ::-1], limbs[::-1], np.asfortranarray(limbs)):
+        assert IntArray.from_limbs(odd).to_ints() == [
+            sum(int(w) << 64 * i for i, w in enumerate(row)) for row in odd
+        ]
+    zero = IntArray.from_limbs(np.zeros((1, 2), np.uint64), np.array([True]))
+    assert zero.sign().tolist() == [0]
+    assert zero.limbs()[1] is None
+    with pytest.raises(TypeError, match="limbs are uint64 or uint32"):
+        IntArray.from_limbs(np.zeros(3, np.uint64))
+    with pytest.raises(ValueError, match="negative is bool"):
+        IntArray.from_limbs(limbs, np.zeros(3, np.bool_))
+
+
+@given(lists)
+def test_lines(values: list[int]) -> None:
+    array = IntArray(values)
+    assert array.to_lines() == "".join(f"{x}\n" for x in values)
+    assert array.to_lines(16) == "".join(f"{hex(x)}\n" for x in values)
+    for base, lines in ((10, array.to_lines()), (16, array.to_lines(16)), (0, array.to_lines(16))):
+        assert IntArray.from_lines(lines, base).to_ints() == values
+    assert IntArray.from_lines(f"# numbers\n\n  {array.to_lines()} ".encode()).to_ints() == values
+
+
+def test_long_lines() -> None:
+    value = 7**20000
+    text = IntArray([value, -value]).to_lines()
+    assert len(text) > 30000
+    assert IntArray.from_lines(text).to_ints() == [value, -value]
+
+
+@pytest.mark.parametrize(
+    ("lines", "base", "place"),
+    [
+        ("12\n1x3\n", 10, "line 2, column 2"),
+        ("12\n\n  -\n", 10, "line 3, column 4"),
+        ("0x12\n", 10, "line 1, column 2"),
+        ("fg\n", 16, "line 1, column 2"),
+        ("0x\n", 16, "line 1, column 3"),
+        ("12 13\n", 10, "line 1, column 3"),
+        ("1\n2\n1_000", 10, "line 3, column 2"),
+        ("1.5", 10, "line 1, column 2"),
+        ("--5", 10, "line 1, column 2"),
+        ("5\xe9".encode("latin-1"), 10, "line 1, column 2"),
+    ],
+)
+def test_a_bad_digit(lines: Any, base: int, place: str) -> None:
+    with pytest.raises(ValueError, match=f"^{place}: "):
+        IntArray.from_lines(lines, base)
+
+
+@given(lists)
+def test_a_sequence(values: list[int]) -> None:
+    array = IntArray(values)
+    assert len(array) == len(values)
+    assert array.shape == (len(values),)
+    assert list(array) == values
+    assert array[1:-1].to_ints() == values[1:-1]
+    assert array[::-2].to_ints() == values[::-2]
+    assert IntArray.concatenate([array, array[:2], IntArray()]).to_ints() == [*values, *values[:2]]
+    assert pickle.loads(pickle.dumps(array[::2])).to_ints() == values[::2]
+    if values:
+        assert array[-1] == values[-1]
+        assert array[[0, -1, 0]].to_ints() == [values[0], values[-1], values[0]]
+        assert array[np.array([], np.int64)].to_ints() == []
+    for bad in (len(values), -len(values) - 1):
+        with pytest.raises(IndexError, match=f"^index {bad} of an IntArray of {len(values)}$"):
+            array[bad]
+        with pytest.raises(IndexError, match=f"^index {bad} "):
+            array[[bad]]
+    with pytest.raises(IndexError, match="mask"):
+        array[np.ones(len(values) + 1, np.bool_)]
+
+
+def test_where() -> None:
+    mask = np.array([True, False, True])
+    assert IntArray.where(mask, [1, 2, 3], -(2**70)).to_ints() == [1, -(2**70), 3]
+    with pytest.raises(ValueError, match="lengths"):
+        IntArray.where(mask, [1, 2], 0)
+
+
+def test_repr() -> None:
+    array = IntArray([1, -(2**80), 2**5000, 0, 5, 6, 7])
+    assert repr(array) == f"IntArray([1, {hex(-(2**80))}, <5001 bits>, 0, 5, 6, ... 7 in all])"
+    assert repr(IntArray()) == "IntArray([])"
+
+
+def test_empty() -> None:
+    empty = IntArray()
+    assert (empty.sum(), empty.prod(), len(empty + 1)) == (0, 1, 0)
+    assert len(empty // 0) == 0
+    for call in (empty.min, empty.max):
+        with pytest.raises(ValueError, match="empty"):
+            call()
+
+
+def test_more_than_memory() -> None:
+    for call in (
+        lambda: IntArray([1]) << 10**15,
+        lambda: IntArray([3, 2]) ** [1, 10**15],
+        lambda: IntArray([1]) << 10**40,
+    ):
+        with pytest.raises(MemoryError, match=r"needs about [\d,]+ bytes, [\d,]+ are available"):
+            call()
+    assert (IntArray([0]) << 10**15).to_ints() == [0]
+    assert (IntArray([0, 1, -1]) ** (10**15 + 1)).to_ints() == [0, 1, -1]
+
+
+class TestStorage:
+    @given(lists)
+    @settings(max_examples=20)
+    def test_round_trip(self, tmp_path_factory: pytest.TempPathFactory, values: list[int]) -> None:
+        path = tmp_path_factory.mktemp("numbers") / "numbers.h5"
+        IntArray(values).save(path)
+        assert IntArray.load(path).to_ints() == values
+        assert [p.name for p in path.parent.iterdir()] == ["numbers.h5"]
+
+    def test_what_is_something_else(self, tmp_path: Path) -> None:
+        h5py = pytest.importorskip("h5py")
+        path = tmp_path / "numbers.h5"
+        with pytest.raises(FileNotFoundError):
+            IntArray.load(path)
+        path.write_bytes(b"something else")
+        with pytest.raises(ValueError, match=r"numbers\.h5: "):
+            IntArray.load(path)
+        with h5py.File(path, "w"):
+            pass
+        with pytest.raises(ValueError, match=r"numbers\.h5: no IntArray is stored in it"):
+            IntArray.load(path)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            *product(["limbs", "lengths"], [[], [2**62], [-1, 3], [[1, 2]], [1.5], "text", None]),
+            *product(["negative"], [[], [1, 2], [[1, 2]], [1.5], "text"]),
+        ],
+    )
+    def test_damage(self, tmp_path: Path, name: str, value: Any) -> None:
+        h5py = pytest.importorskip("h5py")
+        path = tmp_path / "numbers.h5"
+        IntArray([2**100, -5, 0]).save(path)
+        with h5py.File(path, "r+") as file:
+            old = file[name].dtype
+            del file[name]
+            if value is not None:
+                plain = isinstance(value, list) and 1.5 not in value
+                file[name] = np.array(value, np.int64).astype(old) if plain else value
+        with pytest.raises(ValueError, match=r"numbers\.h5: .") as info:
+            IntArray.load(path)
+        assert "\n" not in str(info.value)
+
+
+class TestFunctions:
+    """where= and out= as numpy users expect them."""
+
+    def test_all_of_them(self) -> None:
+        a, b = IntArray([5, -7, 2**80]), IntArray([3, 4, -9])
+        mask = np.array([True, False, True])
+        binary = {
+            "add": operator.add,
+            "subtract": operator.sub,
+            "multiply": operator.mul,
+            "floor_divide": operator.floordiv,
+            "remainder": operator.mod,
+            "gcd": math.gcd,
+            "lcm": math.lcm,
+            "minimum": min,
+            "maximum": max,
+        }
+        for name, expected in binary.items():
+            function = getattr(arith, name)
+            values = [expected(x, y) for x, y in zip(a, b, strict=True)]
+            assert function(a, b).to_ints() == values, name
+            assert function(a, b, where=mask).to_ints() == [values[0], 0, values[2]], name
+            assert function(6, b).to_ints() == [expected(6, y) for y in b], name
+            assert function(6, 4).to_ints() == [expected(6, 4)], name
+            out = IntArray([1, 2, 3])
+            assert function(a, b, where=mask, out=out) is out
+            assert out.to_ints() == [values[0], 2, values[2]], name
+        assert arith.power(a, [1, 2, 3], where=[True, True, False]).to_ints() == [5, 49, 0]
+        assert arith.left_shift(a, 3).to_ints() == [x << 3 for x in a]
+        assert arith.right_shift(a, 3, where=~mask).to_ints() == [0, -1, 0]
+        assert arith.negative(a, where=mask).to_ints() == [-5, 0, -(2**80)]
+        assert arith.absolute(a).to_ints() == [5, 7, 2**80]
+        assert arith.isqrt(a, where=mask).to_ints() == [2, 0, 2**40]
+        assert arith.multiply_add(2, a, 1).to_ints() == [2 * x + 1 for x in a]
+        assert arith.powmod(2, [5, 6, 7], 11).to_ints() == [2**5 % 11, 2**6 % 11, 2**7 % 11]
+        quotient, remainder = arith.divmod(a, b, where=mask)
+        assert quotient.to_ints() == [1, 0, 2**80 // -9]
+        assert remainder.to_ints() == [2, 0, 2**80 % -9]
+        outs = (IntArray([0, 1, 2]), IntArray([3, 4, 5]))
+        assert arith.divmod(a, b, where=mask, out=outs)[1] is outs[1]
+        assert outs[0].to_ints() == [1, 1, 2**80 // -9]
+
+    def test_only_where_it_is_computed_can_anything_fail(self) -> None:
+        mask = np.array([True, False])
+        assert arith.floor_divide([7, 8], [2, 0], where=mask).to_ints() == [3, 0]
+        with pytest.raises(ZeroDivisionError, match="index"):
+            arith.floor_divide([7, 8], [2, 0], where=~mask)
+        nowhere = np.zeros(2, np.bool_)
+        assert arith.floor_divide([7, 8], 0, where=nowhere).to_ints() == [0, 0]
+        assert arith.add([7, 8], 1, where=False).to_ints() == [0, 0]
+
+    def test_nothing_is_stored_by_halves(self) -> None:
+        out = IntArray([1, 2])
+        with pytest.raises(ZeroDivisionError):
+            arith.floor_divide([7, 8], [2, 0], out=out)
+        with pytest.raises(ValueError, match="out has length 2"):
+            arith.add([1, 2, 3], 1, out=out)
+        assert out.to_ints() == [1, 2]
+        pair = (IntArray([1, 2]), IntArray([3]))
+        with pytest.raises(ValueError, match="out has length 1"):
+            arith.divmod([7, 8], 3, out=pair)
+        assert pair[0].to_ints() == [1, 2]
+
+    def test_bad_masks(self) -> None:
+        with pytest.raises(TypeError, match="mask of bool"):
+            arith.add([1, 2], 1, where=[1, 0])
+        with pytest.raises(ValueError, match="mask"):
+            arith.add([1, 2], 1, where=[True])
