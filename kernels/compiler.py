@@ -10,6 +10,7 @@ import ctypes
 import glob
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from kernels.backend import BackendUnavailableError
 
-KERNELS = Path(__file__).parent
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 HOW_TO_GET = "no CUDA compiler: pip install nvidia-cuda-nvrtc, or put nvcc on the PATH"
 
 
@@ -54,9 +55,8 @@ def cubin(source: Path, defines: Mapping[str, int | str], capability: tuple[int,
     key = hashlib.blake2b(digest_size=16)
     for text in (found(), arch, *options, source.name):
         key.update(text.encode() + b"\0")
-    for path in sorted([*source.parent.glob("*.[ch]*"), *KERNELS.glob("*.hpp")]):
-        if path.suffix in (".hpp", ".cu", ".cuh"):
-            key.update(path.name.encode() + path.read_bytes())
+    for path in sorted(_with_headers(source)):
+        key.update(path.name.encode() + b"\0" + path.read_bytes())
     cached = cache_folder() / f"{source.stem}-{key.hexdigest()}.cubin"
     try:
         return cached.read_bytes()
@@ -71,6 +71,19 @@ def cubin(source: Path, defines: Mapping[str, int | str], capability: tuple[int,
     except OSError:
         pass  # a cache that cannot be written only costs time
     return code
+
+
+def _with_headers(source: Path) -> set[Path]:
+    """The file and all that it includes by a quoted name, directly or not."""
+    found: set[Path] = set()
+    waiting = [source.resolve()]
+    while waiting:
+        path = waiting.pop()
+        if path not in found and path.is_file():
+            found.add(path)
+            names = _INCLUDE.findall(path.read_text(encoding="utf-8"))
+            waiting += [(path.parent / name).resolve() for name in names]
+    return found
 
 
 def cache_folder() -> Path:

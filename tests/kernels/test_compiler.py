@@ -59,6 +59,20 @@ def test_what_is_compiled_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @nvrtc
+def test_a_changed_header_is_compiled_again(cache: Path, tmp_path: Path) -> None:
+    near, far = tmp_path / "near", tmp_path / "far"
+    near.mkdir(), far.mkdir()
+    source, deepest = near / "kernel.cu", far / "b.hpp"
+    source.write_text('#include "../far/a.hpp"\nextern "C" __global__ void f(int* p) { *p = B; }\n')
+    (far / "a.hpp").write_text('#include "b.hpp"\n')
+    deepest.write_text("#define B 1\n")
+    first = compiler.cubin(source, {}, (9, 0))
+    deepest.write_text("#define B 2\n")
+    assert compiler.cubin(source, {}, (9, 0)) != first
+    assert len(list(cache.iterdir())) == 2
+
+
+@nvrtc
 def test_a_cache_that_cannot_be_written_is_done_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
