@@ -1,28 +1,24 @@
 // The compiled CPU backend as a Python module: chooses the CPU level, spreads tasks
-// over threads and lets Python's signals through while they run.
+// over threads. Big integers have a file of their own, bignum/bind.cpp.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <cstdlib>
-#include <memory>
-#include <mutex>
-#include <new>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cells/cells.hpp"
 #include "life/life.hpp"
 #include "sums/sums.hpp"
+#include "tasks.hpp"
 
 namespace nb = nanobind;
+
+void bind_bignum(nb::module_& m);
+void bind_redundant(nb::module_& m);
 
 // levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
 #define LEVEL(name)                     \
@@ -46,71 +42,10 @@ const Level levels[] = {
 #undef LEVEL
 };
 
-bool supported(const std::string& name) {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (name == "v4")
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-    if (name == "v3") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-    if (name == "v2") return __builtin_cpu_supports("sse4.2");
-#endif
-    return name == "base";
-}
-
 const Level& level_named(const std::string& name) {
     for (const Level& level : levels)
         if (name == level.name && supported(name)) return level;
     throw nb::value_error(("this CPU or build has no level " + name).c_str());
-}
-
-struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-};
-using Scratch = std::unique_ptr<void, Free>;
-
-Scratch aligned_scratch(std::size_t bytes) {
-    Scratch memory(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
-    if (!memory) throw std::bad_alloc();
-    return memory;
-}
-
-// Runs task(i, scratch) for i in [0, tasks) on `threads` threads, this one waiting for
-// them and asking Python 20 times a second whether a signal has come. Raises what
-// Python's handler raised, after the tasks under way have stopped. Called with the GIL.
-template <class Task>
-void run_tasks(std::int64_t tasks, int threads, std::size_t scratch_bytes, volatile bool& cancelled,
-               Task task) {
-    std::vector<Scratch> scratch;
-    if (threads > tasks) threads = int(tasks);
-    for (int i = 0; i < threads; i++) scratch.push_back(aligned_scratch(scratch_bytes));
-    std::atomic<std::int64_t> next{0};
-    std::mutex mutex;
-    std::condition_variable done;
-    int running = threads;
-    std::vector<std::thread> pool;
-    auto work = [&](int i) {
-        for (std::int64_t n; !cancelled && (n = next++) < tasks;) task(n, scratch[std::size_t(i)].get());
-        std::lock_guard<std::mutex> lock(mutex);
-        if (--running == 0) done.notify_one();
-    };
-    bool failed = false;
-    {
-        nb::gil_scoped_release release;
-        for (int i = 0; i < threads; i++) pool.emplace_back(work, i);
-        std::unique_lock<std::mutex> lock(mutex);
-        while (!done.wait_for(lock, std::chrono::milliseconds(50), [&] { return running == 0; })) {
-            lock.unlock();
-            if (!failed) {
-                nb::gil_scoped_acquire acquire;
-                if (PyErr_CheckSignals() != 0) failed = cancelled = true;
-            }
-            lock.lock();
-        }
-        lock.unlock();
-        for (std::thread& t : pool) t.join();
-    }
-    if (failed) throw nb::python_error();
 }
 
 using Words = nb::ndarray<std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -282,4 +217,6 @@ NB_MODULE(_cpu, m) {
     m.def("cells_survey", &cells_survey, nb::arg("level"), nb::arg("words").noconvert(),
           nb::arg("y0"), nb::arg("w0"), nb::arg("counts").noconvert().none(),
           "Population of words, and low and high half of what they add to the digest's sum.");
+    bind_bignum(m);
+    bind_redundant(m);
 }

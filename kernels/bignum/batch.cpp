@@ -1,0 +1,125 @@
+#include "batch.hpp"
+
+#include <new>
+
+namespace bignum {
+
+namespace {
+
+// Below this, asking how much memory there is would take longer than it is worth.
+constexpr double SMALL = 64 << 20;
+
+template <class T>
+Array<T> member(nb::handle numbers, const char* name) {
+    return nb::cast<Array<T>>(numbers.attr(name), false);
+}
+
+template <class T>
+std::optional<Array<T>> optional_member(nb::handle numbers, const char* name) {
+    nb::object value = numbers.attr(name);
+    if (value.is_none()) return std::nullopt;
+    return nb::cast<Array<T>>(value, false);
+}
+
+}  // namespace
+
+void check_memory(double words) {
+    const double bytes = 8 * words;
+    if (bytes <= SMALL) return;
+    const nb::object available = nb::module_::import_("kernels.memory").attr("available_memory");
+    if (bytes <= nb::cast<double>(available())) return;
+    drop_blocks();
+    const nb::object free = available();
+    if (bytes <= nb::cast<double>(free)) return;
+    // An integer as far as a double tells it.
+    const nb::object needed = nb::steal(PyLong_FromDouble(bytes));
+    PyErr_Format(PyExc_MemoryError, "%S bytes are needed, and %S can be taken", needed.ptr(),
+                 free.ptr());
+    throw nb::python_error();
+}
+
+Batch::Batch(nb::handle numbers)
+    : words(member<u64>(numbers, "words")),
+      starts(optional_member<i64>(numbers, "starts")),
+      lengths(optional_member<i64>(numbers, "lengths")),
+      negative(optional_member<bool>(numbers, "negative")) {
+    const i64 count = nb::cast<i64>(numbers.attr("count"));
+    const i64 width = nb::cast<i64>(numbers.attr("width"));
+    const i64 step = nb::cast<i64>(numbers.attr("step"));
+    const i64 size = i64(words.size());
+    const std::size_t entries = std::size_t(count);
+    bool fits = count >= 0 && width >= 0 && step >= 0 && bool(starts) == bool(lengths) &&
+                (!negative || negative->size() == entries);
+    if (fits && starts) {
+        fits = starts->size() == entries && lengths->size() == entries;
+        const i64 *from = starts->data(), *length = lengths->data();
+        for (i64 i = 0; fits && i < count; i++)
+            fits = from[i] >= 0 && length[i] >= 0 && length[i] <= width && from[i] <= size &&
+                   length[i] <= size - from[i];
+    } else if (fits && count && width) {
+        fits = (__int128)(count - 1) * step + width <= size;
+    }
+    if (!fits) throw nb::value_error("the arrays of a batch contradict each other");
+    view = {words.data(),
+            starts ? starts->data() : nullptr,
+            lengths ? lengths->data() : nullptr,
+            count,
+            step,
+            width,
+            negative ? negative->data() : nullptr};
+}
+
+i64 common_count(std::initializer_list<i64> counts) {
+    i64 common = 1;
+    for (i64 count : counts) {
+        if (count == 1) continue;
+        if (common != 1 && count != common)
+            throw nb::value_error("operands have the same count, or 1");
+        common = count;
+    }
+    return common;
+}
+
+void Output::take_dense(i64 count, i64 width, bool signs) {
+    check_memory(double(count) * double(width));
+    words = Fresh<u64>(count * width);
+    view = {words.data, nullptr, nullptr, count, width, nullptr};
+    if (signs) negative = Fresh<bool>(count);
+    view.negative = negative.data;
+}
+
+Output::Output(i64 count, i64 width, bool signs) { take_dense(count, width, signs); }
+
+Output::Output(const std::vector<i64>& bounds, bool dense, bool signs) {
+    const i64 count = i64(bounds.size());
+    double total = 0;
+    i64 longest = 0;
+    for (i64 bound : bounds) {
+        total += double(bound);
+        longest = std::max(longest, bound);
+    }
+    if (dense && double(count) * double(longest) <= 1.5 * total) {
+        take_dense(count, longest, signs);
+        return;
+    }
+    check_memory(total);
+    starts = Fresh<i64>(count);
+    lengths = Fresh<i64>(count);
+    if (signs) negative = Fresh<bool>(count);
+    i64 start = 0;
+    for (i64 i = 0; i < count; i++) {
+        starts.data[i] = start;
+        start += bounds[std::size_t(i)];
+    }
+    words = Fresh<u64>(start);
+    view = {words.data, starts.data, lengths.data, count, 0, negative.data};
+}
+
+nb::tuple Output::numbers(const Found& found) const {
+    const nb::object none = nb::none();
+    return nb::make_tuple(words.array, view.count, found.longest, view.step,
+                          view.lengths ? starts.array : none, view.lengths ? lengths.array : none,
+                          found.negative ? negative.array : none);
+}
+
+}  // namespace bignum

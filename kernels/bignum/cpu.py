@@ -1,0 +1,163 @@
+"""Big integers on the CPU: our own loops where they are the fastest, else GMP, on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.backend import BackendUnavailableError
+from kernels.cpu import CpuBackend, core_count
+
+from .arithmetic import Arithmetic
+from .numbers import Indices, Mask, Numbers
+
+try:
+    from kernels import _cpu
+except ImportError:
+    _cpu = None  # type: ignore[assignment]
+
+
+@cache
+def _gmp_error() -> str:
+    """Why GMP, which comes with gmpy2, cannot be used; '' if it can, from now on."""
+    try:
+        import gmpy2
+    except ImportError as error:
+        return f"gmpy2 cannot be imported: {error}"
+    return str(_cpu.bignum_load_gmp(getattr(gmpy2, "gmpy2", gmpy2).__file__))
+
+
+def _need_gmp() -> None:
+    if error := _gmp_error():
+        raise BackendUnavailableError(f"GMP is not found: {error}")
+
+
+class CpuArithmetic(Arithmetic[Numbers]):
+    """threads: how many work at once, all cores by default; level: of kernels.cpu.levels().
+
+    Raises BackendUnavailableError without the compiled extension or GMP.
+    """
+
+    name: ClassVar[str] = "cpu"
+
+    def __init__(self, threads: int | None = None, level: str | None = None) -> None:
+        backend = CpuBackend(threads, level)
+        _need_gmp()
+        self.threads, self.level = backend.threads, backend.level
+
+    def put(self, numbers: Numbers) -> Numbers:
+        return numbers
+
+    def get(self, batch: Numbers) -> Numbers:
+        return batch
+
+    def add(self, a: Numbers, b: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_add(self.level, a, b, False, self.threads))
+
+    def subtract(self, a: Numbers, b: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_add(self.level, a, b, True, self.threads))
+
+    def multiply(self, a: Numbers, b: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_multiply(self.level, a, b, self.threads))
+
+    def multiply_add(self, a: Numbers, b: Numbers, c: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_multiply_add(self.level, a, b, c, self.threads))
+
+    def divmod(self, a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
+        quotients, remainders = _cpu.bignum_divmod(a, b, self.threads)
+        return Numbers(*quotients), Numbers(*remainders)
+
+    def floordiv(self, a: Numbers, b: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_floordiv(a, b, self.threads))
+
+    def mod(self, a: Numbers, b: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_mod(a, b, self.threads))
+
+    def shift(self, a: Numbers, counts: Indices) -> Numbers:
+        return Numbers(*_cpu.bignum_shift(a, np.ascontiguousarray(counts), self.threads))
+
+    def negate(self, a: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_negate(a, self.threads))
+
+    def absolute(self, a: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_absolute(a, self.threads))
+
+    def compare(self, a: Numbers, b: Numbers) -> npt.NDArray[np.int8]:
+        order: npt.NDArray[np.int8] = _cpu.bignum_compare(a, b, self.threads)
+        return order
+
+    def gcd(self, a: Numbers, b: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_gcd(a, b, self.threads))
+
+    def isqrt(self, a: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_isqrt(a, self.threads))
+
+    def powmod(self, a: Numbers, exponents: Numbers, moduli: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_powmod(a, exponents, moduli, self.threads))
+
+    def power(self, a: Numbers, exponents: Indices) -> Numbers:
+        return Numbers(*_cpu.bignum_power(a, np.ascontiguousarray(exponents), self.threads))
+
+    def bit_length(self, a: Numbers) -> Indices:
+        bits: Indices = _cpu.bignum_bit_length(a, self.threads)
+        return bits
+
+    def sign(self, a: Numbers) -> npt.NDArray[np.int8]:
+        signs: npt.NDArray[np.int8] = _cpu.bignum_sign(a, self.threads)
+        return signs
+
+    def sum(self, a: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_sum(self.level, a, self.threads))
+
+    def take(self, a: Numbers, index: slice | npt.NDArray[np.integer[Any]] | Mask) -> Numbers:
+        return a.take(index)
+
+    def concatenate(self, batches: Iterable[Numbers]) -> Numbers:
+        return Numbers(*_cpu.bignum_concatenate(list(batches), self.threads))
+
+    def select(self, mask: Mask, a: Numbers, b: Numbers) -> Numbers:
+        return Numbers(*_cpu.bignum_select(np.ascontiguousarray(mask), a, b, self.threads))
+
+
+def ints_to_numbers(values: Sequence[Any] | npt.NDArray[Any]) -> Numbers:
+    """Of Python's integers, and of what stands for one (bool, numpy's integers).
+
+    Dense if their lengths are about equal, so that at most a third is padding, else ragged.
+    Raises TypeError, with the first index, for anything else.
+    """
+    listed = values.ravel().tolist() if isinstance(values, np.ndarray) else list(values)
+    return Numbers(*_cpu.bignum_from_ints(listed))
+
+
+def numbers_to_ints(numbers: Numbers) -> list[int]:
+    values: list[int] = _cpu.bignum_to_ints(numbers)
+    return values
+
+
+def parse_lines(text: bytes, base: int, threads: int | None = None) -> Numbers:
+    """A number on each line: a sign or none, then digits, blanks around them.
+
+    base: 10, 16 (with or without 0x), or 0: hexadecimal after 0x, else decimal. Empty
+    lines, and those that begin with '#', are skipped. Raises ValueError, with line and
+    column, for anything else, and BackendUnavailableError as CpuArithmetic.
+    """
+    _need_gmp()
+    found = _cpu.bignum_from_lines(text, base, threads or core_count())
+    if len(found) != 3:
+        return Numbers(*found)
+    offset, begin, line = found
+    column = len(text[begin:offset].decode(errors="replace")) + 1
+    rest = text[offset:].split(b"\n", 1)[0].rstrip().decode(errors="replace")
+    what = f"{rest[0]!r} is no digit" if rest else "a digit is missing"
+    raise ValueError(f"line {line}, column {column}: {what}")
+
+
+def format_lines(numbers: Numbers, base: int, threads: int | None = None) -> str:
+    """What parse_lines reads: a line for each number, in base 10, or 16 with 0x."""
+    _need_gmp()
+    lines: bytes = _cpu.bignum_to_lines(numbers, base, threads or core_count())
+    return lines.decode("ascii")

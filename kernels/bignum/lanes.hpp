@@ -1,0 +1,30 @@
+// Eight numbers at a time, one in each lane of AVX-512 registers, with the 52-bit multiply
+// and add of AVX-512 IFMA.
+#pragma once
+#include "bignum.hpp"
+
+namespace bignum {
+
+constexpr i64 LANES_COUNT = 8;
+constexpr i64 GCD_ROWS = 16;  // two in each lane
+// Above, GMP's algorithms for long numbers are faster.
+constexpr i64 LANES_WIDEST = 512;
+
+// For CPUs that have IFMA beside level v4. Operands and results are dense.
+struct Lanes {
+    // Words of scratch memory, aligned to 64 bytes, that multiply() needs.
+    i64 (*multiply_scratch)(i64 a_width, i64 b_width);
+    // out = a * b. Widths: 1 to LANES_WIDEST; room: the sum of them.
+    void (*multiply)(const Operand& a, const Operand& b, const Result& out, u64* scratch, i64 first,
+                     i64 last, Found& found);
+    i64 (*gcd_scratch)(i64 width);
+    // b = gcd(a, b), for GCD_ROWS pairs of numbers of `width` words, one after the other; every
+    // b is odd. Overwrites a.
+    void (*gcd)(u64* a, u64* b, i64 width, u64* scratch);
+};
+extern const Lanes bignum_lanes;
+
+i64 gcd_scratch(i64 width);
+void gcd_lanes(u64* a, u64* b, i64 width, u64* scratch);
+
+}  // namespace bignum

@@ -1,0 +1,195 @@
+// Chains of 32-bit words with a carry, and rows of long products, in a lane's registers.
+//
+// A GPU keeps the carry of one instruction for the next that asks for it, outside of
+// what C++ can say; so each primitive is one volatile piece of PTX, and those of a chain
+// stand one after the other. A function with _cc sets the carry, one with addc, subc or
+// madc takes it. On the host the carry is a variable.
+#pragma once
+#include "slabs.hpp"
+
+#define WORDS_FN __device__ __forceinline__
+
+namespace {
+
+constexpr int STEP = SLAB;  // between the words of a number
+
+// Word i, zero where there is none. The index is signed, for ptxas takes what is added to
+// an unsigned one for something that cannot wrap.
+WORDS_FN u32 word_at(const Number& x, int i) {
+    return u32(i) < x.width ? x.at[i * STEP] & x.live : 0;
+}
+
+#if defined(__CUDA_ARCH__)
+#define WORDS_OP(name, instruction)                                                        \
+    WORDS_FN u32 name(u32 a, u32 b) {                                                      \
+        u32 r;                                                                             \
+        asm volatile(instruction " %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));               \
+        return r;                                                                          \
+    }
+WORDS_OP(add_cc, "add.cc.u32")
+WORDS_OP(addc_cc, "addc.cc.u32")
+WORDS_OP(addc, "addc.u32")
+WORDS_OP(sub_cc, "sub.cc.u32")
+WORDS_OP(subc_cc, "subc.cc.u32")
+WORDS_OP(subc, "subc.u32")
+#undef WORDS_OP
+
+// a b + c: the two halves become one IMAD.WIDE.U32.X. Pairs of words are passed as u64,
+// for then they stay in registers side by side.
+#define WORDS_MAD(name, low, high)                                                         \
+    WORDS_FN u64 name(u32 a, u32 b, u64 c) {                                               \
+        u64 r;                                                                             \
+        asm volatile("{.reg .u32 l, h;\n\tmov.b64 {l, h}, %3;\n\t" low " l, %1, %2, l;\n\t" \
+                     high " h, %1, %2, h;\n\tmov.b64 %0, {l, h};}"                         \
+                     : "=l"(r) : "r"(a), "r"(b), "l"(c));                                  \
+        return r;                                                                          \
+    }
+WORDS_MAD(mad_cc, "mad.lo.cc.u32", "madc.hi.cc.u32")
+WORDS_MAD(madc_cc, "madc.lo.cc.u32", "madc.hi.cc.u32")
+WORDS_MAD(madc, "madc.lo.cc.u32", "madc.hi.u32")
+#undef WORDS_MAD
+#else
+static u32 carry_flag;
+
+inline u32 sum_cc(u32 a, u32 b, u32 carry) {
+    const u64 s = u64(a) + b + carry;
+    carry_flag = u32(s >> 32);
+    return u32(s);
+}
+inline u32 add_cc(u32 a, u32 b) { return sum_cc(a, b, 0); }
+inline u32 addc_cc(u32 a, u32 b) { return sum_cc(a, b, carry_flag); }
+inline u32 addc(u32 a, u32 b) { return a + b + carry_flag; }
+// The carry of a subtraction is its borrow.
+inline u32 difference_cc(u32 a, u32 b, u32 borrow) {
+    const u64 d = u64(a) - b - borrow;
+    carry_flag = u32(d >> 63);
+    return u32(d);
+}
+inline u32 sub_cc(u32 a, u32 b) { return difference_cc(a, b, 0); }
+inline u32 subc_cc(u32 a, u32 b) { return difference_cc(a, b, carry_flag); }
+inline u32 subc(u32 a, u32 b) { return a - b - carry_flag; }
+
+inline u64 mad_with(u32 a, u32 b, u64 c, u32 carry) {
+    const u64 sum = u64(a) * b + c, all = sum + carry;
+    carry_flag = (sum < c) | (all < sum);
+    return all;
+}
+inline u64 mad_cc(u32 a, u32 b, u64 c) { return mad_with(a, b, c, 0); }
+inline u64 madc_cc(u32 a, u32 b, u64 c) { return mad_with(a, b, c, carry_flag); }
+inline u64 madc(u32 a, u32 b, u64 c) { return mad_with(a, b, c, carry_flag); }
+#endif
+
+WORDS_FN u32 low_word(u64 pair) { return u32(pair); }
+WORDS_FN u32 high_word(u64 pair) { return u32(pair >> 32); }
+WORDS_FN u64 pair_of(u32 low, u32 high) { return u64(high) << 32 | low; }
+
+// The sum of a product's rows, one word further down with each. Products of words at
+// even places end in x and those at odd places in y, one word up: the pairs of either do
+// not overlap, so that each is one chain of wide multiplications. The value is x + y 2^32;
+// when a row is done, the lowest word has been handed out but still stands.
+template <u32 W>
+struct Rows {
+    static_assert(W >= 2 && W % 2 == 0, "pairs of words");
+    static constexpr u32 P = W / 2;
+    u64 x[P], y[P];
+
+    WORDS_FN void clear() {
+#pragma unroll
+        for (u32 j = 0; j < P; j++) x[j] = y[j] = 0;
+    }
+
+    // To a number of W words, which the lowest row meets in full.
+    WORDS_FN void set(const u32 (&c)[W]) {
+        clear();
+#pragma unroll
+        for (u32 j = 0; j < P; j++) y[j] = pair_of(c[2 * j], c[2 * j + 1]);
+    }
+
+    // Adds a b one word above the row before, and returns the word below all later rows.
+    WORDS_FN u32 row(const u32 (&a)[W], u32 b) {
+        u64 even[P], odd[P];
+        const u32 low = add_cc(low_word(y[0]), high_word(x[0]));
+#pragma unroll
+        for (u32 j = 0; j < P - 1; j++) odd[j] = madc_cc(a[2 * j + 1], b, x[j + 1]);
+        odd[P - 1] = madc(a[W - 1], b, 0);
+        even[0] = mad_cc(a[0], b, pair_of(low, high_word(y[0])));
+#pragma unroll
+        for (u32 j = 1; j < P; j++) even[j] = madc_cc(a[2 * j], b, y[j]);
+        // All of it is below 2^(32 (W + 1)): no carry leaves the topmost word.
+        y[P - 1] = pair_of(low_word(odd[P - 1]), addc(high_word(odd[P - 1]), 0));
+#pragma unroll
+        for (u32 j = 0; j < P - 1; j++) y[j] = odd[j];
+#pragma unroll
+        for (u32 j = 0; j < P; j++) x[j] = even[j];
+        return low_word(even[0]);
+    }
+
+    // The W words above those that the rows returned.
+    WORDS_FN void finish(u32 (&top)[W]) const {
+        top[0] = add_cc(low_word(y[0]), high_word(x[0]));
+#pragma unroll
+        for (u32 j = 1; j < P; j++) {
+            top[2 * j - 1] = addc_cc(high_word(y[j - 1]), low_word(x[j]));
+            top[2 * j] = addc_cc(low_word(y[j]), high_word(x[j]));
+        }
+        top[W - 1] = addc(high_word(y[P - 1]), 0);
+    }
+};
+
+// Words i to i + N - 1 of a number of `length` words, zero past its end.
+template <u32 N>
+WORDS_FN void load(u32 (&to)[N], const u32* number, int i, int length) {
+    const u32* const from = number + i * STEP;
+    if (i + int(N) <= length) {
+#pragma unroll
+        for (int j = 0; j < int(N); j++) to[j] = from[j * STEP];
+    } else {
+#pragma unroll
+        for (int j = 0; j < int(N); j++) to[j] = i + j < length ? from[j * STEP] : 0;
+    }
+}
+
+// A number in memory, and how many words it has.
+struct Long {
+    const u32* at;
+    int width;
+};
+
+// Adds the product of a and b to `sum` and hands it out word by word from the lowest, the
+// rows rounded up to an even number: to(i, j, word, met, sure) gets words 0, 1, ... rows + W - 1
+// in turn, as word i + j, and those of the number `meets`. j is known to the compiler, which then
+// need not count addresses; sure says that i + j < b.width, and is known as well.
+// AHEAD words of b and `meets` are loaded before their time. FIXED: the rows, equal to
+// AHEAD, where the compiler may know them.
+template <u32 AHEAD, bool FIXED, u32 W, class To>
+WORDS_FN void stream_product(Rows<W>& sum, const u32 (&a)[W], const Long& b, const Long& meets,
+                             To to) {
+    static_assert(AHEAD % 2 == 0, "whole pairs of rows");
+    const int rows = FIXED ? int(AHEAD) : (b.width + 1) / 2 * 2;
+    u32 next[AHEAD], next_met[AHEAD];
+    load(next, b.at, 0, b.width);
+    load(next_met, meets.at, 0, meets.width);
+    int i = 0;
+    for (; !FIXED && i + int(AHEAD) <= b.width; i += AHEAD) {
+        u32 now[AHEAD], met[AHEAD];
+#pragma unroll
+        for (u32 j = 0; j < AHEAD; j++) now[j] = next[j], met[j] = next_met[j];
+        load(next, b.at, i + int(AHEAD), b.width);
+        load(next_met, meets.at, i + int(AHEAD), meets.width);
+#pragma unroll
+        for (int j = 0; j < int(AHEAD); j++) to(i, j, sum.row(a, now[j]), met[j], true);
+    }
+#pragma unroll
+    for (int j = 0; j < int(AHEAD); j += 2) {  // x and y change places with each row
+        if (!FIXED && i + j >= rows) break;
+        to(i, j, sum.row(a, next[j]), next_met[j], false);
+        to(i, j + 1, sum.row(a, next[j + 1]), next_met[j + 1], false);
+    }
+    u32 top[W], met[W];
+    load(met, meets.at, rows, meets.width);
+    sum.finish(top);
+#pragma unroll
+    for (int j = 0; j < int(W); j++) to(rows, j, top[j], met[j], false);
+}
+
+}  // namespace

@@ -1,0 +1,31 @@
+// The CPU backend of carry-free additions.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+// Digits are words of 16, 32 or 64 bits (digits.hpp), in groups of 32: a group has LOG / 2
+// words of 64 bits in binary.
+constexpr std::size_t REDUNDANT_GROUP = 32;
+
+// Operations on digits of one size of words. Arrays need the alignment of their elements;
+// results may not overlap operands, but z may be x. Threads may share a result by ranges.
+struct RedundantWordOps {
+    int log;  // of the base
+    // What add() must know of the digits before `first`; ask before any of z is written.
+    std::uint64_t (*below)(const void* x, std::size_t x_digits, const void* y,
+                           std::size_t y_digits, bool subtract, std::size_t first);
+    // Digits first..last of z = x + y, or x - y. x and y have any number of digits.
+    void (*add)(const void* x, std::size_t x_digits, const void* y, std::size_t y_digits,
+                bool subtract, void* z, std::size_t first, std::size_t last, std::uint64_t below);
+    // Digits first..last of the sum of `positive` numbers in binary less the others; count
+    // numbers of `width` words, one after the other, at most base / 2. first and last: of groups.
+    void (*sum)(const std::uint64_t* numbers, std::size_t width, std::size_t count,
+                std::size_t positive, void* z, std::size_t first, std::size_t last);
+    // The number of `groups` groups of digits, in two's complement: groups * log / 2 + 1 words.
+    void (*normalise)(const void* x, std::size_t groups, std::uint64_t* words);
+};
+
+// What each CPU level exports, as `extern const RedundantOps redundant_LEVEL`.
+struct RedundantOps {
+    RedundantWordOps words[3];  // of 16, 32 and 64 bits
+};

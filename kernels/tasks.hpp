@@ -1,0 +1,76 @@
+// Which CPU levels can run here, and tasks spread over threads.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+inline bool supported(const std::string& name) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (name == "v4")
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    if (name == "v3") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+    if (name == "v2") return __builtin_cpu_supports("sse4.2");
+#endif
+    return name == "base";
+}
+
+struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+};
+using Scratch = std::unique_ptr<void, Free>;
+
+inline Scratch aligned_scratch(std::size_t bytes) {
+    Scratch memory(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+    if (!memory) throw std::bad_alloc();
+    return memory;
+}
+
+// Runs task(i, scratch) for i in [0, tasks) on `threads` threads, this one waiting for
+// them and asking Python 20 times a second whether a signal has come. Raises what
+// Python's handler raised, after the tasks under way have stopped. Called with the GIL.
+template <class Task>
+void run_tasks(std::int64_t tasks, int threads, std::size_t scratch_bytes, volatile bool& cancelled,
+               Task task) {
+    std::vector<Scratch> scratch;
+    if (threads > tasks) threads = int(tasks);
+    for (int i = 0; i < threads; i++) scratch.push_back(aligned_scratch(scratch_bytes));
+    std::atomic<std::int64_t> next{0};
+    std::mutex mutex;
+    std::condition_variable done;
+    int running = threads;
+    std::vector<std::thread> pool;
+    auto work = [&](int i) {
+        for (std::int64_t n; !cancelled && (n = next++) < tasks;) task(n, scratch[std::size_t(i)].get());
+        std::lock_guard<std::mutex> lock(mutex);
+        if (--running == 0) done.notify_one();
+    };
+    bool failed = false;
+    {
+        nanobind::gil_scoped_release release;
+        for (int i = 0; i < threads; i++) pool.emplace_back(work, i);
+        std::unique_lock<std::mutex> lock(mutex);
+        while (!done.wait_for(lock, std::chrono::milliseconds(50), [&] { return running == 0; })) {
+            lock.unlock();
+            if (!failed) {
+                nanobind::gil_scoped_acquire acquire;
+                if (PyErr_CheckSignals() != 0) failed = cancelled = true;
+            }
+            lock.lock();
+        }
+        lock.unlock();
+        for (std::thread& t : pool) t.join();
+    }
+    if (failed) throw nanobind::python_error();
+}

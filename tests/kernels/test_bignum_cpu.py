@@ -1,0 +1,344 @@
+"""Big integers on the CPU: the contract on every level, conversions, digits, limits."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels import cpu as cpu_backend
+from kernels import memory
+from kernels.backend import BackendUnavailableError
+from kernels.bignum import cpu
+from kernels.bignum.cpu import (
+    CpuArithmetic,
+    format_lines,
+    ints_to_numbers,
+    numbers_to_ints,
+    parse_lines,
+)
+from kernels.bignum.numbers import Numbers, from_ints, to_ints
+from kernels.bignum.ref import ReferenceArithmetic
+from tests.bignum_contract import (
+    LAYOUTS,
+    ArithmeticContract,
+    assert_numbers,
+    dense,
+    hurtful,
+    lay_out,
+    ragged,
+)
+from tests.contracts import interrupted_after
+
+LEVELS = cpu_backend.levels()
+built = pytest.mark.skipif(not LEVELS, reason="the CPU kernels are not built")
+
+
+class TestReference(ArithmeticContract):
+    examples = 15
+    widths = (1, 2, 3)
+
+    @pytest.fixture
+    def arithmetic(self) -> ReferenceArithmetic:
+        return ReferenceArithmetic()
+
+
+@built
+class TestCpu(ArithmeticContract):
+    @pytest.fixture(params=LEVELS)
+    def arithmetic(self, request: pytest.FixtureRequest) -> CpuArithmetic:
+        return CpuArithmetic(level=request.param)
+
+
+# --- threads, interrupts, limits ---------------------------------------------
+
+
+@built
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_parts_of_threads_meet(threads: int) -> None:
+    """Enough numbers, of one length and of mixed ones, for many parts."""
+    arithmetic, draw = CpuArithmetic(threads), random.Random(threads)
+    for lengths in ([256], [1, 64, 65, 300, 9000]):
+        a, b = (
+            [draw.choice((1, -1)) * draw.getrandbits(draw.choice(lengths)) for _ in range(30_000)]
+            for _ in range(2)
+        )
+        x, y = ints_to_numbers(a), ints_to_numbers(b)
+        assert (x.starts is None) == (len(lengths) == 1)
+        assert numbers_to_ints(arithmetic.add(x, y)) == [p + q for p, q in zip(a, b, strict=True)]
+        assert numbers_to_ints(arithmetic.subtract(x, y)) == [
+            p - q for p, q in zip(a, b, strict=True)
+        ]
+        assert numbers_to_ints(arithmetic.sum(x)) == [sum(a)]
+        order = [(p > q) - (p < q) for p, q in zip(a, b, strict=True)]
+        assert arithmetic.compare(x, y).tolist() == order
+        products = arithmetic.multiply(x, y)
+        assert numbers_to_ints(products) == [p * q for p, q in zip(a, b, strict=True)]
+        c = [q or 1 for q in b]
+        quotients, remainders = arithmetic.divmod(x, ints_to_numbers(c))
+        assert numbers_to_ints(quotients) == [p // q for p, q in zip(a, c, strict=True)]
+        assert numbers_to_ints(remainders) == [p % q for p, q in zip(a, c, strict=True)]
+
+
+@built
+@pytest.mark.parametrize("late", [0, 63, 64, 500, 9_999])
+def test_one_sum_longer_than_its_operands(late: int) -> None:
+    """All others fit into as many words as their operands have."""
+    for words in (1, 4, 20):
+        a = [2 ** (64 * words) - 1 - i for i in range(10_000)]
+        b = list(range(10_000))
+        b[late] += 1
+        arithmetic = CpuArithmetic()
+        total = arithmetic.add(dense(a), dense(b, words - 1))
+        assert_numbers(total, [x + y for x, y in zip(a, b, strict=True)])
+        assert total.width == words + 1
+        fitting = arithmetic.subtract(total, dense([1] * 10_000, words - 1))
+        assert arithmetic.add(fitting, dense([0])).width == words
+
+
+@built
+def test_results_are_as_wide_as_they_must_be() -> None:
+    """Widths do not grow from one operation to the next."""
+    arithmetic = CpuArithmetic()
+    x = dense([3**100, -(5**60)] * 40)
+    for _ in range(20):
+        x = arithmetic.subtract(arithmetic.add(x, dense([1])), dense([1]))
+        x = arithmetic.negate(arithmetic.multiply(x, dense([1], 3)))
+    assert x.width == 3
+    assert_numbers(x, [3**100, -(5**60)] * 40)
+    zero = arithmetic.subtract(x, x)
+    assert (zero.width, zero.negative) == (0, None)
+
+
+@built
+def test_interrupted() -> None:
+    arithmetic = CpuArithmetic()
+    numbers = ints_to_numbers([3 ** (1000 + i) for i in range(2000)])
+    exponents = np.full(2000, 3000, np.int64)
+    with interrupted_after(0.1), pytest.raises(KeyboardInterrupt):
+        arithmetic.power(numbers, exponents)
+    assert numbers_to_ints(arithmetic.power(numbers.take(slice(1)), exponents[:1])) == [
+        3**3_000_000
+    ]
+
+
+@built
+def test_memory_is_counted_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    arithmetic, two = CpuArithmetic(), from_ints([2])
+    for exponent in (10**15, 2**62):
+        with pytest.raises(MemoryError, match=r"^\d+ bytes are needed, and \d+ can be taken$"):
+            arithmetic.shift(two, np.array([exponent], np.int64))
+        with pytest.raises(MemoryError, match="bytes are needed"):
+            arithmetic.power(from_ints([-3]), np.array([exponent], np.int64))
+    # Zero stays zero, however far it is moved.
+    assert_numbers(arithmetic.shift(from_ints([0]), np.array([2**62], np.int64)), [0])
+    many = Numbers(np.ones(1, np.uint64), 2**23, 1, 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**27 - 1)
+    with pytest.raises(MemoryError, match=f"^{2**27} bytes are needed, and {2**27 - 1} can"):
+        arithmetic.multiply(many, many)
+    with pytest.raises(MemoryError, match="bytes are needed"):
+        arithmetic.add(many, many.take(np.arange(2**23)))
+
+
+@built
+def test_contradictions_are_refused() -> None:
+    arithmetic, good = CpuArithmetic(), from_ints([1, 2, 3])
+    words = np.zeros(4, np.uint64)
+    one, five = np.array([0], np.int64), np.array([5], np.int64)
+    with pytest.raises(ValueError, match="same count"):
+        arithmetic.add(good, from_ints([1, 2]))
+    for bad in (
+        Numbers(words, 3, 2, 2),
+        Numbers(words, -1, 2, 2),
+        Numbers(words, 2, 2, -2),
+        Numbers(words, 1, 5, 0),
+        Numbers(words, 1, 5, 0, one, five),
+        Numbers(words, 1, 2, 0, five, one),
+        Numbers(words, 1, 1, 0, one, one + 2),
+        Numbers(words, 2, 1, 0, one, one),
+        Numbers(words, 1, 1, 0, one),
+        Numbers(words, 2, 1, 1, negative=np.array([True])),
+    ):
+        with pytest.raises(ValueError, match="contradict"):
+            arithmetic.absolute(bad)
+    with pytest.raises(ValueError, match="division by zero"):
+        arithmetic.divmod(good, from_ints([1, 0, 3]))
+    with pytest.raises(ValueError, match="modulus is zero"):
+        arithmetic.powmod(good, good, from_ints([0]))
+    with pytest.raises(ValueError, match="exponent is negative"):
+        arithmetic.power(good, np.array([-1], np.int64))
+
+
+@built
+def test_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BackendUnavailableError, match="no CPU level v9"):
+        CpuArithmetic(level="v9")
+    with pytest.raises(ValueError, match="thread"):
+        CpuArithmetic(threads=0)
+    monkeypatch.setattr(cpu, "_gmp_error", lambda: "no mpn_mul")
+    with pytest.raises(BackendUnavailableError, match="GMP is not found: no mpn_mul"):
+        CpuArithmetic()
+
+
+# --- Python's integers -------------------------------------------------------
+
+
+@built
+@given(st.lists(hurtful(9), max_size=30), st.sampled_from(LAYOUTS), st.integers(0, 99))
+def test_integers_there_and_back(values: list[int], layout: str, seed: int) -> None:
+    numbers = ints_to_numbers(values)
+    assert_numbers(numbers, values)
+    assert (numbers.negative is not None) == (min(values, default=0) < 0)
+    assert numbers_to_ints(numbers) == values
+    assert numbers_to_ints(lay_out(values, layout, seed)) == values
+
+
+@built
+def test_integers_of_every_length() -> None:
+    for bits in range(400):
+        values = [s * (2**bits + d) for s in (1, -1) for d in (-1, 0, 1)]
+        numbers = ints_to_numbers(values)
+        assert to_ints(numbers) == values
+        found = numbers_to_ints(numbers)
+        assert found == values
+        # As Python makes them, down to the digits.
+        assert [hash(v) for v in found] == [hash(v) for v in values]
+        assert [v.bit_length() for v in found] == [v.bit_length() for v in values]
+        assert [v + 1 for v in found] == [v + 1 for v in values]
+
+
+@built
+def test_what_stands_for_an_integer() -> None:
+    class Five:
+        def __index__(self) -> int:
+            return 5
+
+    values = [True, False, np.int8(-3), np.uint64(2**64 - 1), Five(), 2**70]
+    expected = [1, 0, -3, 2**64 - 1, 5, 2**70]
+    assert numbers_to_ints(ints_to_numbers(values)) == expected
+    assert numbers_to_ints(ints_to_numbers(tuple(values))) == expected
+    assert numbers_to_ints(ints_to_numbers(np.array(values, object))) == expected
+    assert numbers_to_ints(ints_to_numbers([])) == []
+
+
+@built
+@pytest.mark.parametrize("bad", [1.0, float("nan"), "1", None, Fraction(1), np.float32(2), b"1"])
+def test_what_is_no_integer(bad: object) -> None:
+    name = type(bad).__name__
+    with pytest.raises(TypeError, match=f"integer is wanted at index 2, not .*{name}"):
+        ints_to_numbers([1, 2, bad, bad])
+
+
+@built
+def test_errors_of_index_go_through() -> None:
+    class Bad:
+        def __index__(self) -> int:
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        ints_to_numbers([1, Bad()])
+
+
+@built
+@given(st.lists(st.integers(0, 40), max_size=60))
+def test_padding_wastes_a_third_at_most(lengths: list[int]) -> None:
+    numbers = ints_to_numbers([2 ** (64 * n) - 1 for n in lengths])
+    total, longest = sum(lengths), max(lengths, default=0)
+    assert numbers.dense == (len(lengths) * longest <= 1.5 * total)
+    assert len(numbers.words) <= 1.5 * total
+
+
+# --- lines of digits ---------------------------------------------------------
+
+
+@built
+@settings(deadline=None)
+@given(st.lists(hurtful(12), max_size=20), st.sampled_from((10, 16)), st.sampled_from(LAYOUTS))
+def test_lines_there_and_back(values: list[int], base: int, layout: str) -> None:
+    text = format_lines(lay_out(values, layout, 1), base)
+    assert text == "".join(f"{v if base == 10 else hex(v)}\n" for v in values)
+    assert_numbers(parse_lines(text.encode(), base), values)
+    assert_numbers(parse_lines(text.encode(), 0), values)
+
+
+@built
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(hurtful(5), st.integers(0, 40), st.sampled_from(("", "+"))), max_size=20),
+    st.sampled_from((10, 16, 0)),
+    st.sampled_from(("\n", "\r\n", "\n\n", " \t\n# no 1 nor f\n  # 2\n")),
+)
+def test_what_lines_may_look_like(
+    rows: list[tuple[int, int, str]], base: int, between: str
+) -> None:
+    lines = []
+    for value, zeros, plus in rows:
+        sign = "-" if value < 0 else plus
+        digits = str(abs(value)) if base != 16 else f"{abs(value):x}"
+        if zeros % 3 == 0 and base == 16:
+            digits = digits.upper()
+        prefix = ""
+        if base != 10 and zeros % 2:
+            prefix, digits = "0X" if zeros % 4 == 1 else "0x", f"{abs(value):x}"
+        lines.append(" " * (zeros % 5) + sign + prefix + "0" * zeros + digits + "\t" * (zeros % 2))
+    for text in (between.join(lines), between.join(lines) + between):
+        assert_numbers(parse_lines(text.encode(), base), [value for value, _, _ in rows], text)
+
+
+@built
+@pytest.mark.parametrize(
+    ("text", "base", "line", "column", "what"),
+    [
+        ("12x4", 10, 1, 3, "'x' is no digit"),
+        ("1\n\n# c\n  -12,5\n", 10, 4, 6, "',' is no digit"),
+        ("1\n-\n2", 10, 2, 2, "a digit is missing"),
+        ("1\n  +  \n2", 10, 2, 4, "a digit is missing"),
+        ("0x", 16, 1, 3, "a digit is missing"),
+        ("0x12", 10, 1, 2, "'x' is no digit"),
+        ("12f", 0, 1, 3, "'f' is no digit"),
+        ("12g", 16, 1, 3, "'g' is no digit"),
+        ("1_000", 10, 1, 2, "'_' is no digit"),
+        ("1 2", 10, 1, 2, "' ' is no digit"),
+        ("--1", 10, 1, 2, "'-' is no digit"),
+        ("1.5", 10, 1, 2, "'.' is no digit"),
+        ("1e5", 10, 1, 2, "'e' is no digit"),
+        ("nan", 10, 1, 1, "'n' is no digit"),
+        ("12ä", 10, 1, 3, "'ä' is no digit"),
+        ("٣", 10, 1, 1, "'٣' is no digit"),
+        ("1\n2\0\n", 10, 2, 2, r"'\\x00' is no digit"),
+    ],
+)
+def test_bad_digits(text: str, base: int, line: int, column: int, what: str) -> None:
+    with pytest.raises(ValueError, match=rf"^line {line}, column {column}: {what}$"):
+        parse_lines(text.encode(), base)
+
+
+@built
+def test_bytes_that_are_no_text() -> None:
+    with pytest.raises(ValueError, match=r"^line 2, column 2: .* is no digit$"):
+        parse_lines(b"1\n2\xff3\n", 10)
+
+
+@built
+def test_many_digits() -> None:
+    """More than int() takes, in far less time than a quadratic way would need."""
+    digits = "7" * 1_000_000
+    [value] = numbers_to_ints(parse_lines(digits.encode(), 10))
+    assert value == 7 * (10**1_000_000 - 1) // 9
+    assert format_lines(from_ints([-value]), 10) == f"-{digits}\n"
+    assert format_lines(from_ints([value, 0]), 16) == f"{value:#x}\n0x0\n"
+
+
+def test_helpers_of_the_contract() -> None:
+    """The batches that the contract is tested with hold what they should."""
+    values = [0, -1, 2**64, -(2**130) + 1, 5]
+    for layout in LAYOUTS:
+        assert_numbers(lay_out(values, layout, 3), values, layout)
+    assert_numbers(lay_out([7, 7], "shared", 0), [7, 7])
+    assert ragged(values, [1, 0, 2, 0, 0]).lengths is not None
+    with pytest.raises(pytest.fail.Exception, match="number 1 is"):
+        assert_numbers(from_ints([1, 2]), [1, 3])
