@@ -1,0 +1,41 @@
+"""The arith command. Each subcommand is a module of this package, imported when used."""
+
+from __future__ import annotations
+
+import click
+
+from arith.cli.entry import LazyGroup, run
+
+COMMANDS = {
+    "shared-primes": "Find the RSA keys that share a prime with another.",
+    "eval": "Compute with files of numbers, a number a line.",
+    "bench": "Measure this machine's rates, beside a loop over gmpy2.",
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    package="arith.cli",
+    lines=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(package_name="bulkbits", prog_name="arith")
+def group() -> None:
+    """Big integers and rationals in bulk, on GPU or CPU.
+
+    \b
+    arith eval mul a.txt b.txt -o products.txt
+    arith shared-primes keys/*.pem known_hosts
+    """
+
+
+def main() -> None:
+    """Entry point. Exit codes: 0 done, 2 bad input, 3 no backend, 130 interrupted;
+    1 where shared-primes found something."""
+    run(group, "arith", _exit_code)
+
+
+def _exit_code(error: Exception) -> int | None:
+    from kernels.backend import BackendUnavailableError
+
+    return 3 if isinstance(error, BackendUnavailableError) else None

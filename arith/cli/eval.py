@@ -1,0 +1,180 @@
+"""arith eval: arithmetic on files of numbers."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import click
+import numpy as np
+from gmpy2 import mpz
+
+from arith.cli.files import reading, writing
+from arith.cli.operands import Numbers, Operand, batches
+from arith.factors.trees import product
+from arith.integer import IntArray
+from arith.rational import RationalArray
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """compute: from a batch of each operand to the columns of the result."""
+
+    arity: int
+    line: str
+    compute: Callable[..., tuple[Any, ...]]
+    rational: bool = False  # takes rationals too
+
+
+def _one(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
+    return lambda *operands: (function(*operands),)
+
+
+def _shifted(a: IntArray, counts: IntArray) -> IntArray:
+    return (a << counts.maximum(0)) >> (-counts).maximum(0)
+
+
+def _compared(a: Numbers, b: Numbers) -> IntArray:
+    return IntArray((a > b).astype(np.int8) - (a < b).astype(np.int8))
+
+
+OPERATIONS = {
+    "add": Operation(2, "a + b", _one(operator.add), True),
+    "sub": Operation(2, "a - b", _one(operator.sub), True),
+    "mul": Operation(2, "a * b", _one(operator.mul), True),
+    "div": Operation(2, "a / b, a rational", _one(lambda a, b: RationalArray(a) / b), True),
+    "floordiv": Operation(2, "a // b, rounded down", _one(operator.floordiv), True),
+    "mod": Operation(2, "a - a // b * b", _one(operator.mod), True),
+    "divmod": Operation(2, "a // b and a mod b", divmod, True),
+    "pow": Operation(2, "a to the power b", _one(operator.pow)),
+    "powmod": Operation(3, "a to the power b, mod c", _one(IntArray.powmod)),
+    "muladd": Operation(3, "a * b + c", _one(IntArray.multiply_add)),
+    "gcd": Operation(2, "greatest common divisor", _one(IntArray.gcd)),
+    "lcm": Operation(2, "least common multiple", _one(IntArray.lcm)),
+    "shift": Operation(2, "a shifted left by b bits, right if b < 0", _one(_shifted)),
+    "isqrt": Operation(1, "square root, rounded down", _one(IntArray.isqrt)),
+    "neg": Operation(1, "-a", _one(operator.neg), True),
+    "abs": Operation(1, "|a|", _one(abs), True),
+    "bit_length": Operation(1, "bits of |a|", _one(lambda a: IntArray(a.bit_length()))),
+    "cmp": Operation(2, "-1, 0 or 1 as a is less than, equal to or more than b",
+                     _one(_compared), True),
+    "sum": Operation(1, "of all numbers, one line", _one(lambda a: a.sum()), True),
+    "prod": Operation(1, "of all numbers, one line", _one(lambda a: a.prod()), True),
+}  # fmt: skip
+_FOLDS = ("sum", "prod")
+
+_INDEX = re.compile(r" at index (\d+)")
+
+
+class _Command(click.Command):
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Operations"):
+            formatter.write_dl(
+                [
+                    (" ".join([name, *"ABC"[: each.arity]]), each.line)
+                    for name, each in OPERATIONS.items()
+                ]
+            )
+
+
+@click.command("eval", cls=_Command)
+@click.argument("operation", metavar="OP", type=click.Choice(list(OPERATIONS)))
+@click.argument("files", metavar="A [B [C]]", nargs=-1, required=True)
+@click.option("-o", "--out", default="-", metavar="FILE", help="[standard output]")
+@click.option("--hex", "as_hex", is_flag=True, help="Write 0x hex, not decimal.")
+@click.option(
+    "--backend",
+    type=click.Choice(["cpu", "cuda", "reference"]),
+    help="Who computes. [the CPU: reading and writing digits takes longest]",
+)
+def command(
+    operation: str, files: tuple[str, ...], out: str, as_hex: bool, backend: str | None
+) -> None:
+    """Compute OP on the numbers in files A, B and C (or - for standard input), line by line.
+
+    Numbers are decimal or 0x hex, one a line; blank lines and those that start with # are
+    skipped. A file with one number stands for as many as the others have. Rationals are
+    written 3/4; operations that are not only of integers take them, and return them in
+    lowest terms. Results come a line each, in batches, so that files may be of any length.
+    A FILE for the results appears when all went well, or not at all.
+    """
+    chosen = OPERATIONS[operation]
+    if len(files) != chosen.arity:
+        raise click.UsageError(f"{operation} takes {chosen.arity} files, not {len(files)}")
+    if files.count("-") > 1:
+        raise click.UsageError("standard input is only one of the operands")
+    base = 16 if as_hex else 10
+    with ExitStack() as stack:
+        operands = [
+            Operand(stack.enter_context(reading(path)), path, backend or "host") for path in files
+        ]
+        with writing(out) as stream:
+            folded: list[Any] = []
+            for batch in batches(operands):
+                results = _computed(chosen, operation, operands, batch)
+                if operation in _FOLDS:
+                    folded.append(results[0])
+                else:
+                    stream.write(_lines(results, base))
+            if operation in _FOLDS:
+                total = sum(folded) if operation == "sum" else _product(folded)
+                stream.write(_lines([_array(total)], base))
+
+
+def _computed(
+    chosen: Operation, name: str, operands: Sequence[Operand], batch: Sequence[Numbers]
+) -> tuple[Any, ...]:
+    """Raises ClickException with the files and lines of what cannot be computed."""
+    if not chosen.rational:
+        for operand, numbers in zip(operands, batch, strict=True):
+            if isinstance(numbers, RationalArray):
+                index = int((numbers.denominator > 1).argmax())
+                raise click.ClickException(f"{operand.place_of(index)}: {name} takes integers")
+    elif any(isinstance(numbers, RationalArray) for numbers in batch):
+        batch = [RationalArray(numbers) for numbers in batch]
+    length = max(map(len, batch))
+    alike = [
+        numbers if len(numbers) == length else numbers[np.zeros(length, np.int64)]
+        for numbers in batch
+    ]
+    try:
+        return chosen.compute(*alike)
+    except (ValueError, ZeroDivisionError) as error:
+        match = _INDEX.search(str(error))
+        if match is None:
+            raise
+        where = ", ".join(operand.place_of(int(match[1])) for operand in operands)
+        raise click.ClickException(f"{where}: {_INDEX.sub('', str(error))}") from None
+
+
+def _product(factors: Sequence[int | Fraction]) -> Fraction:
+    above = product([mpz(factor.numerator) for factor in factors])
+    below = product([mpz(factor.denominator) for factor in factors])
+    return Fraction(int(above), int(below))
+
+
+def _array(number: int | Fraction) -> Numbers:
+    if number.denominator == 1:
+        return IntArray([number.numerator])
+    return RationalArray([number])
+
+
+def _lines(columns: Sequence[Numbers], base: int) -> bytes:
+    if len(columns) == 1 and isinstance(columns[0], IntArray):
+        return columns[0].to_lines(base).encode()
+    rows = zip(*(_texts(column, base) for column in columns), strict=True)
+    return "".join(" ".join(row) + "\n" for row in rows).encode()
+
+
+def _texts(numbers: Numbers, base: int) -> list[str]:
+    if isinstance(numbers, IntArray):
+        return numbers.to_lines(base).splitlines()
+    above = numbers.numerator.to_lines(base).splitlines()
+    below = numbers.denominator.to_lines(base).splitlines()
+    one = "1" if base == 10 else "0x1"
+    return [n if d == one else f"{n}/{d}" for n, d in zip(above, below, strict=True)]

@@ -1,0 +1,166 @@
+"""The operations of RationalArray as functions, with `where` and `out` as numpy has them.
+
+where: bool (count): only there is computed, and only there can anything fail; elsewhere
+the result has what `out` had, or 0 without it.
+out: an array of the same length and of the result's type, which takes the result and is
+returned. It changes only when all went well.
+At least one operand is a RationalArray.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from arith.integer import IntArray
+
+from .array import Other, RationalArray
+from .pairs import Bools
+
+Result = TypeVar("Result", IntArray, RationalArray)
+
+
+def add(
+    a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
+) -> RationalArray:
+    return _masked(operator.add, (a, b), where, out)
+
+
+def subtract(
+    a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
+) -> RationalArray:
+    return _masked(operator.sub, (a, b), where, out)
+
+
+def multiply(
+    a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
+) -> RationalArray:
+    return _masked(operator.mul, (a, b), where, out)
+
+
+def divide(
+    a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
+) -> RationalArray:
+    return _masked(operator.truediv, (a, b), where, out, RationalArray)
+
+
+def remainder(
+    a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
+) -> RationalArray:
+    return _masked(operator.mod, (a, b), where, out, RationalArray)
+
+
+def floor_divide(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
+    return _masked(operator.floordiv, (a, b), where, out, RationalArray)
+
+
+def divmod(
+    a: Other,
+    b: Other,
+    *,
+    where: Any = True,
+    out: tuple[IntArray, RationalArray] | None = None,
+) -> tuple[IntArray, RationalArray]:
+    """Quotients and remainders; out: an IntArray and a RationalArray."""
+    quotient_out, rest_out = (None, None) if out is None else out
+    # Both before either is stored.
+    quotient = _computed(operator.floordiv, (a, b), where, quotient_out, RationalArray)
+    rest = _computed(operator.mod, (a, b), where, rest_out, RationalArray)
+    return _store(quotient, quotient_out), _store(rest, rest_out)
+
+
+def power(
+    a: RationalArray,
+    b: IntArray | int | npt.NDArray[Any] | list[int],
+    *,
+    where: Any = True,
+    out: RationalArray | None = None,
+) -> RationalArray:
+    return _masked(operator.pow, (a, b), where, out, IntArray)
+
+
+def minimum(
+    a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
+) -> RationalArray:
+    return _masked(RationalArray.minimum, (a, b), where, out)
+
+
+def maximum(
+    a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
+) -> RationalArray:
+    return _masked(RationalArray.maximum, (a, b), where, out)
+
+
+def negative(
+    a: RationalArray, *, where: Any = True, out: RationalArray | None = None
+) -> RationalArray:
+    return _masked(operator.neg, (a,), where, out)
+
+
+def absolute(
+    a: RationalArray, *, where: Any = True, out: RationalArray | None = None
+) -> RationalArray:
+    return _masked(operator.abs, (a,), where, out)
+
+
+def _masked(
+    operation: Callable[..., Result],
+    values: tuple[Any, ...],
+    where: Any,
+    out: Result | None,
+    guard: type[RationalArray | IntArray] | None = None,
+) -> Result:
+    return _store(_computed(operation, values, where, out, guard), out)
+
+
+def _computed(
+    operation: Callable[..., Result],
+    values: tuple[Any, ...],
+    where: Any,
+    out: Result | None,
+    guard: type[RationalArray | IntArray] | None,
+) -> Result:
+    """What out is to take; it can take it.
+
+    guard: what to make of the second operand, to put ones where the mask is false, as
+    the operation could fail there.
+    """
+    count = next((len(value) for value in values if isinstance(value, RationalArray)), None)
+    if count is None:
+        raise TypeError("one of the operands must be a RationalArray")
+    mask = None if where is True else _mask(where, count)
+    if mask is not None and guard is not None:
+        values = values[0], guard.where(mask, values[1], 1)
+    result = operation(*values)
+    kind: type[Result] = type(result)
+    if out is not None and type(out) is not kind:
+        raise TypeError(f"out is to be a {kind.__name__}, not a {type(out).__name__}")
+    if out is not None and len(out) != count:
+        raise ValueError(f"out has length {len(out)}, the result {count}")
+    if mask is None:
+        return result
+    before = kind(np.zeros(count, np.int64)) if out is None else out
+    return kind.where(mask, result, before)
+
+
+def _mask(where: Any, count: int) -> Bools:
+    mask = np.asarray(where)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"where is a mask of bool, not of {mask.dtype}")
+    if mask.ndim == 0:
+        return np.full(count, bool(mask))
+    if mask.shape != (count,):
+        raise ValueError(f"a mask {mask.shape} for arrays of length {count}")
+    return mask
+
+
+def _store(result: Result, out: Result | None) -> Result:
+    if out is None:
+        return result
+    for name in type(out).__slots__:
+        setattr(out, name, getattr(result, name))
+    return out

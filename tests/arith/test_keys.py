@@ -1,0 +1,265 @@
+"""Reading keys: the moduli that were put in, or one line that says what is wrong."""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import datetime
+import re
+import struct
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arith.keys import MOST_BITS, KeyFileError, Keys
+
+pytest.importorskip("cryptography")
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.x509.oid import NameOID
+
+moduli = st.integers(2, 1 << 300).map(lambda half: 2 * half + 1)
+
+
+def tlv(tag: int, body: bytes) -> bytes:
+    """DER: tag, length, value."""
+    size = len(body)
+    if size < 128:
+        return bytes([tag, size]) + body
+    length = size.to_bytes((size.bit_length() + 7) // 8, "big")
+    return bytes([tag, 128 + len(length)]) + length + body
+
+
+def der_integer(number: int) -> bytes:
+    return tlv(2, number.to_bytes(number.bit_length() // 8 + 1, "big"))
+
+
+def pkcs1(modulus: int, exponent: int = 3) -> bytes:
+    return tlv(0x30, der_integer(modulus) + der_integer(exponent))
+
+
+def spki(modulus: int) -> bytes:
+    algorithm = bytes.fromhex("300d06092a864886f70d0101010500")
+    return tlv(0x30, algorithm + tlv(3, b"\0" + pkcs1(modulus)))
+
+
+def pem(label: str, der: bytes) -> bytes:
+    body = base64.encodebytes(der).decode()
+    return f"-----BEGIN {label}-----\n{body}-----END {label}-----\n".encode()
+
+
+def ssh(modulus: int, kind: str = "ssh-rsa") -> bytes:
+    def field(data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + data
+
+    def number(value: int) -> bytes:
+        return field(value.to_bytes(value.bit_length() // 8 + 1, "big"))
+
+    blob = field(kind.encode()) + number(3) + number(modulus)
+    return kind.encode() + b" " + base64.b64encode(blob)
+
+
+def read(data: bytes, kind: str = "auto") -> Keys:
+    keys = Keys()
+    keys.add(data, "file", kind)
+    return keys
+
+
+@pytest.fixture(scope="module")
+def key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(65537, 1024)
+
+
+def public_pem(key) -> bytes:
+    return key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+
+
+def certificate(key) -> x509.Certificate:
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a test")])
+    begin = datetime.datetime(2020, 1, 1)
+    builder = x509.CertificateBuilder(
+        name, name, key.public_key(), 1, begin, begin + datetime.timedelta(days=9)
+    )
+    return builder.sign(key, hashes.SHA256())
+
+
+def request(key) -> x509.CertificateSigningRequest:
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a test")])
+    return x509.CertificateSigningRequestBuilder(name).sign(key, hashes.SHA256())
+
+
+# --- what holds keys ------------------------------------------------------------
+
+
+@given(st.lists(moduli, min_size=1, max_size=4))
+def test_a_bundle_of_pem(values: list[int]) -> None:
+    labels = ("PUBLIC KEY", "RSA PUBLIC KEY")
+    blocks = [
+        b"a comment\n" + pem(labels[i % 2], (spki, pkcs1)[i % 2](value))
+        for i, value in enumerate(values)
+    ]
+    keys = read(b"".join(blocks))
+    assert keys.moduli == values
+    rows = [b"".join(blocks[:i]).count(b"\n") + 2 for i in range(len(blocks))]
+    assert keys.sources == [f"file:{row}" for row in rows]
+
+
+@given(moduli, st.sampled_from([spki, pkcs1]), st.sampled_from(["auto", "der"]))
+def test_der(value: int, form, kind: str) -> None:
+    data = form(value)
+    if kind == "auto" and data[1] < 0x80:
+        return  # so short that it could be text; no key is
+    keys = read(data, kind)
+    assert (keys.moduli, keys.sources) == ([value], ["file"])
+
+
+@given(st.lists(moduli, min_size=1, max_size=4), st.sampled_from(["auto", "openssh"]))
+def test_lines_of_openssh(values: list[int], kind: str) -> None:
+    forms = (
+        "{} someone@host",
+        'from="1.2.3.4,x y",no-pty {} a comment, with ssh-rsa in it',
+        "host.example,10.0.0.1 {}",
+        "|1|aGFzaA==|aGFzaA== {}",
+        "@cert-authority *.example {}\r",
+    )
+    lines = ["# known hosts", ""]
+    lines += [forms[i % 5].format(ssh(value).decode()) for i, value in enumerate(values)]
+    keys = read("\n".join(lines).encode(), kind)
+    assert keys.moduli == values
+    assert keys.sources == [f"file:{i + 3}" for i in range(len(values))]
+
+
+def test_certificates_and_requests(key) -> None:
+    modulus = key.public_key().public_numbers().n
+    for made in (certificate(key), request(key)):
+        text = made.public_bytes(serialization.Encoding.PEM)
+        assert read(text).moduli == [modulus]
+        assert read(text.replace(b"BEGIN CERTIFICATE REQ", b"BEGIN NEW CERTIFICATE REQ").replace(
+            b"END CERTIFICATE REQ", b"END NEW CERTIFICATE REQ"
+        )).moduli == [modulus]  # fmt: skip
+        assert read(made.public_bytes(serialization.Encoding.DER)).moduli == [modulus]
+
+
+def test_keys_of_other_kinds_are_counted(key) -> None:
+    curve, edwards = ec.generate_private_key(ec.SECP256R1()), ed25519.Ed25519PrivateKey.generate()
+    line = edwards.public_key().public_bytes(
+        serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
+    )
+    keys = read(public_pem(curve) + public_pem(key) + public_pem(edwards) + public_pem(curve))
+    keys.add(line, "ssh")
+    keys.add(pem("EC PARAMETERS", b"\x06\x08"), "parameters")
+    assert keys.moduli == [key.public_key().public_numbers().n]
+    assert keys.others == {"EC": 2, "Ed25519": 2, "EC PARAMETERS": 1}
+
+
+def test_lines_of_numbers() -> None:
+    text = b"# moduli\n\n15\n 0x15\n0XFf\nff\n1e5\nModulus=0123\n-7\n+7\r\n"
+    keys = read(text)
+    assert keys.moduli == [15, 0x15, 255, 255, 0x1E5, 0x123, -7, 7]
+    assert keys.sources[:2] == ["file:3", "file:4"]
+    assert read(b"15\n-15\n", "hex").moduli == [0x15, -0x15]
+    assert read(b"15\n", "decimal").moduli == [15]
+
+
+@given(st.lists(st.integers(0, 1 << 20_000), min_size=1, max_size=5), st.booleans())
+def test_long_numbers(values: list[int], as_hex: bool) -> None:
+    """Also beyond what int() takes."""
+    sys.set_int_max_str_digits(0)
+    try:
+        lines = [hex(value) if as_hex else str(value) for value in values]
+    finally:
+        sys.set_int_max_str_digits(4300)
+    assert read("\n".join(lines).encode()).moduli == values
+
+
+def test_keys_and_numbers_may_be_mixed() -> None:
+    assert read(b"77\n" + ssh(35) + b"\n").moduli == [77, 35]
+
+
+# --- what does not ----------------------------------------------------------------
+
+
+def refused(data: bytes, says: str, kind: str = "auto") -> None:
+    with pytest.raises(KeyFileError, match=f"^{re.escape('file')}{says}") as caught:
+        read(data, kind)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "says"),
+    [
+        (b"", "auto", ": there is no key"),
+        (b"# nothing\n\n", "lines", ": there is no key"),
+        (b"\n\nhello\n", "auto", ":3, column 1: 'h' is no key and no number"),
+        (b"12\n 12a4x\n", "auto", ":2, column 4: 'a' is no digit"),
+        (b"12f\n", "decimal", ":1, column 3: 'f' is no digit"),
+        (b"0x\n", "auto", ":1, column 3: a digit is missing"),
+        (b"-\n", "auto", ":1, column 2: a digit is missing"),
+        (b"0x12\n", "decimal", ":1, column 2: 'x' is no digit"),
+        ("٣\n".encode(), "auto", ":1, column 1: "),
+        (b"\xff\xfe\x00", "auto", ":1, column 1: "),
+        (b"\x7fELF\x02\x01", "auto", ":1, column 1: "),
+        (b"12\n", "openssh", ":1: this is no OpenSSH public key"),
+        (b"ssh-rsa AAAAB3NzaC1yc2E= x\n", "auto", ":1: this ssh-rsa key cannot be read: "),
+        (b"\x30\x82\x01\x0a\x02\x82", "auto", ": neither a public key nor a certificate"),
+        (b"12\n", "der", ": neither a public key nor a certificate"),
+        (b"12\n", "pem", ": there is no key"),
+        (b"\n-----BEGIN PUBLIC KEY-----\nAAAA\n", "auto", ":2: the PUBLIC KEY .* no end"),
+        (pem("PUBLIC KEY", b"\x30\x03\x02\x01\x05"), "auto", ":1: this public key cannot"),
+        (pem("CERTIFICATE", b"rubbish"), "auto", ":1: this certificate cannot be read: "),
+        (pem("RSA PUBLIC KEY", pkcs1(2**1024 + 1, 2)), "auto", ":1: this rsa .* e must be"),
+        (b"1" * 400_000, "auto", ":1: a modulus of [0-9,]+ bits; at most 1,048,576"),
+        (b"0x1" + b"0" * (MOST_BITS // 4), "auto", ":1: a modulus of 1,048,57[67] bits"),
+        (pem("RSA PUBLIC KEY", pkcs1(2**MOST_BITS + 1)), "auto", ":1: a modulus of 1,048,577 b"),
+    ],
+)  # fmt: skip
+def test_what_is_no_key_is_one_line(data: bytes, kind: str, says: str) -> None:
+    refused(data, says, kind)
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"", b"\x30\x82", b"-----BEGIN PUBLIC KEY-----"]))
+def test_rubbish_is_refused_or_read(data: bytes, start: bytes) -> None:
+    try:
+        keys = read(start + data)
+    except KeyFileError:
+        return  # anything else would be a crash
+    assert keys.moduli
+
+
+def test_the_longest_modulus_is_read() -> None:
+    assert read(b"0x" + b"f" * (MOST_BITS // 4)).moduli == [2**MOST_BITS - 1]
+
+
+def test_private_keys_are_refused(key) -> None:
+    formats = serialization.PrivateFormat
+    for form in (formats.PKCS8, formats.TraditionalOpenSSL, formats.OpenSSH):
+        for cipher in (serialization.NoEncryption(), serialization.BestAvailableEncryption(b"x")):
+            if form is formats.OpenSSH and cipher.__class__.__name__ != "NoEncryption":
+                continue  # needs bcrypt
+            data = key.private_bytes(serialization.Encoding.PEM, form, cipher)
+            refused(data, ":1: a private key, which is not read")
+    for form in (formats.PKCS8, formats.TraditionalOpenSSL):
+        data = key.private_bytes(serialization.Encoding.DER, form, serialization.NoEncryption())
+        refused(data, ": a private key, which is not read")
+
+
+def test_without_cryptography_numbers_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    imported = builtins.__import__
+
+    def without(name: str, *rest):
+        assert not name.startswith("cryptography")
+        return imported(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert read(b"15\n0x23\n").moduli == [15, 35]
+    for data in (pem("PUBLIC KEY", spki(35)), ssh(35), spki(1 << 1024)):
+        refused(data, r"(:1)?: reading keys needs `pip install 'bulkbits\[keys\]'`")
