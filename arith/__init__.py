@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .factors import Finding, Kind, StoredModuli, save_moduli, shared_factors
     from .functions import (
         absolute,
         add,
@@ -33,9 +34,18 @@ if TYPE_CHECKING:
         subtract,
     )
     from .integer import IntArray
+    from .pool import Pool
+    from .rational import RationalArray
+    from .redundant import RedundantInt
 
 __all__ = [
+    "Finding",
     "IntArray",
+    "Kind",
+    "Pool",
+    "RationalArray",
+    "RedundantInt",
+    "StoredModuli",
     "absolute",
     "add",
     "divmod",
@@ -53,10 +63,22 @@ __all__ = [
     "powmod",
     "remainder",
     "right_shift",
+    "save_moduli",
+    "shared_factors",
     "subtract",
 ]
 
-_HOME = {"IntArray": "integer"}
+_HOME = {
+    "Finding": "factors",
+    "IntArray": "integer",
+    "Kind": "factors",
+    "Pool": "pool",
+    "RationalArray": "rational",
+    "RedundantInt": "redundant",
+    "StoredModuli": "factors",
+    "save_moduli": "factors",
+    "shared_factors": "factors",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -301,17 +301,25 @@ class IntArray:
     __ne__ = operators.comparison(operator.ne)  # type: ignore[assignment]
 
     def __divmod__(self, other: Other) -> tuple[IntArray, IntArray]:
+        if not isinstance(other, IntArray) and not operators.known(other):
+            return NotImplemented
         return operators.quotient_and_remainder(IntArray, self, other)
 
     def __rdivmod__(self, other: Other) -> tuple[IntArray, IntArray]:
+        if not operators.known(other):
+            return NotImplemented
         return operators.quotient_and_remainder(IntArray, other, self)
 
     def __pow__(self, exponents: Other, moduli: Other | None = None) -> IntArray:
+        if not isinstance(exponents, IntArray) and not operators.known(exponents):
+            return NotImplemented
         if moduli is not None:
             return self.powmod(exponents, moduli)
         return operators.power(IntArray, self, exponents)
 
     def __rpow__(self, base: Other) -> IntArray:
+        if not operators.known(base):
+            return NotImplemented
         return operators.power(IntArray, base, self)
 
     def __neg__(self) -> IntArray:

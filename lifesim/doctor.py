@@ -19,8 +19,8 @@ from typing import TypeVar
 
 from kernels import choose, compiler, cpu
 from kernels.backend import Backend, BackendUnavailableError
-from lifesim.bench import compete, runner_of, soup_universe
 from kernels.memory import available_memory
+from lifesim.bench import compete, runner_of, soup_universe
 
 PACKAGE = "bulkbits"
 _DISK_BYTES = 64 << 20

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lifesim.errors import LifesimError
 from kernels.memory import available_memory
+from lifesim.errors import LifesimError
 
 Words = npt.NDArray[np.uint64]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import click
 
+from kernels.memory import available_memory
 from lifesim.digest import digest
 from lifesim.errors import LifesimError
 from lifesim.grid import bytes_of
-from kernels.memory import available_memory
 from lifesim.patterns import Pattern
 from lifesim.soup import Soup
 from lifesim.start import COPIES, Placement

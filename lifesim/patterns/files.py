@@ -8,8 +8,8 @@ import zlib
 from collections.abc import Callable
 from typing import BinaryIO
 
-from lifesim.draft import Draft, DraftStream, one_line_errors
 from kernels.memory import available_memory
+from lifesim.draft import Draft, DraftStream, one_line_errors
 from lifesim.patterns.pattern import PatternError
 
 _GZIP_MAGIC = b"\x1f\x8b"

@@ -11,8 +11,8 @@ from array import array
 from itertools import product
 from typing import BinaryIO
 
-from lifesim.grid import GridError
 from kernels.memory import available_memory
+from lifesim.grid import GridError
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.patterns.quadtree import Quadtree, build
 from lifesim.patterns.text import (

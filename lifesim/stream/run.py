@@ -9,10 +9,10 @@ from itertools import pairwise
 
 from kernels.backend import Backend
 from kernels.cpu import core_count
+from kernels.memory import available_memory
 from lifesim.engine import Progress
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
-from kernels.memory import available_memory
 from lifesim.render import Levels
 from lifesim.rule import Rule
 from lifesim.store import disk

@@ -175,6 +175,11 @@ def test_operators_refuse_what_is_no_integer() -> None:
             a + other  # type: ignore[operator]
         with pytest.raises(TypeError):
             other - a  # type: ignore[operator]
+        for operation in (divmod, pow):
+            with pytest.raises(TypeError, match="unsupported operand"):
+                operation(a, other)
+            with pytest.raises(TypeError, match="unsupported operand"):
+                operation(other, a)
         with pytest.raises(TypeError):
             a < other  # type: ignore[operator]  # noqa: B015
     assert (a == "x") is False

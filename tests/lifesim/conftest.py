@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from arith.cli import entry
 from lifesim import cli
 from tests.commands import Done
 
@@ -15,7 +16,7 @@ from tests.commands import Done
 def lifesim(monkeypatch, capsys, tmp_path):
     """Calls the entry point in a folder of its own."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "_mend_streams", lambda: None)
+    monkeypatch.setattr(entry, "_mend_streams", lambda: None)
 
     def call(*args: object) -> Done:
         capsys.readouterr()

@@ -313,7 +313,8 @@ def test_ctrl_c_again_gives_up_what_is_not_written(tmp_path):
         err = process.communicate(timeout=30)[1]
     finally:
         process.kill()
-    assert process.returncode == 130
+    # The last signal may meet the interpreter on its way out.
+    assert process.returncode in (130, -signal.SIGINT)
     assert re.fullmatch(r"lifesim: interrupted at generation \d+\nlifesim: interrupted\n", err)
     assert not list(tmp_path.glob(".*"))
     assert (tmp_path / "b.csv").exists()
