@@ -12,7 +12,11 @@ import numpy.typing as npt
 
 from kernels.bignum.numbers import Mask, Numbers, Words64
 
+from .memory import refuse
+
 ByteOrder = Literal["little", "big"]
+
+_FEW = 16  # numbers that are looked at one after the other
 
 
 def from_numpy(values: npt.NDArray[Any]) -> Numbers:
@@ -32,10 +36,8 @@ def to_numpy(numbers: Numbers, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     if wanted.kind not in "iu":
         raise TypeError(f"an integer dtype is wanted, not {wanted}")
     limits = np.iinfo(wanted)
-    words = limbs_of(numbers)
-    low = words[:, 0] if words.shape[1] else np.zeros(len(words), np.uint64)
+    low, too_large = lowest_words(numbers)
     negative = numbers.negative
-    too_large = words[:, 1:].any(axis=1)
     if negative is None:
         too_large |= low > np.uint64(limits.max)
         result = low.astype(wanted)
@@ -48,8 +50,32 @@ def to_numpy(numbers: Numbers, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return result
 
 
+def lowest_words(numbers: Numbers) -> tuple[Words64, Mask]:
+    """uint64 (count), and which numbers have more than that."""
+    if numbers.dense:
+        words = limbs_of(numbers)
+        low = words[:, 0] if words.shape[1] else np.zeros(len(words), np.uint64)
+        return low, words[:, 1:].any(axis=1)
+    # Not by limbs_of(), which has room for the longest number in every row.
+    starts, lengths = numbers.start_array(), numbers.length_array()
+    low, more = np.zeros(len(starts), np.uint64), np.zeros(len(starts), np.bool_)
+    low[lengths > 0] = numbers.words[starts[lengths > 0]]
+    left, top = np.flatnonzero(lengths > 1), lengths - 1
+    while len(left) > _FEW:  # those whose words were zero from the topmost down
+        found = numbers.words[starts[left] + top[left]] != 0
+        more[left[found]] = True
+        left = left[~found]
+        top[left] -= 1
+        left = left[top[left] > 0]
+    for i in left:
+        more[i] = numbers.words[starts[i] + 1 : starts[i] + lengths[i]].any()
+    return low, more
+
+
 def from_limbs(limbs: npt.NDArray[Any], negative: npt.NDArray[Any] | None) -> Numbers:
     """Of uint64 or uint32 (count, width), the lowest limb first; see IntArray.from_limbs."""
+    if not isinstance(limbs, np.ndarray):
+        raise TypeError(f"limbs are a numpy array, not {type(limbs).__name__}")
     if limbs.ndim != 2 or limbs.dtype not in (np.dtype(np.uint64), np.dtype(np.uint32)):
         raise TypeError(
             f"limbs are uint64 or uint32 (count, width), not {limbs.dtype} {limbs.shape}"
@@ -95,6 +121,7 @@ def limbs_of(numbers: Numbers) -> Words64:
         return np.lib.stride_tricks.as_strided(
             numbers.words, (count, width), (8 * numbers.step, 8), writeable=False
         )
+    refuse(9 * count * width, "an array with room for the longest in every row")
     limbs = np.zeros((count, width), np.uint64)
     packed = pack(numbers)
     limbs[np.arange(width) < packed.length_array()[:, None]] = packed.words
@@ -107,6 +134,7 @@ def pack(numbers: Numbers) -> Numbers:
     starts = np.zeros(numbers.count, np.int64)
     np.cumsum(lengths[:-1], out=starts[1:])
     total = int(lengths.sum())
+    refuse((8 if numbers.dense else 24) * total, "a copy of all words")
     if numbers.dense:
         words = np.ascontiguousarray(limbs_of(numbers)).reshape(-1)
     else:
@@ -145,9 +173,10 @@ def to_bytes(numbers: Numbers, width: int, byteorder: ByteOrder, *, signed: bool
         raise ValueError(f"a number takes at least 1 byte, not {width}")
     if byteorder not in ("little", "big"):
         raise ValueError(f"byteorder is 'little' or 'big', not {byteorder!r}")
-    limbs = limbs_of(numbers)
     negative = numbers.negative
-    room = max(-(-width // 8), limbs.shape[1])
+    room = max(-(-width // 8), numbers.width)
+    refuse(10 * numbers.count * room + numbers.count * width, "the buffer")
+    limbs = limbs_of(numbers)
     padded = np.zeros((len(limbs), room), np.uint64)
     padded[:, : limbs.shape[1]] = limbs
     if negative is not None:
@@ -187,8 +216,7 @@ def ragged(
     lengths = np.ascontiguousarray(lengths, np.int64)
     if words.ndim != 1 or lengths.ndim != 1:
         raise ValueError("limbs and lengths have one dimension")
-    if (lengths < 0).any() or (lengths > len(words)).any() or int(lengths.sum()) != len(words):
-        raise ValueError(f"the lengths do not add up to the {len(words)} limbs there are")
+    check_lengths(lengths, len(words))
     starts = np.zeros(len(lengths), np.int64)
     np.cumsum(lengths[:-1], out=starts[1:])
     if negative is not None:
@@ -196,8 +224,15 @@ def ragged(
         if negative.dtype != np.bool_ or negative.shape != lengths.shape:
             raise ValueError(f"signs are bool {lengths.shape}")
         # Zero is never negative.
-        nonzero = np.zeros(len(lengths), np.bool_)
-        nonzero[np.repeat(np.arange(len(lengths)), lengths)[words != 0]] = True
+        nonzero = lengths > 0
+        if nonzero.any():
+            nonzero[nonzero] = np.logical_or.reduceat(words != 0, starts[nonzero])
         negative = np.ascontiguousarray(negative & nonzero)
         negative = negative if negative.any() else None
     return Numbers(words, len(lengths), int(lengths.max(initial=0)), 0, starts, lengths, negative)
+
+
+def check_lengths(lengths: npt.NDArray[np.int64], limbs: int) -> None:
+    """Raises ValueError where lengths do not add up to so many limbs."""
+    if (lengths < 0).any() or (lengths > limbs).any() or int(lengths.sum(dtype=object)) != limbs:
+        raise ValueError(f"the lengths do not add up to the {limbs} limbs there are")

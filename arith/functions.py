@@ -9,13 +9,17 @@ only when all went well.
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .integer import IntArray, Other
 from .operators import Bools, meet, quotient_and_remainder
+
+_INDEX = re.compile(r" at index (\d+)")
 
 
 def add(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
@@ -96,35 +100,18 @@ def divmod(
     a: Other, b: Other, *, where: Any = True, out: tuple[IntArray, IntArray] | None = None
 ) -> tuple[IntArray, IntArray]:
     """Quotients and remainders; out: a pair of IntArrays."""
-    operands, mask = _operands((a, b), where)
-    quotient, rest = quotient_and_remainder(IntArray, *operands)
     if out is None:
-        return _spread(quotient, mask, None), _spread(rest, mask, None)
-    # Both before either is stored.
-    results = _spread(quotient, mask, out[0]), _spread(rest, mask, out[1])
-    return _store(results[0], out[0]), _store(results[1], out[1])
-
-
-def _operands(values: tuple[Other, ...], where: Any) -> tuple[list[Any], Bools | None]:
-    """What is asked for of them, the first as an IntArray; and the mask, if there is one."""
-    engine, batches, count = meet(IntArray, *values)
-    operands: list[Any] = [IntArray._of(engine, batch) for batch in batches]
-    if count is not None:  # else all are scalars, and alone with each other
-        for i, value in enumerate(values):
-            if not hasattr(value, "__len__"):
-                repeated = operands[i][np.zeros(count, np.int64)] if count else operands[i]
-                operands[i] = value if i else repeated
-    if where is True:
-        return operands, None
-    mask = np.asarray(where)
-    if mask.dtype != np.bool_:
-        raise TypeError(f"where is a mask of bool, not of {mask.dtype}")
-    if mask.ndim == 0:
-        mask = np.full(1 if count is None else count, bool(mask))
-    length = len(mask) if count is None else count
-    if mask.shape != (length,):
-        raise ValueError(f"a mask {mask.shape} for IntArrays of length {length}")
-    return [x[mask] if isinstance(x, IntArray) else x for x in operands], mask
+        outs: tuple[IntArray | None, ...] = (None, None)
+    elif isinstance(out, tuple) and len(out) == 2:
+        outs = out
+    else:
+        raise TypeError("out is a pair of IntArrays")
+    if outs[0] is not None and outs[0] is outs[1]:
+        raise ValueError("quotients and remainders cannot be put in the same IntArray")
+    quotient, rest = _computed(
+        lambda *values: quotient_and_remainder(IntArray, *values), (a, b), where, outs
+    )
+    return _store(quotient, outs[0]), _store(rest, outs[1])
 
 
 def _masked(
@@ -133,23 +120,64 @@ def _masked(
     where: Any,
     out: IntArray | None,
 ) -> IntArray:
-    operands, mask = _operands(values, where)
-    return _store(_spread(operation(*operands), mask, out), out)
+    (result,) = _computed(lambda *operands: (operation(*operands),), values, where, (out,))
+    return _store(result, out)
 
 
-def _spread(result: IntArray, mask: Bools | None, out: IntArray | None) -> IntArray:
+def _computed(
+    operation: Callable[..., tuple[IntArray, ...]],
+    values: tuple[Other, ...],
+    where: Any,
+    outs: tuple[IntArray | None, ...],
+) -> list[IntArray]:
+    """What the outs are to take; nothing is stored yet."""
+    engine, batches, common = meet(IntArray, *values)
+    count = 1 if common is None else common
+    for out in outs:
+        if out is not None and not isinstance(out, IntArray):
+            raise TypeError(f"out is an IntArray, not {type(out).__name__}")
+        if out is not None and len(out) != count:
+            raise ValueError(f"out has length {len(out)}, the result {count}")
+    mask = None if where is True else _mask(where, count)
+    operands: list[Any] = [IntArray._of(engine, batch) for batch in batches]
+    for i, value in enumerate(values):
+        if count != 1 and len(operands[i]) == 1:  # a scalar among arrays
+            scalar: Any = value
+            operands[i] = int(scalar) if i else operands[i][np.zeros(count, np.int64)]
+    if mask is None:
+        return list(operation(*operands))
+    places = np.flatnonzero(mask)
+    chosen = [x[places] if isinstance(x, IntArray) else x for x in operands]
+    try:
+        results = operation(*chosen)
+    except (ValueError, ZeroDivisionError) as error:
+        raise _at_places(error, places) from None
+    return [_spread(result, mask, out) for result, out in zip(results, outs, strict=True)]
+
+
+def _mask(where: Any, count: int) -> Bools:
+    mask = np.asarray(where)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"where is a mask of bool, not of {mask.dtype}")
+    if mask.ndim == 0:
+        return np.full(count, bool(mask))
+    if mask.shape != (count,):
+        raise ValueError(f"a mask {mask.shape} for IntArrays of length {count}")
+    return mask
+
+
+def _at_places(error: Exception, places: npt.NDArray[np.intp]) -> Exception:
+    """The error with the index in the whole array, for that among the chosen."""
+    return type(error)(_INDEX.sub(lambda found: f" at index {places[int(found[1])]}", str(error)))
+
+
+def _spread(result: IntArray, mask: Bools, out: IntArray | None) -> IntArray:
     """The results where the mask is true, elsewhere what was there."""
-    if mask is not None:
-        before = IntArray(np.zeros(len(mask), np.int64)) if out is None else out
-        if len(before) != len(mask):
-            raise ValueError(f"out has length {len(before)}, the result {len(mask)}")
-        if not len(result):
-            return before
-        places = np.maximum(np.cumsum(mask) - 1, 0)
-        result = IntArray.where(mask, result[places], before)
-    if out is not None and len(out) != len(result):
-        raise ValueError(f"out has length {len(out)}, the result {len(result)}")
-    return result
+    before = IntArray(np.zeros(len(mask), np.int64)) if out is None else out
+    if not len(result):
+        return before
+    places = np.maximum(np.cumsum(mask) - 1, 0)
+    return IntArray.where(mask, result[places], before)
 
 
 def _store(result: IntArray, out: IntArray | None) -> IntArray:

@@ -13,6 +13,8 @@ import numpy.typing as npt
 from kernels.bignum.numbers import Numbers, to_ints
 
 from . import convert, engines, operators, text
+from .extremes import extreme
+from .memory import check_lcm
 from .operators import Bools
 
 Signs: TypeAlias = npt.NDArray[np.int8]
@@ -54,6 +56,8 @@ class IntArray:
         if isinstance(values, np.ndarray):
             if values.ndim != 1:
                 raise ValueError(f"an IntArray has one dimension, not {values.shape}")
+            if np.ma.is_masked(values):
+                raise ValueError("a masked number has no value")
             if values.dtype.kind in "iub":
                 self._batch = self._engine.put(convert.from_numpy(values))
                 return
@@ -90,11 +94,14 @@ class IntArray:
     def limbs(self) -> tuple[npt.NDArray[np.uint64], Bools | None]:
         """uint64 (count, width), the lowest first, and which are negative (None: none is).
 
-        width is that of the longest. A read-only view where the numbers lie at equal
-        distances in host memory, else a copy.
+        width is that of the longest. Read-only views where the numbers lie at equal
+        distances in host memory, else a copy of the limbs.
         """
         numbers = self.numbers()
-        return convert.limbs_of(numbers), numbers.negative
+        negative = None if numbers.negative is None else numbers.negative.view()
+        if negative is not None:
+            negative.flags.writeable = False
+        return convert.limbs_of(numbers), negative
 
     @classmethod
     def from_bytes(
@@ -208,7 +215,8 @@ class IntArray:
         return (len(self),)
 
     def __iter__(self) -> Iterator[int]:
-        numbers, block = self.numbers(), 1 << 16
+        numbers = self.numbers()
+        block = max(1, min(1 << 16, (1 << 23) // max(1, numbers.width)))
         for start in range(0, len(self), block):
             yield from text.ints_of(numbers.take(slice(start, start + block)))
 
@@ -219,6 +227,8 @@ class IntArray:
     def __getitem__(self, index: Any) -> int | IntArray:
         """A number, or those of a slice, at indices, or where a mask is true."""
         count = len(self)
+        if isinstance(index, np.ndarray) and index.ndim == 0:
+            index = index[()]
         if isinstance(index, slice):
             return self._of(self._engine, self._engine.take(self._batch, index))
         if not isinstance(index, (np.ndarray, list, tuple)):
@@ -250,6 +260,9 @@ class IntArray:
         parts = list(arrays)
         if not parts:
             return cls()
+        for i, part in enumerate(parts):
+            if not isinstance(part, cls):
+                raise TypeError(f"an IntArray is wanted at index {i}, not {type(part).__name__}")
         engine = engines.common(*(part._engine for part in parts))
         return cls._of(engine, engine.concatenate([part._on(engine) for part in parts]))
 
@@ -337,6 +350,8 @@ class IntArray:
 
     def lcm(self, other: Other) -> IntArray:
         """Least common multiples, never negative; with a zero it is 0."""
+        engine, (x, y), _ = operators.meet(IntArray, self, other)
+        check_lcm(engine, x, y)
         divisor = self.gcd(other)
         # Where both are zero any divisor but zero will do.
         safe = IntArray.where(divisor.sign() == 0, 1, divisor)
@@ -375,34 +390,27 @@ class IntArray:
 
     def prod(self) -> int:
         """By a tree of products, so that factors stay of about equal lengths."""
-        return self._fold(operator.mul, 1)
+        left = self
+        while len(left) > 1:
+            half = len(left) // 2
+            rest = left[2 * half :]
+            left = left[:half] * left[half : 2 * half]
+            if len(rest):
+                left = IntArray.concatenate([left, rest])
+        return left[0] if len(left) else 1
 
     def min(self) -> int:
         """Raises ValueError for an empty array, as does max()."""
-        return self._fold(IntArray.minimum, None)
+        return extreme(self, -1)
 
     def max(self) -> int:
-        return self._fold(IntArray.maximum, None)
+        return extreme(self, 1)
 
     def minimum(self, other: Other) -> IntArray:
         return IntArray.where(self <= other, self, other)
 
     def maximum(self, other: Other) -> IntArray:
         return IntArray.where(self >= other, self, other)
-
-    def _fold(self, combine: Callable[[IntArray, IntArray], IntArray], empty: int | None) -> int:
-        left = self
-        if not len(left):
-            if empty is None:
-                raise ValueError("an empty IntArray has neither minimum nor maximum")
-            return empty
-        while len(left) > 1:
-            half = len(left) // 2
-            rest = left[2 * half :]
-            left = combine(left[:half], left[half : 2 * half])
-            if len(rest):
-                left = IntArray.concatenate([left, rest])
-        return left[0]
 
     def _one(self, batch: Any) -> int:
         return to_ints(self._engine.get(batch))[0]

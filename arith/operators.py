@@ -5,15 +5,17 @@ The class is a parameter: arith/integer.py has it, and is made of what is here.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from . import engines
-from .convert import limbs_of
+from .convert import lowest_words
 from .memory import check_power, check_product, check_shift
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ def _as_array(cls: type[IntArray], operand: Any) -> tuple[IntArray, bool]:
         if isinstance(operand, np.ndarray) and operand.ndim == 0:
             return cls(operand.reshape(1)), True
         return cls(operand), False
+    if isinstance(operand, np.bool_):  # numpy's has no __index__, Python's has
+        operand = bool(operand)
     try:
         return cls([operator.index(operand)]), True
     except TypeError:
@@ -60,7 +64,7 @@ def _as_array(cls: type[IntArray], operand: Any) -> tuple[IntArray, bool]:
 
 def known(operand: Any) -> bool:
     """Operators leave what this is false for to the other operand."""
-    return hasattr(operand, "__index__") or isinstance(operand, (np.ndarray, list, tuple))
+    return hasattr(operand, "__index__") or isinstance(operand, (np.ndarray, np.bool_, list, tuple))
 
 
 def check_divisor(engine: engines.Engine, batch: Any) -> None:
@@ -128,21 +132,39 @@ def shifts(direction: int) -> tuple[Operation, Operation]:
 
 def comparison(holds: Callable[[Any, int], Any]) -> Callable[[IntArray, Any], Bools]:
     def compare(self: IntArray, other: Any) -> Bools:
+        if isinstance(other, Real) and not isinstance(other, Integral):
+            return between(self, other)
         if not isinstance(other, type(self)) and not known(other):
             return cast("Bools", NotImplemented)
         engine, (x, y), _ = meet(type(self), self, other)
         result: Bools = holds(engine.compare(x, y), 0)
         return result
 
+    def between(self: IntArray, other: Any) -> Bools:
+        """With a number that need be no integer: exactly, as Python compares int with float."""
+        if not math.isfinite(other):  # above or below all numbers, or neither
+            return np.full(len(self), bool(holds(0.0, float(other))))
+        below = math.floor(other)
+        if below == other:
+            return compare(self, below)
+        # Numbers up to `below` are less than the other, all others more; none is equal.
+        return np.where(compare_low(self, below), holds(-1, 0), holds(1, 0)).astype(np.bool_)
+
     return compare
+
+
+def compare_low(array: IntArray, most: int) -> Bools:
+    engine, (x, y), _ = meet(type(array), array, most)
+    result: Bools = engine.compare(x, y) <= 0
+    return result
 
 
 def _small(engine: engines.Engine, batch: Any) -> npt.NDArray[np.int64]:
     """Numbers that are not negative as int64; what is out of all proportion, cut off."""
-    words = limbs_of(engine.get(batch))
-    low = words[:, 0] if words.shape[1] else np.zeros(len(words), np.uint64)
-    large = words[:, 1:].any(axis=1) | (low > _LONGEST_SHIFT)
-    return np.where(large, np.uint64(_LONGEST_SHIFT), low).astype(np.int64)
+    low, more = lowest_words(engine.get(batch))
+    small: npt.NDArray[np.int64] = np.minimum(low, np.uint64(_LONGEST_SHIFT)).astype(np.int64)
+    small[more] = _LONGEST_SHIFT
+    return small
 
 
 def power(cls: type[IntArray], base: Any, exponents: Any) -> IntArray:

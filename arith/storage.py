@@ -80,16 +80,23 @@ def load(
 
 def _read(group: Any) -> IntArray:
     limbs, lengths = _dataset(group, "limbs", "u8"), _dataset(group, "lengths", "i8")
-    size = limbs.nbytes + lengths.nbytes
-    if size > (free := available_memory()):
-        raise MemoryError(f"{group.file.filename}: {size:,} bytes, {free:,} are available")
+    # A damaged file may tell of any size: nothing is read that the rest contradicts.
+    _check_room(group, 2 * lengths.nbytes)
+    counts = lengths[:]
+    convert.check_lengths(counts, len(limbs))
+    _check_room(group, limbs.nbytes + limbs.nbytes // 8)
     negative = None
     if "negative" in group:
         bits = _dataset(group, "negative", "u1")
         if len(bits) != -(-len(lengths) // 8):
             raise ValueError(f"{len(bits)} bytes of signs for {len(lengths)} numbers")
         negative = np.unpackbits(bits[:], count=len(lengths), bitorder="little").view(np.bool_)
-    return IntArray.from_numbers(convert.ragged(limbs[:], lengths[:], negative))
+    return IntArray.from_numbers(convert.ragged(limbs[:], counts, negative))
+
+
+def _check_room(group: Any, nbytes: int) -> None:
+    if nbytes > (free := available_memory()):
+        raise MemoryError(f"{group.file.filename}: {nbytes:,} bytes, {free:,} are available")
 
 
 def _dataset(group: Any, name: str, dtype: str) -> Any:

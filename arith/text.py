@@ -8,6 +8,9 @@ from typing import Any
 from kernels.bignum.numbers import Numbers, from_ints, to_ints
 
 from . import engines
+from .memory import refuse
+
+_MANY = 1 << 24  # words
 
 
 def _compiled() -> Any:
@@ -38,6 +41,11 @@ def _name(value: Any) -> str:
 
 
 def ints_of(numbers: Numbers) -> list[int]:
+    """Raises MemoryError where Python's integers, of 30 bits to 4 bytes, find no room."""
+    words = numbers.count * numbers.width
+    if words > _MANY and not numbers.dense:
+        words = int(numbers.length_array().sum())
+    refuse(8 * 32 / 30 * words + 36 * numbers.count, "a list of Python's integers")
     if cpu := _compiled():
         values: list[int] = cpu.numbers_to_ints(numbers)
         return values
@@ -52,7 +60,12 @@ def _check_base(base: int, allowed: tuple[int, ...]) -> None:
 def parse(lines: str | bytes, base: int) -> Numbers:
     """See IntArray.from_lines."""
     _check_base(base, (0, 10, 16))
-    data = lines.encode() if isinstance(lines, str) else bytes(lines)
+    if isinstance(lines, str):
+        data = lines.encode(errors="surrogatepass")
+    elif isinstance(lines, (bytes, bytearray, memoryview)):
+        data = bytes(lines)
+    else:
+        raise TypeError(f"text or bytes are wanted, not {_name(lines)}")
     if cpu := _compiled():
         numbers: Numbers = cpu.parse_lines(data, base)
         return numbers
@@ -75,7 +88,9 @@ def _parse_slowly(data: bytes, base: int) -> list[int]:
         allowed = b"0123456789abcdefABCDEF" if hexadecimal else b"0123456789"
         bad = next((i for i, c in enumerate(digits) if c not in allowed), None)
         if bad is not None or not digits:
-            what = f"{chr(digits[bad])!r} is no digit" if bad is not None else "a digit is missing"
+            wrong = b"" if bad is None else digits[bad:]
+            shown = wrong.decode(errors="replace")[:1]
+            what = f"{shown!r} is no digit" if wrong else "a digit is missing"
             raise ValueError(f"line {row}, column {column + (bad or 0)}: {what}")
         value = (
             int.from_bytes(

@@ -35,7 +35,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 RUNS = 5
 RUN_SECONDS = 0.05  # a run is as many calls as take about this long
-WORDS = {"host": 1 << 19, "cuda": 1 << 25}  # of an array of numerators
+WORDS = {"host": 1 << 19, "cuda": 1 << 24}  # of an array of numerators
 LOOPED = 1 << 17  # words of an array in the loops over mpq
 CHECKED = 100  # results that are compared with those of mpq
 
@@ -64,8 +64,9 @@ def integers(seed: int, count: int, words: int) -> IntArray:
     return IntArray.from_limbs(limbs)
 
 
-def rationals(seed: int, count: int, words: int) -> RationalArray:
-    return RationalArray(integers(seed, count, words), integers(seed + 1, count, words))
+def rationals(seed: int, count: int, words: int, place: str) -> RationalArray:
+    n, d = (integers(seed + i, count, words).to(place) for i in range(2))
+    return RationalArray(n, d)
 
 
 def quotients(array: RationalArray) -> list[Any]:
@@ -101,7 +102,7 @@ def measure(place: str, words: int, count: int, looped: int) -> list[Row]:
     engine = engines.named(place)
     device = getattr(engine, "device", None)
     finish = device.synchronize if device else lambda: None
-    a, b = (rationals(seed, count, words).to(place) for seed in (1, 3))
+    a, b = (rationals(seed, count, words, place) for seed in (1, 3))
     c, d = (integers(seed, count, 2 * words).to(place) for seed in (5, 6))
     loose = [RationalArray(x, reduce=False) for x in (a, b)]
     p, q = quotients(a[:looped]), quotients(b[:looped])

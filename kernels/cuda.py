@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from kernels.backend import (
 )
 from kernels.device import Buffer, DeviceInfo, Slice
 from kernels.life.cuda import DeviceArena, device_bytes, device_chain
+from kernels.reserve import Reserve
 
 _OLDEST = (7, 5)  # what today's compilers still know
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: not ordered with the default stream
@@ -45,8 +47,21 @@ def _driver() -> Any:
 class CudaBuffer:
     """Device memory; freed with the object."""
 
-    def __init__(self, allocation: Any, nbytes: int) -> None:
+    def __init__(self, device: CudaDevice, allocation: Any, nbytes: int, stream: Any) -> None:
+        """stream: that of the thread that takes it."""
         self.allocation, self.nbytes = allocation, nbytes
+        self.stream = stream  # the only one to use it; None once another has
+        self._device = device
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():  # the process's memory goes anyway
+            self._device.give_back(self)
+
+    @property
+    def address(self) -> int:
+        """For code that uses the memory in ways that are not known here."""
+        self.stream = None
+        return int(self.allocation)
 
     def at(self, offset: int, nbytes: int) -> int:
         if offset < 0 or offset + nbytes > self.nbytes:
@@ -54,17 +69,20 @@ class CudaBuffer:
         return int(self.allocation) + offset
 
 
-def _own(buffer: Buffer) -> CudaBuffer:
+def _own(buffer: Buffer, stream: Any) -> CudaBuffer:
+    """Of a CUDA device, and now used on a stream."""
     if not isinstance(buffer, CudaBuffer):
         raise TypeError(f"{type(buffer).__name__} is no memory of a CUDA device")
+    if buffer.stream is not stream:
+        buffer.stream = None
     return buffer
 
 
-def _pointer(memory: Buffer | Slice) -> Any:
+def _pointer(memory: Buffer | Slice, stream: Any) -> Any:
     """As PyCUDA takes it for a parameter: a number of a pointer's size will do."""
     if isinstance(memory, Slice):
-        return np.uintp(_own(memory.buffer).at(memory.offset, 0))
-    return _own(memory).allocation
+        return np.uintp(_own(memory.buffer, stream).at(memory.offset, 0))
+    return _own(memory, stream).allocation
 
 
 class CudaModule:
@@ -80,11 +98,11 @@ class CudaModule:
         *args: Buffer | Slice | np.integer[Any],
         shared: int = 0,
     ) -> None:
-        values = [a if isinstance(a, np.integer) else _pointer(a) for a in args]
         with self._device.current():
             if kernel not in self._functions:
                 self._functions[kernel] = self._module.get_function(kernel)
             stream = self._device.stream()
+            values = [a if isinstance(a, np.integer) else _pointer(a, stream) for a in args]
             self._functions[kernel](*values, grid=grid, block=block, shared=shared, stream=stream)
 
 
@@ -134,6 +152,8 @@ class CudaDevice:
             capability=capability,
         )
         self._modules: dict[Any, CudaModule] = {}
+        self._reserve_limit = self.info.memory // 8
+        self._reserve = Reserve(self._reserve_limit)
         _KEPT.append(self)
         self._loading = threading.Lock()
         self._idle: list[Any] = []  # streams
@@ -164,6 +184,13 @@ class CudaDevice:
         with self.current():
             allocation.free()
 
+    def give_back(self, buffer: CudaBuffer) -> None:
+        """Memory that nothing refers to any more."""
+        if buffer.stream is None or buffer.nbytes > self._reserve_limit:
+            self._free(buffer.allocation)
+        else:
+            self._reserve.give(buffer.stream, buffer.nbytes, buffer.allocation)
+
     def driver_version(self) -> str:
         version = int(self._driver.get_driver_version())
         return f"{version // 1000}.{version % 1000 // 10}"
@@ -178,18 +205,33 @@ class CudaDevice:
             return self._modules[key]
 
     def alloc(self, nbytes: int) -> CudaBuffer:
+        lease: _Lease | None = getattr(self._mine, "lease", None)
+        if lease is not None:
+            allocation = self._reserve.take(lease.stream, nbytes)
+            if allocation is not None:
+                return CudaBuffer(self, allocation, nbytes, lease.stream)
         with self.current():
-            try:
-                allocation = self._driver.mem_alloc(max(1, nbytes))
-            except self._driver.MemoryError:
-                free = self._driver.mem_get_info()[0]
-                raise MemoryError(
-                    f"{self.info.name}: {nbytes:,} bytes asked for, {free:,} are free"
-                ) from None
-        buffer = CudaBuffer(allocation, nbytes)
-        # At exit the process's memory goes anyway.
-        weakref.finalize(buffer, self._free, allocation).atexit = False
-        return buffer
+            for old in self._reserve.surplus():
+                old.free()
+            return CudaBuffer(self, self._new(max(1, nbytes)), nbytes, self.stream())
+
+    def _new(self, nbytes: int) -> Any:
+        """Needs the context to be current. Raises MemoryError."""
+        try:
+            return self._driver.mem_alloc(nbytes)
+        except self._driver.MemoryError:
+            pass
+        # Another object of the same GPU may have a reserve, too.
+        for device in _KEPT:
+            for old in device._reserve.surplus(0):
+                device._free(old)
+        try:
+            return self._driver.mem_alloc(nbytes)
+        except self._driver.MemoryError:
+            free = self._driver.mem_get_info()[0]
+            raise MemoryError(
+                f"{self.info.name}: {nbytes:,} bytes asked for, {free:,} are free"
+            ) from None
 
     def pinned(self, nbytes: int) -> npt.NDArray[np.uint8]:
         with self.current():
@@ -216,9 +258,9 @@ class CudaDevice:
     def upload(self, target: Buffer, source: npt.NDArray[Any], offset: int = 0) -> None:
         if not source.flags.c_contiguous:
             raise ValueError("only C-contiguous arrays can be copied to a device")
-        address = _own(target).at(offset, source.nbytes)
         with self.current():
             stream = self.stream()
+            address = _own(target, stream).at(offset, source.nbytes)
             self._driver.memcpy_htod_async(address, source, stream)
             if not self._is_pinned(source):
                 stream.synchronize()
@@ -226,9 +268,9 @@ class CudaDevice:
     def download(self, target: npt.NDArray[Any], source: Buffer, offset: int = 0) -> None:
         if not target.flags.c_contiguous:
             raise ValueError("only C-contiguous arrays can be copied from a device")
-        address = _own(source).at(offset, target.nbytes)
         with self.current():
             stream = self.stream()
+            address = _own(source, stream).at(offset, target.nbytes)
             self._driver.memcpy_dtoh_async(target, address, stream)
             stream.synchronize()
 
@@ -240,10 +282,12 @@ class CudaDevice:
         source_offset: int,
         nbytes: int,
     ) -> None:
-        to, start = _own(target).at(target_offset, nbytes), _own(source).at(source_offset, nbytes)
-        if nbytes:
-            with self.current():
-                self._driver.memcpy_dtod_async(to, start, nbytes, self.stream())
+        with self.current():
+            stream = self.stream()
+            to = _own(target, stream).at(target_offset, nbytes)
+            start = _own(source, stream).at(source_offset, nbytes)
+            if nbytes:
+                self._driver.memcpy_dtod_async(to, start, nbytes, stream)
 
     def synchronize(self) -> None:
         with self.current():
@@ -251,7 +295,7 @@ class CudaDevice:
 
     def free_memory(self) -> int:
         with self.current():
-            return int(self._driver.mem_get_info()[0])
+            return int(self._driver.mem_get_info()[0]) + self._reserve.held()
 
 
 class CudaBackend(Backend):

@@ -189,7 +189,7 @@ def edges(words: int) -> list[int]:
 
 
 class ArithmeticContract:
-    examples: ClassVar[int] = 40  # of each property
+    examples: ClassVar[int] = 20  # of each property
     words: ClassVar[int] = 40  # of the longest numbers, but for the sparse ones
     widths: ClassVar[Sequence[int]] = (*range(1, 19), 31, 32, 33)  # of which all edges are tried
     sparse_bits: ClassVar[Sequence[int]] = (2**12, 2**15)

@@ -82,13 +82,15 @@ class RationalArray:
 
     # --- conversions ------------------------------------------------------------
 
+    # Copies of what refers to the numbers: to be an IntArray's `out` changes nothing here.
+
     @property
     def numerator(self) -> IntArray:
-        return self._n
+        return IntArray(self._n)
 
     @property
     def denominator(self) -> IntArray:
-        return self._d
+        return IntArray(self._d)
 
     @property
     def reduced(self) -> bool:
@@ -97,7 +99,8 @@ class RationalArray:
 
     def reduce(self) -> RationalArray:
         """The same numbers in lowest terms, as those computed from them will be."""
-        return self if self._lowest else self._of(*pairs.reduce(self._n, self._d), True)
+        n, d = (self._n, self._d) if self._lowest else pairs.reduce(self._n, self._d)
+        return self._of(n, d, True)
 
     def to_fractions(self) -> list[Fraction]:
         return list(map(self._fraction, self._n.to_ints(), self._d.to_ints()))
@@ -259,7 +262,7 @@ class RationalArray:
         return self._of(-self._n, self._d, self._lowest)
 
     def __pos__(self) -> RationalArray:
-        return self
+        return self._of(self._n, self._d, self._lowest)
 
     def __abs__(self) -> RationalArray:
         return self._of(abs(self._n), self._d, self._lowest)

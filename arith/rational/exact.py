@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal
+from fractions import Fraction
 from numbers import Rational
 from typing import Any
 
@@ -56,7 +57,7 @@ def from_array(values: npt.NDArray[Any]) -> Pair:
 
 
 def whole(n: IntArray) -> Pair:
-    return n, n * 0 + 1
+    return IntArray(n), n * 0 + 1
 
 
 def from_floats(values: npt.NDArray[np.float64]) -> Pair:
@@ -77,6 +78,12 @@ def from_floats(values: npt.NDArray[np.float64]) -> Pair:
 
 def from_values(values: Iterable[Any], *, floats: bool = True) -> Pair:
     """Of ints, Fractions and other Rationals, Decimals, strings and floats, mixed."""
+    values = list(values)
+    if {*map(type, values)} <= {int, Fraction}:
+        return (
+            IntArray([value.numerator for value in values]),
+            IntArray([value.denominator for value in values]),
+        )
     numerators, denominators = [], []
     for index, value in enumerate(values):
         n, d = _ratio(value, index, floats)

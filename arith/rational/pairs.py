@@ -38,8 +38,11 @@ def add(a: Operand, b: Operand, lowest: bool) -> Any:
         return _dot(n1, d2, n2, d1), _times(d1, d2)
     rest = d1 // shared
     n = _dot(n1, d2 // shared, n2, rest)
-    # A prime that divides d1 / shared or d2 / shared does not divide the sum.
-    n, d2 = _without_common(n, d2, shared)
+    # A prime that divides d1 / shared or d2 / shared does not divide the sum. `shared` is
+    # short in most cases, and the gcd with a remainder then too.
+    common = _gcd(n % shared, shared)
+    if not _is_one(common):
+        n, d2 = n // common, d2 // common
     return n, rest * d2
 
 
@@ -55,8 +58,8 @@ def multiply(a: Operand, b: Operand, lowest: bool) -> Any:
         return done
     (n1, d1), (n2, d2) = a, b
     if lowest:
-        n1, d2 = _without_common(n1, d2, d2)
-        n2, d1 = _without_common(n2, d1, d1)
+        n1, d2 = reduce(n1, d2)
+        n2, d1 = reduce(n2, d1)
     return _times(n1, n2), _times(d1, d2)
 
 
@@ -75,7 +78,7 @@ def divide(a: Operand, b: Operand, lowest: bool) -> Any:
 def mod(a: Operand, b: Operand, lowest: bool) -> Any:
     (n1, d1), (n2, d2) = a, b
     n, d = _times(n1, d2) % _times(n2, d1), _times(d1, d2)
-    return _without_common(n, d, d) if lowest else (n, d)
+    return reduce(n, d) if lowest else (n, d)
 
 
 def floordiv(a: Operand, b: Operand) -> Any:
@@ -89,8 +92,9 @@ def crosswise(a: Operand, b: Operand) -> Operand:
     return _times(n1, d2), _times(n2, d1)
 
 
-def reduce(n: IntArray, d: IntArray) -> Pair:
-    common = n.gcd(d)
+def reduce(n: Any, d: Any) -> Any:
+    """Both over their gcd."""
+    common = _gcd(n, d)
     return (n, d) if _is_one(common) else (n // common, d // common)
 
 
@@ -134,12 +138,6 @@ def _is_one(a: Column) -> bool:
     if isinstance(a._batch, Slabs):
         return a._batch.bits <= 1  # on a device: gcds know the longest of them
     return bool((a == 1).all())
-
-
-def _without_common(n: Column, d: Column, divisor: Column) -> Operand:
-    """n and d over the gcd of n and a divisor of d."""
-    common = _gcd(n, divisor)
-    return (n, d) if _is_one(common) else (n // common, d // common)
 
 
 def _times(a: Column, b: Column) -> Column:

@@ -1,5 +1,7 @@
 #include "batch.hpp"
 
+#include "bind.hpp"
+
 #include <new>
 
 namespace bignum {
@@ -36,6 +38,11 @@ void check_memory(double words) {
     PyErr_Format(PyExc_MemoryError, "%S bytes are needed, and %S can be taken", needed.ptr(),
                  free.ptr());
     throw nb::python_error();
+}
+
+void check_gmp_memory(double words, i64 count, int threads) {
+    // Its Fourier transforms take about four times what they multiply.
+    check_memory(5 * words * double(std::min<i64>(count, threads)));
 }
 
 Batch::Batch(nb::handle numbers)

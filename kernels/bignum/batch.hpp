@@ -61,6 +61,9 @@ struct Batch {
     i64 width() const { return single() ? length(0) : view.width; }
 };
 
+// r = floor(x * 2^by); its length. Writes no word that the result does not need.
+i64 shifted(u64* r, const Number& x, i64 by);
+
 // Of operands that must have the same count, or 1. Raises ValueError.
 i64 common_count(std::initializer_list<i64> counts);
 

@@ -1,4 +1,4 @@
-// Sums and products of batches, on the CPU level asked for. Each function takes objects with
+// The levels, and sums of batches. Each function takes objects with
 // the attributes of kernels.bignum.numbers.Numbers and returns the arguments of a new one.
 #include "bind.hpp"
 
@@ -27,13 +27,14 @@ const Level levels[] = {
 #undef LEVEL
 };
 
+}  // namespace
+
 const BignumOps& ops_of(const std::string& name) {
     for (const Level& level : levels)
         if (name == level.name && supported(name)) return *level.ops;
     throw nb::value_error(("this CPU or build has no level " + name).c_str());
 }
 
-// Null where the CPU, the build or the level have none.
 const Lanes* lanes_of(const std::string& level) {
 #if defined(HAVE_LANES)
     if (level == "v4" && __builtin_cpu_supports("avx512ifma")) return &bignum_lanes;
@@ -43,20 +44,9 @@ const Lanes* lanes_of(const std::string& level) {
     return nullptr;
 }
 
-// Fewer leave too many lanes empty.
-constexpr i64 LANES_LEAST = 6;
-
-bool suits_lanes(const Batch& a, const Batch& b, i64 count) {
-    const i64 least = std::min(a.width(), b.width()), most = std::max(a.width(), b.width());
-    return a.dense() && b.dense() && count >= LANES_LEAST && least >= 1 && most <= LANES_WIDEST;
-}
+namespace {
 
 bool signs(const Batch& x) { return x.view.negative; }
-
-double product_cost(i64 x, i64 y) {
-    const double least = double(std::min(x, y)), most = double(std::max(x, y));
-    return 10 + 0.3 * most * least / (1 + least / 256);
-}
 
 nb::tuple add(const std::string& level, nb::handle left, nb::handle right, bool subtract,
               int threads) {
@@ -93,80 +83,6 @@ nb::tuple add(const std::string& level, nb::handle left, nb::handle right, bool 
     return out.numbers(run(false, out, count));
 }
 
-nb::tuple multiply(const std::string& level, nb::handle left, nb::handle right, int threads) {
-    need_gmp();
-    const BignumOps& ops = ops_of(level);
-    const Batch a(left), b(right);
-    const i64 count = common_count({a.view.count, b.view.count});
-    const bool dense = a.dense() && b.dense();
-    Output out = make_output(count, dense, a.width() + b.width(), signs(a) || signs(b),
-                             [&](i64 i) { return a.length(i) + b.length(i); });
-    const Lanes* lanes = suits_lanes(a, b, count) ? lanes_of(level) : nullptr;
-    return out.numbers(for_each_part(
-        count, dense, threads, lanes ? lanes->multiply_scratch(a.width(), b.width()) : 0,
-        [&](i64 i) { return product_cost(a.length(i), b.length(i)); },
-        [&](i64 first, i64 last, u64* scratch, Found& found) {
-            if (lanes)
-                lanes->multiply(a.view, b.view, out.view, scratch, first, last, found);
-            else
-                ops.multiply(a.view, b.view, gmp(), out.view, first, last, found);
-        }));
-}
-
-// Products by lanes, some at a time, and then the sums.
-void multiply_add_lanes(const BignumOps& ops, const Lanes& lanes, const Operand& a,
-                        const Operand& b, const Operand& c, bool tight, const Result& out,
-                        i64 at_once, u64* scratch, i64 first, i64 last, Found& found) {
-    const i64 width = a.width + b.width;
-    bool minus[256];
-    u64* const memory = scratch + at_once * width;
-    for (i64 i = first; i < last; i += at_once) {
-        const i64 count = std::min(at_once, last - i);
-        const Result products = {scratch, nullptr, nullptr, count, width, minus};
-        const Operand xy = {scratch, nullptr, nullptr, count, width, width, minus};
-        Result sums = out;
-        sums.words += i * out.step;
-        if (sums.negative) sums.negative += i;
-        Found ignored;
-        lanes.multiply(part_of(a, i, count), part_of(b, i, count), products, memory, 0, count,
-                       ignored);
-        ops.add(xy, part_of(c, i, count), false, tight, sums, 0, count, found);
-    }
-}
-
-nb::tuple multiply_add(const std::string& level, nb::handle left, nb::handle right,
-                       nb::handle added, int threads) {
-    need_gmp();
-    const BignumOps& ops = ops_of(level);
-    const Batch a(left), b(right), c(added);
-    const i64 count = common_count({a.view.count, b.view.count, c.view.count});
-    const bool dense = a.dense() && b.dense() && c.dense();
-    // (A - 1) (B - 1) + C - 1 < A B unless C is larger than both.
-    auto bound = [](i64 x, i64 y, i64 z) {
-        return z <= std::max(x, y) ? x + y : std::max(x + y, z) + 1;
-    };
-    const i64 width = bound(a.width(), b.width(), c.width());
-    const bool tight = width == a.width() + b.width();
-    Output out =
-        make_output(count, dense, width, signs(a) || signs(b) || signs(c),
-                    [&](i64 i) { return bound(a.length(i), b.length(i), c.length(i)); });
-    const Lanes* lanes = dense && suits_lanes(a, b, count) ? lanes_of(level) : nullptr;
-    const i64 room = a.view.width + b.view.width;
-    const i64 at_once = std::clamp<i64>(4096 / (room + 1) / GRAIN * GRAIN, GRAIN, 256);
-    return out.numbers(for_each_part(
-        count, dense, threads,
-        lanes ? at_once * room + lanes->multiply_scratch(a.width(), b.width()) : room,
-        [&](i64 i) { return product_cost(a.length(i), b.length(i)) + double(c.length(i)); },
-        [&](i64 first, i64 last, u64* scratch, Found& found) {
-            if (lanes)
-                multiply_add_lanes(ops, *lanes, a.view, b.view, c.view, tight, out.view, at_once,
-                                   scratch, first, last, found);
-            else
-                ops.multiply_add(a.view, b.view, c.view, gmp(), out.view, scratch, first, last,
-                                 found);
-        }));
-}
-
 nb::tuple sum(const std::string& level, nb::handle numbers, int threads) {
     const BignumOps& ops = ops_of(level);
     const Batch a(numbers);
@@ -200,14 +116,12 @@ void bind_bignum(nanobind::module_& m) {
     using namespace bignum;
     m.def("bignum_add", &add, nb::arg("level"), nb::arg("a"), nb::arg("b"), nb::arg("subtract"),
           nb::arg("threads"), "a + b, or a - b.");
-    m.def("bignum_multiply", &multiply, nb::arg("level"), nb::arg("a"), nb::arg("b"),
-          nb::arg("threads"), "a * b.");
-    m.def("bignum_multiply_add", &multiply_add, nb::arg("level"), nb::arg("a"), nb::arg("b"),
-          nb::arg("c"), nb::arg("threads"), "a * b + c.");
     m.def("bignum_sum", &sum, nb::arg("level"), nb::arg("a"), nb::arg("threads"),
           "The sum of all numbers of the batch, as a batch of one.");
+    bind_products(m);
     bind_words(m);
     bind_gmp(m);
+    bind_gcd(m);
     bind_convert(m);
     bind_text(m);
 }

@@ -95,6 +95,7 @@ PyObject* python_int(const Number& x) {
 #endif
 }
 
+// The list must be the caller's own: __index__ runs Python code, which may not change it.
 nb::tuple from_ints(nb::list values) {
     const Py_ssize_t count = PyList_GET_SIZE(values.ptr());
     // Those of other types, such as numpy's, that stand for an integer; kept until the end.
@@ -104,8 +105,6 @@ nb::tuple from_ints(nb::list values) {
     std::vector<i64> lengths(std::size_t(count), 0);
     bool negative = false;
     for (Py_ssize_t i = 0; i < count; i++) {
-        // __index__ runs Python code, which may shorten the list.
-        if (i >= PyList_GET_SIZE(values.ptr())) throw nb::value_error("the list has changed");
         PyObject* value = PyList_GET_ITEM(values.ptr(), i);
         if (!PyLong_Check(value)) {
             nb::object held = nb::borrow(value);

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.backend import BackendUnavailableError
-from kernels.cpu import CpuBackend, core_count
+from kernels.cpu import HOW_TO_BUILD, CpuBackend, core_count
 
 from .arithmetic import Arithmetic
 from .numbers import Indices, Mask, Numbers
@@ -32,6 +32,8 @@ def _gmp_error() -> str:
 
 
 def _need_gmp() -> None:
+    if _cpu is None:
+        raise BackendUnavailableError(f"the CPU kernels are not built: {HOW_TO_BUILD}")
     if error := _gmp_error():
         raise BackendUnavailableError(f"GMP is not found: {error}")
 
@@ -91,7 +93,7 @@ class CpuArithmetic(Arithmetic[Numbers]):
         return order
 
     def gcd(self, a: Numbers, b: Numbers) -> Numbers:
-        return Numbers(*_cpu.bignum_gcd(a, b, self.threads))
+        return Numbers(*_cpu.bignum_gcd(self.level, a, b, self.threads))
 
     def isqrt(self, a: Numbers) -> Numbers:
         return Numbers(*_cpu.bignum_isqrt(a, self.threads))

@@ -7,6 +7,7 @@
 
 #include "batch.hpp"
 #include "bind.hpp"
+#include "mpz.hpp"
 
 namespace bignum {
 namespace {
@@ -37,36 +38,6 @@ std::string load_gmp(const std::string& path) {
     loaded = found;
     is_loaded = true;
     return "";
-}
-
-// Of the numbers of a batch, which GMP only reads.
-Mpz mpz_of(const Number& x) {
-    const int length = int(x.length);
-    return {length, x.negative ? -length : length, const_cast<u64*>(x.words)};
-}
-
-// Integers of GMP's own, for the results of a part.
-struct OwnMpz {
-    Mpz value;
-    OwnMpz() { gmp().mpz_init(&value); }
-    ~OwnMpz() { gmp().mpz_clear(&value); }
-    OwnMpz(const OwnMpz&) = delete;
-    OwnMpz& operator=(const OwnMpz&) = delete;
-    i64 length() const { return value.size < 0 ? -i64(value.size) : value.size; }
-};
-
-void store(const Result& out, i64 i, const OwnMpz& x, Found& found) {
-    if (x.length()) std::memcpy(room(out, i), x.value.words, std::size_t(x.length()) * 8);
-    finish(out, i, x.length(), x.value.size < 0, found);
-}
-
-// GMP's integers have at most 2^31 - 1 words.
-void check_length(const Batch& x) {
-    if (x.view.width >= (i64(1) << 31)) throw nb::value_error("numbers of over 2^37 bits");
-}
-
-double division_cost(i64 x, i64 y) {
-    return 20 + (x < y ? 1 : 10 + double(y) * double(x - y + 1) / (1 + double(y) / 256));
 }
 
 // r += 1 in place; its length.
@@ -114,6 +85,7 @@ nb::tuple divide_batches(nb::handle left, nb::handle right, bool want_quotient,
     const Batch a(left), b(right);
     const i64 count = common_count({a.view.count, b.view.count});
     const bool dense = a.dense() && b.dense(), signs = a.view.negative || b.view.negative;
+    check_gmp_memory(double(a.view.width + b.view.width), count, threads);
     i64 shortest = b.view.width;
     for (i64 i = 0; i < b.view.count; i++) {
         const i64 length = b.trimmed_length(i);
@@ -168,42 +140,10 @@ nb::tuple mod(nb::handle a, nb::handle b, int threads) {
     return divide_batches(a, b, false, true, threads);
 }
 
-nb::tuple gcd(nb::handle left, nb::handle right, int threads) {
-    need_gmp();
-    const Batch a(left), b(right);
-    check_length(a);
-    check_length(b);
-    const i64 count = common_count({a.view.count, b.view.count});
-    const bool dense = a.dense() && b.dense();
-    auto bound = [&](i64 i) {
-        const i64 x = a.trimmed_length(i), y = b.trimmed_length(i);
-        return x && y ? std::min(x, y) : std::max(x, y);
-    };
-    // Only beside a zero is a divisor longer than the shorter operand.
-    i64 width = std::min(a.width(), b.width());
-    if (dense && a.width() != b.width())
-        for (i64 i = 0; i < count; i++) width = std::max(width, bound(i));
-    Output out = make_output(count, dense, width, false, bound);
-    return out.numbers(for_each_part(
-        count, dense, threads, 0,
-        [&](i64 i) {
-            const double x = double(std::min(a.length(i), b.length(i)));
-            return 50 + x * (150 + 8 * std::min(x, 500.0)) +
-                   division_cost(a.length(i), b.length(i));
-        },
-        [&](i64 first, i64 last, u64*, Found& found) {
-            OwnMpz divisor;
-            for (i64 i = first; i < last; i++) {
-                const Mpz x = mpz_of(number(a.view, i)), y = mpz_of(number(b.view, i));
-                gmp().mpz_gcd(&divisor.value, &x, &y);
-                store(out.view, i, divisor, found);
-            }
-        }));
-}
-
 nb::tuple isqrt(nb::handle numbers, int threads) {
     need_gmp();
     const Batch a(numbers);
+    check_gmp_memory(double(a.view.width), a.view.count, threads);
     auto bound = [&](i64 i) { return (a.length(i) + 1) / 2; };
     Output out = make_output(a.view.count, a.dense(), (a.view.width + 1) / 2, false, bound);
     return out.numbers(for_each_part(
@@ -223,6 +163,7 @@ nb::tuple powmod(nb::handle base, nb::handle exponents, nb::handle moduli, int t
     const Batch a(base), e(exponents), m(moduli);
     for (const Batch* x : {&a, &e, &m}) check_length(*x);
     const i64 count = common_count({a.view.count, e.view.count, m.view.count});
+    check_gmp_memory(double(std::max(a.view.width, 2 * m.view.width)), count, threads);
     for (i64 i = 0; i < m.view.count; i++)
         if (!m.trimmed_length(i)) throw nb::value_error("a modulus is zero");
     Output out = make_output(count, m.dense(), m.width(), m.view.negative,
@@ -270,7 +211,7 @@ nb::tuple power(nb::handle base, Array<i64> exponents, int threads) {
         bounds[std::size_t(i)] = i64(std::min<__int128>(words, TOO_MANY));
         most = std::max(most, bounds[std::size_t(i)]);
     }
-    check_memory(3 * double(most));  // GMP's own
+    check_gmp_memory(double(most), count, threads);
     if (most >= (i64(1) << 31)) throw nb::value_error("a power of over 2^37 bits");
     Output out(bounds, a.dense(), a.view.negative);
     return out.numbers(for_each_part(
@@ -310,7 +251,6 @@ void bind_gmp(nb::module_& m) {
           "Floor quotients.");
     m.def("bignum_mod", &mod, nb::arg("a"), nb::arg("b"), nb::arg("threads"),
           "Remainders with the divisor's sign.");
-    m.def("bignum_gcd", &gcd, nb::arg("a"), nb::arg("b"), nb::arg("threads"), "gcd(a, b).");
     m.def("bignum_isqrt", &isqrt, nb::arg("a"), nb::arg("threads"), "floor(sqrt(a)).");
     m.def("bignum_powmod", &powmod, nb::arg("a"), nb::arg("exponents"), nb::arg("moduli"),
           nb::arg("threads"), "pow(a, exponents, moduli).");

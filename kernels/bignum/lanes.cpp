@@ -85,17 +85,30 @@ INLINE Shape shape_of(i64 a, i64 b) {
 }
 
 i64 multiply_scratch(i64 a, i64 b) {
-    const Shape s = a < b ? shape_of(a, b) : shape_of(b, a);
-    return LANES * (s.words + 2 * (s.a_limbs + s.b_limbs) + 3);
+    const i64 limbs = limbs_for(a) + limbs_for(b);
+    const i64 padding = limbs / TILE + 1;  // of whole tiles, for these widths and all below
+    return LANES * (round_up(a + b, 8) + 1 + 2 * (limbs + padding) + 3);
 }
 
-// Limbs of the eight rows of `width` words.
-INLINE void fetch(V* limbs, i64 count, i64 padded, const u64* const rows[LANES], i64 width,
-                  V* words) {
-    gather(words, rows, width);
+// Limbs of the `width` words that were gathered.
+INLINE void split_padded(V* limbs, i64 count, i64 padded, V* words, i64 width) {
     store(words + width, _mm512_setzero_si512());
     split(limbs, count, words);
     for (i64 j = count; j < padded; j++) store(limbs + j, _mm512_setzero_si512());
+}
+
+// The words of the sums of columns, which are made limbs in place; where one is not zero.
+INLINE __mmask8 carry_columns(V* words, i64 width, V* columns, i64 count) {
+    V carry = _mm512_setzero_si512(), any = carry;
+    for (i64 j = 0; j < count; j++) {
+        const V sum = _mm512_add_epi64(load(columns + j), carry);
+        const V limb = _mm512_and_si512(sum, limb_mask());
+        carry = _mm512_srli_epi64(sum, BITS);
+        any = _mm512_or_si512(any, limb);
+        store(columns + j, limb);
+    }
+    join(words, width, columns);
+    return _mm512_test_epi64_mask(any, any);
 }
 
 INLINE void prefetch_rows(const Operand& x, i64 i, i64 last) {
@@ -125,8 +138,10 @@ void multiply_widths(const Operand& a, const Operand& b, const Result& out, u64*
             b_rows[l] = b.words + place(b, at) * b.step;
             rows[l] = out.words + at * out.step;
         }
-        fetch(x, limbs_for(s.a), s.a_limbs, a_rows, s.a, words);
-        fetch(y, s.b_limbs, s.b_limbs, b_rows, s.b, words);
+        gather(words, a_rows, s.a);
+        split_padded(x, limbs_for(s.a), s.a_limbs, words, s.a);
+        gather(words, b_rows, s.b);
+        split_padded(y, s.b_limbs, s.b_limbs, words, s.b);
         // The caches fetch the next numbers meanwhile, and where these are written.
         prefetch_rows(a, i + LANES, last);
         prefetch_rows(b, i + LANES, last);
@@ -138,19 +153,10 @@ void multiply_widths(const Operand& a, const Operand& b, const Result& out, u64*
         else
             for (i64 t = 0; t < s.a_limbs; t += s.tile)
                 tiles[s.tile](columns + t, x + t, y, s.b_limbs);
-        V carry = _mm512_setzero_si512(), any = carry;
-        for (i64 j = 0; j < columns_count; j++) {
-            const V sum = _mm512_add_epi64(load(columns + j), carry);
-            const V limb = _mm512_and_si512(sum, limb_mask());
-            carry = _mm512_srli_epi64(sum, BITS);
-            any = _mm512_or_si512(any, limb);
-            store(columns + j, limb);
-        }
-        join(words, width, columns);
+        const unsigned nonzero = carry_columns(words, width, columns, columns_count);
         scatter(rows, lanes, words, width);
         tops = _mm512_or_si512(tops, load(words + width - 1));
         if (out.negative) {
-            const unsigned nonzero = _mm512_test_epi64_mask(any, any);
             for (int l = 0; l < lanes; l++) {
                 const bool differ = (a.negative && a.negative[place(a, i + l)]) !=
                                     (b.negative && b.negative[place(b, i + l)]);
@@ -182,8 +188,28 @@ void multiply(const Operand& a, const Operand& b, const Result& out, u64* scratc
     equal_widths[width](a, b, out, scratch, first, last, found);
 }
 
+void multiply_rows(const Number* a, const Number* b, u64* const* products, i64 a_width,
+                   i64 b_width, u64* scratch) {
+    if (a_width > b_width)
+        return multiply_rows(b, a, products, b_width, a_width, scratch);
+    const Shape s = shape_of(a_width, b_width);
+    const i64 count = s.a_limbs + s.b_limbs;
+    V* const words = reinterpret_cast<V*>(scratch);
+    V *const x = words + s.words, *const y = x + s.a_limbs, *const columns = y + s.b_limbs;
+    gather_mixed(words, a, s.a);
+    split_padded(x, limbs_for(s.a), s.a_limbs, words, s.a);
+    gather_mixed(words, b, s.b);
+    split_padded(y, s.b_limbs, s.b_limbs, words, s.b);
+    for (i64 j = 0; j < count + 2; j++) store(columns + j, _mm512_setzero_si512());
+    for (i64 t = 0; t < s.a_limbs; t += s.tile) tiles[s.tile](columns + t, x + t, y, s.b_limbs);
+    carry_columns(words, s.a + s.b, columns, count);
+    i64 lengths[LANES];
+    for (int l = 0; l < LANES; l++) lengths[l] = a[l].length ? a[l].length + b[l].length : 0;
+    scatter_mixed(products, lengths, words, s.a + s.b);
+}
+
 }  // namespace
 
 namespace bignum {
-const Lanes bignum_lanes = {multiply_scratch, multiply, gcd_scratch, gcd_lanes};
+const Lanes bignum_lanes = {multiply_scratch, multiply, multiply_rows, gcd_scratch, gcd_lanes};
 }

@@ -12,11 +12,16 @@ constexpr i64 LANES_WIDEST = 512;
 
 // For CPUs that have IFMA beside level v4. Operands and results are dense.
 struct Lanes {
-    // Words of scratch memory, aligned to 64 bytes, that multiply() needs.
+    // Words of scratch memory, aligned to 64 bytes, that multiply() needs for such widths and
+    // all below.
     i64 (*multiply_scratch)(i64 a_width, i64 b_width);
     // out = a * b. Widths: 1 to LANES_WIDEST; room: the sum of them.
     void (*multiply)(const Operand& a, const Operand& b, const Result& out, u64* scratch, i64 first,
                      i64 last, Found& found);
+    // The same for LANES_COUNT numbers of any lengths up to the widths, which lie anywhere; a
+    // product has room for the sum of the lengths. What has length 0 is not touched.
+    void (*multiply_rows)(const Number* a, const Number* b, u64* const* products, i64 a_width,
+                          i64 b_width, u64* scratch);
     i64 (*gcd_scratch)(i64 width);
     // b = gcd(a, b), for GCD_ROWS pairs of numbers of `width` words, one after the other; every
     // b is odd. Overwrites a.

@@ -86,6 +86,7 @@ nb::tuple from_lines(nb::bytes text, int base, int threads) {
         }
         begin = next;
     }
+    check_gmp_memory(double(most_digits) / 16, i64(lines.size()), threads);
     Output out(bounds, true, negative);
     return out.numbers(for_each_part(
         i64(lines.size()), false, threads, most_digits / 8 + 1,
@@ -133,6 +134,7 @@ nb::bytes to_lines(nb::handle numbers, int base, int threads) {
     need_gmp();
     const Batch a(numbers);
     const i64 count = a.view.count;
+    check_gmp_memory(double(a.view.width), count, threads);
     // Each line is written where there is room for it; then they are moved together.
     std::vector<i64> starts(std::size_t(count) + 1, 0), sizes(std::size_t(count), 0);
     for (i64 i = 0; i < count; i++)

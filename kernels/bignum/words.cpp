@@ -84,47 +84,6 @@ i64 shifted_bound(i64 length, bool negative, i64 by) {
     return std::max<i64>(length + by / 64, 0) + negative;  // by / 64 rounds towards 0
 }
 
-// r = floor(x * 2^by); its length.
-i64 shifted(u64* r, const Number& x, i64 by) {
-    if (!x.length) return 0;
-    if (by >= 0) {
-        const i64 words = by / 64;
-        const int bits = int(by % 64);
-        std::memset(r, 0, std::size_t(words) * 8);
-        if (!bits) {
-            std::memcpy(r + words, x.words, std::size_t(x.length) * 8);
-            return words + x.length;
-        }
-        u64 below = 0;
-        for (i64 i = 0; i < x.length; i++) {
-            r[words + i] = x.words[i] << bits | below >> (64 - bits);
-            below = x.words[i];
-        }
-        r[words + x.length] = below >> (64 - bits);
-        return words + x.length + 1;
-    }
-    // -(by + 1) cannot overflow, where -by can.
-    const u64 right = u64(-(by + 1)) + 1;
-    const i64 words = i64(std::min<u64>(right / 64, u64(x.length)));
-    const int bits = int(right % 64);
-    const i64 length = x.length - words;
-    u64 lost = 0;
-    if (x.negative) {
-        for (i64 i = 0; i < words && !lost; i++) lost = x.words[i];
-        if (length && bits) lost |= x.words[words] << (64 - bits);
-    }
-    for (i64 i = 0; i < length; i++) {
-        const u64 above = i + 1 < length ? x.words[words + i + 1] : 0;
-        r[i] = bits ? x.words[words + i] >> bits | above << (64 - bits) : x.words[words + i];
-    }
-    if (!lost) return length;
-    // Rounding down takes a negative number away from zero.
-    for (i64 i = 0; i < length; i++)
-        if (++r[i]) return length;
-    r[length] = 1;
-    return length + 1;
-}
-
 nb::tuple shift(nb::handle numbers, Array<i64> counts, int threads) {
     const Batch a(numbers);
     const i64 count = common_count({a.view.count, i64(counts.size())});
@@ -198,6 +157,48 @@ nb::object bit_length(nb::handle numbers, int threads) {
 }
 
 }  // namespace
+
+i64 shifted(u64* r, const Number& x, i64 by) {
+    if (!x.length) return 0;
+    if (by >= 0) {
+        const i64 words = by / 64;
+        const int bits = int(by % 64);
+        std::memset(r, 0, std::size_t(words) * 8);
+        if (!bits) {
+            std::memcpy(r + words, x.words, std::size_t(x.length) * 8);
+            return words + x.length;
+        }
+        u64 below = 0;
+        for (i64 i = 0; i < x.length; i++) {
+            r[words + i] = x.words[i] << bits | below >> (64 - bits);
+            below = x.words[i];
+        }
+        below >>= 64 - bits;
+        if (!below) return words + x.length;
+        r[words + x.length] = below;
+        return words + x.length + 1;
+    }
+    // -(by + 1) cannot overflow, where -by can.
+    const u64 right = u64(-(by + 1)) + 1;
+    const i64 words = i64(std::min<u64>(right / 64, u64(x.length)));
+    const int bits = int(right % 64);
+    const i64 length = x.length - words;
+    u64 lost = 0;
+    if (x.negative) {
+        for (i64 i = 0; i < words && !lost; i++) lost = x.words[i];
+        if (length && bits) lost |= x.words[words] << (64 - bits);
+    }
+    for (i64 i = 0; i < length; i++) {
+        const u64 above = i + 1 < length ? x.words[words + i + 1] : 0;
+        r[i] = bits ? x.words[words + i] >> bits | above << (64 - bits) : x.words[words + i];
+    }
+    if (!lost) return length;
+    // Rounding down takes a negative number away from zero.
+    for (i64 i = 0; i < length; i++)
+        if (++r[i]) return length;
+    r[length] = 1;
+    return length + 1;
+}
 
 void bind_words(nb::module_& m) {
     m.def("bignum_negate", &negate, nb::arg("a"), nb::arg("threads"), "-a.");

@@ -136,57 +136,68 @@ struct Rows {
     }
 };
 
-// Words i to i + N - 1 of a number of `length` words, zero past its end.
-template <u32 N>
-WORDS_FN void load(u32 (&to)[N], const u32* number, int i, int length) {
-    const u32* const from = number + i * STEP;
-    if (i + int(N) <= length) {
-#pragma unroll
-        for (int j = 0; j < int(N); j++) to[j] = from[j * STEP];
-    } else {
-#pragma unroll
-        for (int j = 0; j < int(N); j++) to[j] = i + j < length ? from[j * STEP] : 0;
-    }
-}
-
 // A number in memory, and how many words it has.
 struct Long {
     const u32* at;
     int width;
 };
 
+// Words i to i + N - 1 of a number, zero past its end.
+template <u32 N>
+WORDS_FN void load(u32 (&to)[N], const Long& number, int i) {
+    const u32* const from = number.at + i * STEP;
+#pragma unroll
+    for (int j = 0; j < int(N); j++) to[j] = i + j < number.width ? from[j * STEP] : 0;
+}
+
+// The same if the number has them all; else any words of it, which has at least N.
+template <u32 N>
+WORDS_FN void load_if_all(u32 (&to)[N], const Long& number, int i) {
+    const u32* const from = number.at + (i + int(N) <= number.width ? i * STEP : 0);
+#pragma unroll
+    for (int j = 0; j < int(N); j++) to[j] = from[j * STEP];
+}
+
 // Adds the product of a and b to `sum` and hands it out word by word from the lowest, the
 // rows rounded up to an even number: to(i, j, word, met, sure) gets words 0, 1, ... rows + W - 1
-// in turn, as word i + j, and those of the number `meets`. j is known to the compiler, which then
-// need not count addresses; sure says that i + j < b.width, and is known as well.
-// AHEAD words of b and `meets` are loaded before their time. FIXED: the rows, equal to
-// AHEAD, where the compiler may know them.
-template <u32 AHEAD, bool FIXED, u32 W, class To>
+// in turn, as word i + j, and those of the number `meets`. j is known to the compiler; sure
+// says that i + j < b.width, and is known as well. AHEAD words of b and `meets` are loaded
+// before their time. MEETS: there is such a number, of at least b.width words. FIXED: b has
+// AHEAD words or fewer, and as many rows are made.
+template <u32 AHEAD, bool FIXED, bool MEETS, u32 W, class To>
 WORDS_FN void stream_product(Rows<W>& sum, const u32 (&a)[W], const Long& b, const Long& meets,
                              To to) {
     static_assert(AHEAD % 2 == 0, "whole pairs of rows");
     const int rows = FIXED ? int(AHEAD) : (b.width + 1) / 2 * 2;
-    u32 next[AHEAD], next_met[AHEAD];
-    load(next, b.at, 0, b.width);
-    load(next_met, meets.at, 0, meets.width);
+    u32 next[AHEAD], next_met[AHEAD] = {};
     int i = 0;
-    for (; !FIXED && i + int(AHEAD) <= b.width; i += AHEAD) {
-        u32 now[AHEAD], met[AHEAD];
+    if (!FIXED && int(AHEAD) <= b.width) {
+        load_if_all(next, b, 0);
+        if (MEETS) load_if_all(next_met, meets, 0);
+#pragma unroll 1
+        do {
+            u32 now[AHEAD], met[AHEAD];
 #pragma unroll
-        for (u32 j = 0; j < AHEAD; j++) now[j] = next[j], met[j] = next_met[j];
-        load(next, b.at, i + int(AHEAD), b.width);
-        load(next_met, meets.at, i + int(AHEAD), meets.width);
+            for (u32 j = 0; j < AHEAD; j++) now[j] = next[j], met[j] = next_met[j];
+            load_if_all(next, b, i + int(AHEAD));
+            if (MEETS) load_if_all(next_met, meets, i + int(AHEAD));
 #pragma unroll
-        for (int j = 0; j < int(AHEAD); j++) to(i, j, sum.row(a, now[j]), met[j], true);
+            for (int j = 0; j < int(AHEAD); j++) to(i, j, sum.row(a, now[j]), met[j], true);
+            i += AHEAD;
+        } while (i + int(AHEAD) <= b.width);
     }
+    if (FIXED || i < rows) {
+        load(next, b, i);
+        if (MEETS) load(next_met, meets, i);
 #pragma unroll
-    for (int j = 0; j < int(AHEAD); j += 2) {  // x and y change places with each row
-        if (!FIXED && i + j >= rows) break;
-        to(i, j, sum.row(a, next[j]), next_met[j], false);
-        to(i, j + 1, sum.row(a, next[j + 1]), next_met[j + 1], false);
+        for (int j = 0; j < int(AHEAD); j += 2) {  // x and y change places with each row
+            if (!FIXED && i + j >= rows) break;
+            to(i, j, sum.row(a, next[j]), next_met[j], false);
+            to(i, j + 1, sum.row(a, next[j + 1]), next_met[j + 1], false);
+        }
     }
-    u32 top[W], met[W];
-    load(met, meets.at, rows, meets.width);
+    u32 top[W], met[W] = {};
+    if (MEETS) load(met, meets, rows);
     sum.finish(top);
 #pragma unroll
     for (int j = 0; j < int(W); j++) to(rows, j, top[j], met[j], false);

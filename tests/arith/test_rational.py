@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import arith
 from arith import IntArray, rational
 from arith.rational import RationalArray
 from kernels.bignum.cuda import DeviceArithmetic, arithmetic_for
@@ -547,6 +548,18 @@ def test_as_a_sequence(values: list[Fraction], part: slice, data: st.DataObject)
     check(chosen, [x if m else -1 for x, m in zip(values, mask, strict=True)])
 
 
+def test_nothing_is_changed_by_way_of_another_array() -> None:
+    ints = IntArray([5, 6])
+    array = RationalArray(ints)
+    same = (RationalArray(array), +array, array.reduce())
+    arith.add(ints, 1, out=ints)
+    for column in (array.numerator, array.denominator):
+        arith.multiply(column, 0, out=column)
+    for other in same:
+        rational.add(other, 1, out=other)
+    check(array, [5, 6])
+
+
 def test_one_loose_part_makes_all_loose() -> None:
     tight, loose = RationalArray(["1/2"]), RationalArray([2], [4], reduce=False)
     for result in (
@@ -677,11 +690,25 @@ def test_out_changes_only_when_all_went_well() -> None:
 # --- on a device ---------------------------------------------------------------
 
 
+class Emulated(EmulatedDevice):
+    """Looks for a module's file only once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._modules: dict[Any, Any] = {}
+
+    def module(self, source: Path, defines: Any) -> Any:
+        key = (source, *sorted(defines.items()))
+        if key not in self._modules:
+            self._modules[key] = super().module(source, defines)
+        return self._modules[key]
+
+
 @pytest.fixture(scope="module", params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 def engine(request: pytest.FixtureRequest) -> DeviceArithmetic:
     if request.param == "cuda":
         return arithmetic_for(0)
-    return DeviceArithmetic(EmulatedDevice())
+    return DeviceArithmetic(Emulated())
 
 
 def put(engine: DeviceArithmetic, values: list[Fraction]) -> RationalArray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import random
 from fractions import Fraction
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks import bignum_cpu as benchmark
 from kernels import cpu as cpu_backend
 from kernels import memory
 from kernels.backend import BackendUnavailableError
@@ -142,6 +145,34 @@ def test_memory_is_counted_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -
         arithmetic.multiply(many, many)
     with pytest.raises(MemoryError, match="bytes are needed"):
         arithmetic.add(many, many.take(np.arange(2**23)))
+    # What GMP takes beside the result counts too.
+    long = Numbers(np.ones(2**21, np.uint64), 1, 2**21)
+    for operation in (arithmetic.multiply, arithmetic.divmod, arithmetic.gcd):
+        with pytest.raises(MemoryError, match=f"^{5 * 2**22 * 8} bytes are needed"):
+            operation(long, long)
+
+
+@built
+def test_memory_of_results_is_used_again() -> None:
+    """That of results that are no more, and of no others."""
+    arithmetic = CpuArithmetic()
+    words = np.random.default_rng(1).integers(0, 2**63, 2**18, np.uint64)
+    x = Numbers(words, 2**16, 4, 4)
+    first = arithmetic.add(x, x)
+    twice = first.words.copy()
+    place = first.words.ctypes.data
+    second = arithmetic.absolute(x)
+    assert second.words.ctypes.data != place
+    np.testing.assert_array_equal(first.words, twice)
+    np.testing.assert_array_equal(second.words, words)
+    kept = first.words[:10]  # a view keeps it, too
+    del first
+    assert arithmetic.negate(x).words.ctypes.data != place
+    np.testing.assert_array_equal(kept, twice[:10])
+    del kept
+    again = arithmetic.add(x, x)
+    assert again.words.ctypes.data == place
+    np.testing.assert_array_equal(again.words, twice)
 
 
 @built
@@ -333,6 +364,25 @@ def test_many_digits() -> None:
     assert format_lines(from_ints([value, 0]), 16) == f"{value:#x}\n0x0\n"
 
 
+@built
+def test_benchmark(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ["--bits", "100", "256", "--count", "20", "--rounds", "1", "--threads", "1"]
+    benchmark.main([*arguments, "--json"])
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["bits"] for row in rows} == {100, 256}
+    assert len(rows) == 2 * 8
+    assert all(row["ours"] > 0 and row["ratio"] == row["peer"] / row["ours"] for row in rows)
+    benchmark.main([*arguments, "--operations", "add"])
+    table = capsys.readouterr().out.splitlines()
+    assert [line.split("|")[1:4] for line in table[-2:]] == [
+        [" 100 ", " add ", " 20 "],
+        [" 256 ", " add ", " 20 "],
+    ]
+    monkeypatch.setattr(CpuArithmetic, "add", CpuArithmetic.subtract)
+    with pytest.raises(benchmark.WrongResultError, match="add of 100 bits"):
+        benchmark.main(arguments)
+
+
 def test_helpers_of_the_contract() -> None:
     """The batches that the contract is tested with hold what they should."""
     values = [0, -1, 2**64, -(2**130) + 1, 5]
@@ -342,3 +392,119 @@ def test_helpers_of_the_contract() -> None:
     assert ragged(values, [1, 0, 2, 0, 0]).lengths is not None
     with pytest.raises(pytest.fail.Exception, match="number 1 is"):
         assert_numbers(from_ints([1, 2]), [1, 3])
+
+
+# --- lanes -------------------------------------------------------------------
+
+
+def batch_of(draw: random.Random, lengths: list[int]) -> list[int]:
+    """A number of exactly so many words for each, many of them of long runs of ones."""
+    values = []
+    for n in lengths:
+        bits = 64 * n
+        value = draw.getrandbits(bits) if n else 0
+        if n and draw.random() < 0.4:
+            value = 2**bits - 2 ** draw.randrange(bits)
+        values.append(draw.choice((1, -1)) * (value | (n and 1 << (bits - 1))))
+    return values
+
+
+@built
+@pytest.mark.parametrize("count", [5, 6, 8, 9, 21])
+def test_products_of_all_shapes(count: int) -> None:
+    """Tiles of every size, whole lanes and a rest, batches against one number."""
+    arithmetic, draw = CpuArithmetic(), random.Random(count)
+    for m, n in [
+        *((n, n) for n in (*range(1, 20), 24, 33)),
+        *((draw.randint(1, 40), draw.randint(1, 40)) for _ in range(20)),
+        (130, 3),
+        (1, 200),
+    ]:
+        a, b = batch_of(draw, [m] * count), batch_of(draw, [n] * count)
+        c = batch_of(draw, [draw.choice((1, n, m + n, m + n + 1))] * count)
+        x, y, z = dense(a), dense(b), dense(c)
+        assert_numbers(arithmetic.multiply(x, y), [p * q for p, q in zip(a, b, strict=True)])
+        assert_numbers(arithmetic.multiply(x, dense(b[:1])), [p * b[0] for p in a])
+        assert_numbers(
+            arithmetic.multiply_add(x, y, z), [p * q + r for p, q, r in zip(a, b, c, strict=True)]
+        )
+
+
+@built
+def test_products_at_the_border_of_lanes() -> None:
+    arithmetic, draw = CpuArithmetic(), random.Random(3)
+    for m, n in ((512, 512), (512, 513), (511, 7), (513, 7)):
+        a, b = batch_of(draw, [m] * 6), batch_of(draw, [n] * 6)
+        products = [p * q for p, q in zip(a, b, strict=True)]
+        assert_numbers(arithmetic.multiply(dense(a), dense(b)), products)
+        assert_numbers(arithmetic.multiply(from_ints(a), from_ints(b)), products)
+        ones = [2 ** (64 * m) - 1] * 6
+        squares = [p * p for p in ones]
+        assert_numbers(arithmetic.multiply(dense(ones), dense(ones)), squares)
+
+
+@built
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(st.tuples(st.integers(0, 45), st.integers(0, 45)), max_size=60), st.integers(0, 999)
+)
+def test_mixed_lengths_in_lanes(lengths: list[tuple[int, int]], seed: int) -> None:
+    arithmetic, draw = CpuArithmetic(), random.Random(seed)
+    a, b = (batch_of(draw, [row[i] for row in lengths]) for i in range(2))
+    d = [draw.getrandbits(draw.randrange(1, 300)) for _ in a]
+    x, y = from_ints(a), from_ints(b)
+    assert_numbers(arithmetic.multiply(x, y), [p * q for p, q in zip(a, b, strict=True)])
+    assert_numbers(arithmetic.gcd(x, y), [math.gcd(p, q) for p, q in zip(a, b, strict=True)])
+    a, b = ([p * r for p, r in zip(v, d, strict=True)] for v in (a, b))
+    expected = [math.gcd(p, q) for p, q in zip(a, b, strict=True)]
+    assert_numbers(arithmetic.gcd(from_ints(a), from_ints(b)), expected)
+    assert_numbers(arithmetic.gcd(dense(a), dense(b, 1)), expected)
+
+
+@built
+@pytest.mark.parametrize("words", [1, 2, 3, 5, 9, 20, 40])
+def test_divisors_in_full_lanes(words: int) -> None:
+    """Quotients of 1 only, of 2^k, equal numbers, common factors of two, differences of one."""
+    arithmetic, draw = CpuArithmetic(), random.Random(words)
+    bits = 64 * words
+    fibonacci = [1, 1]
+    while (following := fibonacci[-1] + fibonacci[-2]) < 2**bits:
+        fibonacci.append(following)
+    a, b = [], []
+    for i in range(150):
+        p, q = (draw.getrandbits(draw.choice((bits, bits, bits - 63, 64))) for _ in range(2))
+        k = draw.randrange(bits)
+        few = [
+            (p, q),
+            (p, p),
+            (p, p + 1),
+            (fibonacci[-1], fibonacci[-2]),
+            (2**k, 2**bits - 2**k),
+            (2**bits - 1, 2**k),
+            (p >> (bits // 2) << 5, q >> (bits // 2) << 3),
+            (p, 0),
+            (2**k * 3, 2**k * 9),
+            (p & -(2 ** (bits // 2)), q),
+        ]
+        x, y = few[i % len(few)]
+        a.append(min(x, 2**bits - 1))
+        b.append(-min(y, 2**bits - 1))
+    expected = [math.gcd(x, y) for x, y in zip(a, b, strict=True)]
+    assert_numbers(arithmetic.gcd(dense(a), dense(b)), expected)
+    assert_numbers(arithmetic.gcd(dense(b), from_ints(a)), expected)
+
+
+@built
+@pytest.mark.slow
+def test_long_divisors() -> None:
+    """At the border of lanes, and so far apart that they are divided first."""
+    arithmetic, draw = CpuArithmetic(), random.Random(1)
+    for m, n in ((512, 512), (510, 512), (513, 512), (513, 513), (700, 100), (100, 97), (100, 96)):
+        common = [draw.getrandbits(draw.choice((1, 500, 3000))) | 1 for _ in range(20)]
+        a, b = (
+            [v * c for v, c in zip(batch_of(draw, [k - 47] * 20), common, strict=True)]
+            for k in (m, n)
+        )
+        expected = [math.gcd(x, y) for x, y in zip(a, b, strict=True)]
+        assert_numbers(arithmetic.gcd(dense(a), dense(b)), expected)
+        assert_numbers(arithmetic.gcd(from_ints(b), from_ints(a)), expected)

@@ -1,0 +1,250 @@
+"""Computations of which some are too long for one warp each.
+
+Long sums are added by many warps (stretches.py), long products made by transforms (ntt.py),
+and few long quotients and divisors are left to the host, where GMP is quicker than a device
+that is idle but for them. All others are the pool's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.backend import BackendUnavailableError
+from kernels.device import Buffer, Device
+
+from . import ntt, pool, stretches
+from .arithmetic import Arithmetic
+from .cpu import CpuArithmetic
+from .layouts import Rows
+from .numbers import Indices, Mask, Numbers
+from .pool import Operation
+from .ref import ReferenceArithmetic
+from .slabs import get_mask, put_mask, upload
+
+# In 32-bit words. Measured: python -m benchmarks.mixed --long
+LONG_SUM = 1 << 14  # of the longer operand: from here on many warps add it
+LONG_PRODUCT = 1 << 11  # of the shorter operand: from here on transforms are quicker
+LONG_DIVISION = 1 << 11  # of the shorter operand: left to the host, if so few are
+HOST_COUNT = 64
+
+
+def which_are_long(operation: Operation, a: Indices, b: Indices) -> Mask:
+    """Of the computations of operands of these lengths, those not left to the pool."""
+    if operation in (Operation.ADD, Operation.SUBTRACT):
+        return np.maximum(a, b) >= LONG_SUM
+    shorter = np.minimum(a, b)
+    if operation == Operation.MULTIPLY:
+        return shorter >= LONG_PRODUCT
+    long = shorter >= LONG_DIVISION
+    if operation == Operation.COMPARE or np.count_nonzero(long) > HOST_COUNT:
+        long[:] = False
+    return long
+
+
+def run(device: Device, operation: Operation, a: Rows, b: Rows) -> tuple[Rows, Rows | None]:
+    """As pool.run()."""
+    count = b.count if a.count == 1 else a.count
+    shortest = min(LONG_SUM, LONG_PRODUCT, LONG_DIVISION)
+    if b.count not in (1, count) or not count or max(a.longest, b.longest) < shortest:
+        return pool.run(device, operation, a, b)
+    x, y = _Places(device, a, count), _Places(device, b, count)
+    long = np.flatnonzero(which_are_long(operation, x.lengths, y.lengths))
+    if not len(long):
+        return pool.run(device, operation, a, b)
+    rooms = _rooms(operation, x.lengths[long], y.lengths[long])
+    spare = int(rooms.sum())
+    results, remainders = pool.run(device, operation, x.without(long), b, spare=spare)
+    starts = results.words.nbytes // 4 - spare + (np.cumsum(rooms) - rooms)
+    pairs = _Pairs(device, x, y, long, starts, rooms, results.words)
+    if operation == Operation.MULTIPLY:
+        made = [pairs.products()]
+    elif operation in (Operation.ADD, Operation.SUBTRACT):
+        made = [pairs.sums(operation == Operation.SUBTRACT)]
+    else:
+        made = pairs.on_the_host(operation)
+    batches = [results] if remainders is None else [results, remainders]
+    for i, (begins, lengths, negative) in enumerate(made):
+        batches[i] = _with(device, batches[i], long, begins, lengths, negative)
+    return batches[0], None if remainders is None else batches[1]
+
+
+def _rooms(operation: Operation, a: Indices, b: Indices) -> Indices:
+    """Words for the results, in fours."""
+    if operation in (Operation.ADD, Operation.SUBTRACT):
+        words = np.maximum(a, b) + 1
+    elif operation == Operation.DIVMOD:
+        words = np.maximum(a, b) + b + 8
+    else:
+        words = a + b
+    return -(-words // 4) * 4
+
+
+class _Places:
+    """Where a batch's numbers are, known to the host; one number is as good as `count`."""
+
+    def __init__(self, device: Device, rows: Rows, count: int) -> None:
+        self._device, self.rows, self.count = device, rows, count
+        self.starts, self.lengths = (
+            np.broadcast_to(_download(device, x, rows.count).astype(np.int64), count)
+            for x in (rows.starts, rows.lengths)
+        )
+        self.negative: Mask = np.zeros(count, np.bool_)
+        if rows.negative is not None:
+            self.negative = np.broadcast_to(get_mask(device, rows.negative, rows.count), count)
+
+    def without(self, long: Indices) -> Rows:
+        """With zeros in the place of some."""
+        lengths = self.lengths.astype(np.uint64)
+        lengths[long] = 0
+        negative = self.negative.copy()
+        negative[long] = False
+        return replace(
+            self.rows,
+            starts=upload(self._device, self.starts.astype(np.uint64)),
+            lengths=upload(self._device, lengths),
+            count=self.count,
+            longest=int(lengths.max()),
+            total=int(lengths.sum()),
+            negative=put_mask(self._device, negative) if negative.any() else None,
+        )
+
+    def numbers(self, index: Indices) -> Numbers:
+        """On the host."""
+        lengths = (self.lengths[index] + 1) // 2
+        starts = np.cumsum(lengths) - lengths
+        words = np.zeros(int(lengths.sum()), np.uint64)
+        for i, start in zip(index.tolist(), starts.tolist(), strict=True):
+            part = words[start:].view(np.uint32)[: self.lengths[i]]
+            if len(part):
+                self._device.download(part, self.rows.words, 4 * int(self.starts[i]))
+        negative = np.ascontiguousarray(self.negative[index])
+        return Numbers(words, len(index), int(lengths.max(initial=0)), 0, starts, lengths, negative)
+
+
+_Made = tuple[Indices, Indices, Mask]  # starts, lengths and signs
+
+
+class _Pairs:
+    """The long computations, and where their results go."""
+
+    def __init__(
+        self,
+        device: Device,
+        a: _Places,
+        b: _Places,
+        index: Indices,
+        starts: Indices,
+        rooms: Indices,
+        words: Buffer,
+    ) -> None:
+        self._device, self._a, self._b, self._index = device, a, b, index
+        self._starts, self._rooms, self._words = starts, rooms, words
+
+    def _table(self, a: _Places, b: _Places, chosen: Mask | slice) -> stretches.Table:
+        i = self._index[chosen]
+        columns = (a.starts[i], a.lengths[i], b.starts[i], b.lengths[i])
+        places = (self._starts[chosen], self._rooms[chosen])
+        return np.ascontiguousarray(np.stack([*columns, *places], 1), np.uint64)
+
+    def products(self) -> _Made:
+        a, b, i = self._a, self._b, self._index
+        lengths = np.zeros(len(i), np.int64)
+        fits = a.lengths[i] + b.lengths[i] <= ntt.MAX_WORDS
+        if fits.any():
+            lengths[fits] = ntt.multiply(
+                self._device, a.rows.words, b.rows.words, self._table(a, b, fits), self._words
+            )
+        if not fits.all():
+            product = _host().multiply(a.numbers(i[~fits]), b.numbers(i[~fits]))
+            lengths[~fits] = self._put(product, self._starts[~fits])
+        return self._starts, lengths, a.negative[i] != b.negative[i]
+
+    def sums(self, subtract: bool) -> _Made:
+        a, b, i = self._a, self._b, self._index
+        negative = a.negative[i].copy()
+        apart = negative != (b.negative[i] != subtract)
+        every = slice(None)
+        lengths = stretches.add(
+            self._device, a.rows.words, b.rows.words, self._table(a, b, every), apart, self._words
+        ).astype(np.int64)
+        below = apart & (lengths == self._rooms)  # 2^(32 room) too much: the other way round
+        if below.any():
+            lengths[below] = stretches.add(
+                self._device, b.rows.words, a.rows.words, self._table(b, a, below), apart[below],
+                self._words,
+            )  # fmt: skip
+            negative[below] = ~negative[below]
+        return self._starts, lengths, negative
+
+    def on_the_host(self, operation: Operation) -> list[_Made]:
+        host, x, y = _host(), self._a.numbers(self._index), self._b.numbers(self._index)
+        found: Sequence[Numbers]
+        if operation == Operation.DIVMOD:
+            found = host.divmod(x, y)
+        elif operation == Operation.GCD:
+            found = [host.gcd(x, y)]
+        else:
+            found = [(host.mod if operation == Operation.MOD else host.floordiv)(x, y)]
+        made, starts = [], self._starts
+        for numbers in found:
+            lengths = self._put(numbers, starts)
+            signs = numbers.negative
+            made.append(
+                (starts, lengths, np.zeros(len(lengths), np.bool_) if signs is None else signs)
+            )
+            starts = starts + -(-lengths // 4) * 4
+        return made
+
+    def _put(self, numbers: Numbers, starts: Indices) -> Indices:
+        """Copies them to the device. Returns their lengths in words of 32 bits."""
+        lengths = np.zeros(len(numbers), np.int64)
+        places = zip(numbers.start_array().tolist(), numbers.length_array().tolist(), strict=True)
+        for i, (first, length) in enumerate(places):
+            words = numbers.words[first : first + length].view(np.uint32)
+            filled = np.flatnonzero(words)
+            lengths[i] = filled[-1] + 1 if len(filled) else 0
+            if lengths[i]:
+                self._device.upload(self._words, words[: lengths[i]], 4 * int(starts[i]))
+        return lengths
+
+
+def _with(
+    device: Device, rows: Rows, index: Indices, starts: Indices, lengths: Indices, negative: Mask
+) -> Rows:
+    """The batch, with these numbers in the place of those that it has there."""
+    columns = []
+    for buffer, values in ((rows.starts, starts), (rows.lengths, lengths)):
+        column = _download(device, buffer, rows.count)
+        column[index] = values.astype(np.uint64)
+        columns.append(upload(device, column))
+    signs = np.zeros(rows.count, np.bool_)
+    if rows.negative is not None:
+        signs = get_mask(device, rows.negative, rows.count).copy()
+    signs[index] = negative & (lengths > 0)
+    return replace(
+        rows,
+        starts=columns[0],
+        lengths=columns[1],
+        longest=max(rows.longest, int(lengths.max())),
+        total=rows.total + int(lengths.sum()),
+        negative=put_mask(device, signs) if signs.any() else None,
+    )
+
+
+def _download(device: Device, buffer: Buffer, count: int) -> npt.NDArray[np.uint64]:
+    values = np.empty(count, np.uint64)
+    device.download(values, buffer)
+    return values
+
+
+@cache
+def _host() -> Arithmetic[Numbers]:
+    try:
+        return CpuArithmetic()
+    except BackendUnavailableError:
+        return ReferenceArithmetic()

@@ -1,0 +1,221 @@
+"""Which pairs of numbers have a common factor: all of them are looked at, on a device.
+
+The product of a group of 32 numbers is made once; its residue modulo a number n takes about
+as long as a few GCDs, and one GCD of the residue and n then tells whether n shares a factor
+with any of the group. Only groups of which that is so are looked at pair by pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.bignum.layouts import SLAB, Slabs
+from kernels.device import Buffer, Device
+
+from . import device as gcd_device
+
+SOURCE = Path(__file__).with_name("pairs.cu")
+THREADS = 128  # of a block
+PRODUCT_THREADS = 128  # of a block with one product of short numbers
+THREAD_LIMBS = 37  # that registers have room for, beside 64-bit sums of as many
+MAX_TEAM = 32
+SLICE = 1 << 20  # residues, or tasks of 32 pairs each, in a launch; fewer of longer numbers
+SLICE_WORDS = 32  # that fewer begins above
+ROOM = 1 << 16  # pairs or tasks listed, at first
+
+Pairs = npt.NDArray[np.int64]
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a number is cut for the residues (see pairs.cu)."""
+
+    bits: int  # of a limb
+    limbs: int  # of a thread
+    team: int  # threads
+
+    @property
+    def numbers(self) -> int:
+        """Of a block."""
+        return THREADS // self.team
+
+    @property
+    def rows(self) -> int:
+        """Limbs of a number."""
+        return self.limbs * self.team
+
+    @property
+    def product_threads(self) -> int:
+        return PRODUCT_THREADS * min(8, -(-self.rows // THREAD_LIMBS))
+
+    @property
+    def shared(self) -> int:
+        """Bytes for a block: a product, then the block's residues."""
+        return 4 * self.rows * max(SLAB, self.numbers)
+
+    @property
+    def defines(self) -> dict[str, int | str]:
+        return {"BITS": self.bits, "LIMBS": self.limbs, "TEAM": self.team, "THREADS": THREADS}
+
+
+def choose(bits: int) -> Shape | None:
+    """For numbers of at most that many bits; None where they are too long."""
+    for limb in (28, 26):
+        limbs = max(1, -(-bits // limb))
+        team = 1
+        while limbs > THREAD_LIMBS * team:
+            team *= 2
+        shape = Shape(limb, max(2, -(-limbs // team)), team)
+        fits = team <= MAX_TEAM and shape.rows < 1 << (63 - 2 * limb)
+        if fits and shape.shared <= gcd_device.SHARED:
+            return shape
+    return None
+
+
+def shared_pairs(
+    device: Device,
+    moduli: Slabs,
+    others: Slabs | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Pairs:
+    """Indices (k, 2) of all pairs whose GCD is above 1, in ascending order.
+
+    Pairs (i, j), i < j, of the moduli; or i of the moduli and j of the others. The moduli
+    are odd; the others may be anything; signs count for nothing. progress(done, all) is told
+    of the groups that are done, between launches of well below a second each.
+    Raises ValueError where a modulus is even, and MemoryError.
+    """
+    search = _Search(device, moduli, others or moduli, others is None)
+    groups = search.others.slabs
+    shape = choose(max(moduli.bits, search.others.bits))
+    _check_odd(device, moduli, shape or Shape(28, 2, 1))
+    tasks = _no_tasks()
+    if not moduli.count or not search.others.count:
+        return np.empty((0, 2), np.int64)
+    if search.triangle:
+        # Pairs within a slab have no group.
+        i = np.arange(moduli.count, dtype=np.uint64)
+        tasks = i << np.uint64(32) | i // np.uint64(SLAB)
+    found = [search.pairs(tasks)]
+    step = min(search.groups, 65535)  # blocks in y
+    for first in range(0, groups, step):
+        if progress:
+            progress(first, groups)
+        many = min(step, groups - first)
+        hits = search.all_of(first, many) if shape is None else search.hits(shape, first, many)
+        found.append(search.pairs(hits))
+    if progress:
+        progress(groups, groups)
+    pairs = np.concatenate(found)
+    columns = np.stack([pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)], axis=1)
+    if search.triangle:
+        columns = columns[:, ::-1]
+    columns = columns.astype(np.int64)
+    return columns[np.lexsort((columns[:, 1], columns[:, 0]))]
+
+
+def _no_tasks() -> npt.NDArray[np.uint64]:
+    return np.empty(0, np.uint64)
+
+
+def _check_odd(device: Device, moduli: Slabs, shape: Shape) -> None:
+    if not moduli.count:
+        return
+    even = device.alloc(8)
+    first = np.full(1, moduli.count, np.uint64)
+    device.upload(even, first)
+    module = device.module(SOURCE, shape.defines)
+    args = (moduli.words, np.uint32(moduli.width), np.uint64(moduli.count), even)
+    module.launch("pairs_first_even", (-(-moduli.count // THREADS), 1, 1), (THREADS, 1, 1), *args)
+    device.download(first, even)
+    if first[0] < moduli.count:
+        raise ValueError(f"modulus {int(first[0])} is even")
+
+
+class _Search:
+    """Moduli against others, or against those before each of them (`triangle`)."""
+
+    def __init__(self, device: Device, moduli: Slabs, others: Slabs, triangle: bool) -> None:
+        self.device, self.moduli, self.others, self.triangle = device, moduli, others, triangle
+        # Time grows as the square of the length: of tasks most of it, of residues not much.
+        words = max(moduli.width, others.width, SLICE_WORDS)
+        self.tasks = max(1, SLICE * SLICE_WORDS**2 // words**2)
+        self.groups = max(1, SLICE * SLICE_WORDS // words // (SLAB * max(1, moduli.slabs)))
+        self._room = ROOM
+        self._room_for = 0  # groups
+        self._products = self._columns = self._residues = device.alloc(0)
+
+    def hits(self, shape: Shape, first: int, many: int) -> npt.NDArray[np.uint64]:
+        """Tasks: moduli and groups, of `many` from the first on, that share a factor."""
+        device, moduli, others = self.device, self.moduli, self.others
+        slabs = many * moduli.slabs
+        if self._room_for < many:
+            self._room_for = many
+            length = SLAB * shape.rows * many
+            self._products, self._columns = device.alloc(4 * length), device.alloc(8 * length)
+            self._residues = device.alloc(4 * SLAB * moduli.width * slabs)
+        module = device.module(SOURCE, shape.defines)
+        args: list[Any] = [*_sized(others), np.uint64(first), self._products, self._columns]
+        module.launch("pairs_products", (many, 1, 1), (shape.product_threads, 1, 1), *args)
+        args = [*_sized(moduli), self._products, np.uint64(first), np.uint32(self.triangle)]
+        args += [self._residues, np.uint32(moduli.width)]
+        grid = (-(-moduli.slabs * SLAB // shape.numbers), many, 1)
+        module.launch("pairs_residues", grid, (THREADS, 1, 1), *args, shared=shape.shared)
+        residues = Slabs(self._residues, SLAB * slabs, moduli.bits)
+        return self._find(residues, None, first, slabs)
+
+    def all_of(self, first: int, many: int) -> npt.NDArray[np.uint64]:
+        """Tasks: all moduli and groups, of `many` from the first on."""
+        i = np.arange(self.moduli.count, dtype=np.uint64)
+        k = np.arange(first, first + many, dtype=np.uint64)
+        tasks = (i << np.uint64(32) | k[:, None]).reshape(-1)
+        if self.triangle:
+            tasks = tasks[tasks >> np.uint64(37) > tasks & np.uint64(0xFFFFFFFF)]
+        return tasks
+
+    def pairs(self, tasks: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+        """i << 32 | j of the pairs, of modulus i and group k each, that share a factor."""
+        found = [_no_tasks()]
+        for at in range(0, len(tasks), self.tasks):
+            piece = np.ascontiguousarray(tasks[at : at + self.tasks])
+            listed = self.device.alloc(piece.nbytes)
+            self.device.upload(listed, piece)
+            found.append(self._find(self.others, listed, 0, len(piece)))
+        return np.concatenate(found)
+
+    def _find(
+        self, a: Slabs, tasks: Buffer | None, first: int, work: int
+    ) -> npt.NDArray[np.uint64]:
+        """What gcd_find lists (see gcd.cu)."""
+        device, moduli = self.device, self.moduli
+        params = gcd_device.choose(max(a.width, moduli.width), SLAB * work, device.info)
+        module = device.module(gcd_device.SOURCE, {**params.defines, "FIND": 1})
+        counter = device.alloc(8)
+        scratch = device.alloc(params.scratch) if params.scratch else counter
+        while True:
+            count = np.zeros(1, np.uint64)
+            device.upload(counter, count)
+            pairs = device.alloc(8 * self._room)
+            args: list[Any] = [*_sized(a), *_sized(moduli), tasks or counter]
+            args += [np.uint32(tasks is not None), np.uint64(first), np.uint32(self.triangle)]
+            args += [np.uint64(work), pairs, counter, np.uint64(self._room), scratch]
+            args += [np.int32(params.limbs)]
+            module.launch("gcd_find", params.grid, params.block, *args, shared=params.shared)
+            device.download(count, counter)
+            if count[0] <= self._room:
+                found = np.empty(int(count[0]), np.uint64)
+                device.download(found, pairs)
+                return found
+            self._room = int(count[0])
+
+
+def _sized(a: Slabs) -> tuple[Buffer, np.uint32, np.uint64]:
+    return a.words, np.uint32(a.width), np.uint64(a.count)

@@ -1,0 +1,1 @@
+"""Rationals of bounded length in bulk: sums and products in lowest terms."""

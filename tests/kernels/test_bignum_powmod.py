@@ -1,0 +1,99 @@
+"""Modular powers of slabs on a device, against Python's."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.bignum.powmod import powmod, window_of
+from kernels.device import Device
+from tests.emulation import EmulatedDevice
+from tests.kernels.slab_numbers import hurting, ints_of, slabs_of
+
+QUICK = (2, 33)
+WIDTHS = (1, 2, 3, 8, 17, 31, 32, 33)
+
+
+@pytest.fixture(scope="module")
+def emulated() -> Device:
+    return EmulatedDevice()
+
+
+def check(
+    device: Device, a: list[int], e: list[int], m: list[int], bits: int | None = None
+) -> None:
+    count = max((len(x) for x in (a, e, m) if len(x) != 1), default=1)
+    rows = zip(*(x * (count if len(x) == 1 else 1) for x in (a, e, m)), strict=True)
+    expected = [pow(p, q, r) for p, q, r in rows]
+    operands = (slabs_of(device, a, bits), slabs_of(device, e), slabs_of(device, m, bits))
+    assert ints_of(device, powmod(device, *operands)) == expected
+
+
+def operands_of(words: int, kind: str, rng: random.Random) -> tuple[list[int], ...]:
+    moduli = [v or 1 for v in hurting(words, rng)]
+    if kind == "odd":
+        moduli = [v | 1 for v in moduli]
+    if kind == "even":
+        moduli = [2 * (v // 2) or -2 for v in moduli]
+    a = hurting(rng.choice((1, words, words + 3)), rng)
+    return a, [rng.choice((0, 1, 2, 3, 65537, rng.getrandbits(40))) for _ in a], moduli
+
+
+@pytest.mark.parametrize("kind", ["odd", "even", "both"])
+@pytest.mark.parametrize("words", QUICK)
+def test_hurting_numbers(emulated: Device, words: int, kind: str) -> None:
+    check(emulated, *operands_of(words, kind, random.Random(words)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["odd", "even", "both"])
+@pytest.mark.parametrize("words", WIDTHS)
+def test_hurting_numbers_of_all_widths(emulated: Device, words: int, kind: str) -> None:
+    check(emulated, *operands_of(words, kind, random.Random(-words)))
+
+
+numbers = st.integers(-(2**100), 2**100)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.tuples(numbers, st.integers(0, 300), numbers.filter(bool)), min_size=1, max_size=40)
+)
+def test_mixed_lengths(emulated: Device, rows: list[tuple[int, int, int]]) -> None:
+    a, e, m = ([row[i] for row in rows] for i in range(3))
+    check(emulated, a, e, m, 101)
+
+
+def test_long_exponents(emulated: Device) -> None:
+    """By Fermat's theorem, and with each width of the window."""
+    prime = 2**127 - 1
+    check(emulated, list(range(2, 40)), [prime - 1], [prime])
+    for bits in (1, 8, 40, 200, 400):
+        e = [2**bits - 1, 2 ** (bits - 1), 0]
+        check(emulated, [3, -5, 7], e, [2**61 - 1])
+    assert [window_of(bits) for bits in (1, 8, 40, 200, 400)] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("count", [0, 1, 31, 33])
+@pytest.mark.parametrize("one", [0, 1, 2])
+def test_one_number_stands_for_all(emulated: Device, one: int, count: int) -> None:
+    rng = random.Random(count)
+    rows = [
+        [rng.getrandbits(70) - 2**69 for _ in range(count)],
+        [rng.getrandbits(20) for _ in range(count)],
+        [rng.getrandbits(70) - 2**69 or 1 for _ in range(count)],
+    ]
+    rows[one] = [65537]
+    check(emulated, *rows)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", ["odd", "even", "both"])
+@pytest.mark.parametrize("words", WIDTHS)
+def test_on_a_gpu(words: int, kind: str) -> None:
+    from kernels.cuda import CudaDevice
+
+    check(CudaDevice(), *operands_of(words, kind, random.Random(words)))
