@@ -9,6 +9,7 @@ the lowest bit, left out where no number is negative.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Iterable, Mapping
@@ -31,6 +32,9 @@ def save(path: str | os.PathLike[str], arrays: Mapping[str, IntArray], kind: str
     kind: what the attribute `type` of the root says.
     """
     target = os.path.realpath(os.fspath(path))
+    if os.path.lexists(target) and not os.path.isfile(target):
+        # The rename at the end would put a file in the place of a device.
+        raise OSError(errno.EINVAL, "this is no regular file", os.fspath(path))
     draft = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
     try:
         with h5py.File(draft, "w") as file:
@@ -70,7 +74,8 @@ def load(
         pass  # a plain OSError for what is missing or may not be read
     try:
         with h5py.File(where, "r") as file:
-            if file.attrs.get("type") != kind:
+            found = file.attrs.get("type")
+            if not isinstance(found, str) or found != kind:
                 raise ValueError(f"no {kind} is stored in it")
             return {name: _read(file[name] if name else file) for name in names}
     except (ValueError, KeyError, OSError, RuntimeError, TypeError) as error:

@@ -52,7 +52,8 @@ void run_tasks(std::int64_t tasks, int threads, std::size_t scratch_bytes, volat
     int running = threads;
     std::vector<std::thread> pool;
     auto work = [&](int i) {
-        for (std::int64_t n; !cancelled && (n = next++) < tasks;) task(n, scratch[std::size_t(i)].get());
+        void* const memory = scratch[std::size_t(i)].get();
+        for (std::int64_t n; !cancelled && (n = next++) < tasks;) task(n, memory);
         std::lock_guard<std::mutex> lock(mutex);
         if (--running == 0) done.notify_one();
     };

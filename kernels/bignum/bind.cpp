@@ -95,12 +95,12 @@ nb::tuple sum(const std::string& level, nb::handle numbers, int threads) {
     run_parts(parts, threads, 0, [&](i64 part, i64 first, i64 last, u64*, Found&) {
         ops.sum(a.view, sums.data() + 2 * width * part, width, first, last);
     });
-    const Operand halves = {sums.data(), nullptr, nullptr, parts.count(), 2 * width, width, nullptr};
-    const Operand others = {sums.data() + width, nullptr, nullptr, parts.count(), 2 * width, width,
-                            nullptr};
+    Operand positive = {sums.data(), nullptr, nullptr, parts.count(), 2 * width, width, nullptr};
+    Operand negative = positive;
+    negative.words += width;
     std::vector<u64> totals(std::size_t(4 * width));
-    ops.sum(halves, totals.data(), width, 0, parts.count());
-    ops.sum(others, totals.data() + 2 * width, width, 0, parts.count());
+    ops.sum(positive, totals.data(), width, 0, parts.count());
+    ops.sum(negative, totals.data() + 2 * width, width, 0, parts.count());
     const Operand plus = {totals.data(), nullptr, nullptr, 1, 0, width, nullptr};
     const Operand minus = {totals.data() + 2 * width, nullptr, nullptr, 1, 0, width, nullptr};
     Output out(1, width + 1, true);
@@ -119,7 +119,7 @@ void bind_bignum(nanobind::module_& m) {
     m.def("bignum_sum", &sum, nb::arg("level"), nb::arg("a"), nb::arg("threads"),
           "The sum of all numbers of the batch, as a batch of one.");
     bind_products(m);
-    bind_words(m);
+    bind_moves(m);
     bind_gmp(m);
     bind_gcd(m);
     bind_convert(m);

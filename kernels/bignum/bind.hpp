@@ -24,7 +24,7 @@ const BignumOps& ops_of(const std::string& level);
 const Lanes* lanes_of(const std::string& level);
 
 void bind_products(nanobind::module_& m);
-void bind_words(nanobind::module_& m);    // copies, shifts, comparisons
+void bind_moves(nanobind::module_& m);    // copies, shifts, comparisons
 void bind_gmp(nanobind::module_& m);      // what GMP computes number by number
 void bind_gcd(nanobind::module_& m);
 void bind_convert(nanobind::module_& m);  // Python's integers

@@ -73,7 +73,8 @@ void unpack(digit* digits, i64 count, const Number& x) {
 PyObject* python_int(const Number& x) {
     if (!x.length) return PyLong_FromLong(0);
     const u64 top = x.words[x.length - 1];
-    if (x.length == 1 && top <= u64(MASK)) return PyLong_FromLong(x.negative ? -long(top) : long(top));
+    if (x.length == 1 && top <= u64(MASK))
+        return PyLong_FromLong(x.negative ? -long(top) : long(top));
     const i64 bits = 64 * x.length - __builtin_clzll(top), count = (bits + SHIFT - 1) / SHIFT;
 #if PY_VERSION_HEX >= 0x030E0000
     void* digits;

@@ -136,19 +136,19 @@ struct Divisor {
     // Divides (r, next), where r is below the divisor; r becomes the remainder.
     WORDS_FN u32 digit(u32 (&r)[W], u32 next) const {
         u32 q = guess(r[W - 1], r[W - 2], W > 2 ? r[W - 3] : next);
-        constexpr u32 P = W / 2;
+        constexpr int P = W / 2;
         u64 even[P], odd[P];
 #pragma unroll
-        for (u32 j = 0; j < P; j++) odd[j] = u64(minus[2 * j + 1]) * q;
+        for (int j = 0; j < P; j++) odd[j] = u64(minus[2 * j + 1]) * q;
         even[0] = mad_cc(minus[0], q, pair_of(next, r[0]));
 #pragma unroll
-        for (u32 j = 1; j < P; j++)
+        for (int j = 1; j < P; j++)
             even[j] = madc_cc(minus[2 * j], q, pair_of(r[2 * j - 1], r[2 * j]));
         u32 top = addc(r[W - 1] - q, 0);
         r[0] = low_word(even[0]);
         r[1] = add_cc(high_word(even[0]), low_word(odd[0]));
 #pragma unroll
-        for (u32 j = 1; j < P; j++) {
+        for (int j = 1; j < P; j++) {
             r[2 * j] = addc_cc(low_word(even[j]), high_word(odd[j - 1]));
             r[2 * j + 1] = addc_cc(high_word(even[j]), low_word(odd[j]));
         }

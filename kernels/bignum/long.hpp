@@ -3,6 +3,9 @@
 #pragma once
 #include "divide.hpp"
 
+// Called, not copied into each place: they are long.
+#define LONG_FN __device__ __noinline__ inline
+
 namespace {
 
 #ifndef PART_WORDS
@@ -12,7 +15,7 @@ constexpr int PART = PART_WORDS;
 constexpr int GUIDE = PART + 2;  // words of a divisor that PART words of a quotient are from
 
 // out = a b, of a_width + b_width words.
-WORDS_FN void long_multiply(u32* out, const u32* a, int a_width, const u32* b, int b_width) {
+LONG_FN void long_multiply(u32* out, const u32* a, int a_width, const u32* b, int b_width) {
     const int rows = (b_width + 1) / 2 * 2;
     for (int at = 0; at < a_width; at += PART) {
         u32 part[PART];
@@ -96,7 +99,7 @@ WORDS_FN bool long_reduce(u32* u, const u32* v, int width) {
 // PART words of the quotient at a time come from the uppermost words of both (Burnikel and
 // Ziegler, Fast recursive division, 1998). They are too large by at most 2, and with the two
 // words more that the divisor has there, hardly ever. steps and width are the same in all lanes.
-WORDS_FN void long_divide(u32* u, int steps, const u32* v, int width, u32* q) {
+LONG_FN void long_divide(u32* u, int steps, const u32* v, int width, u32* q) {
     Divisor<GUIDE> divisor;
     u32 r[GUIDE];
     load(r, Long{v, width}, width - GUIDE);

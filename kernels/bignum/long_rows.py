@@ -22,7 +22,7 @@ from .arithmetic import Arithmetic
 from .cpu import CpuArithmetic
 from .layouts import Rows
 from .numbers import Indices, Mask, Numbers
-from .pool import Operation
+from .pool import Operation, Operations
 from .ref import ReferenceArithmetic
 from .slabs import get_mask, put_mask, upload
 
@@ -33,55 +33,48 @@ LONG_DIVISION = 1 << 11  # of the shorter operand: left to the host, if so few a
 HOST_COUNT = 64
 
 
-def which_are_long(operation: Operation, a: Indices, b: Indices) -> Mask:
+_SUMS = (Operation.ADD, Operation.SUBTRACT)
+_FOR_HOST = (Operation.FLOORDIV, Operation.MOD, Operation.DIVMOD, Operation.GCD)
+
+
+def which_are_long(operations: Operations, a: Indices, b: Indices) -> Mask:
     """Of the computations of operands of these lengths, those not left to the pool."""
-    if operation in (Operation.ADD, Operation.SUBTRACT):
-        return np.maximum(a, b) >= LONG_SUM
-    shorter = np.minimum(a, b)
-    if operation == Operation.MULTIPLY:
-        return shorter >= LONG_PRODUCT
-    long = shorter >= LONG_DIVISION
-    if operation == Operation.COMPARE or np.count_nonzero(long) > HOST_COUNT:
-        long[:] = False
-    return long
+    shorter, longer = np.minimum(a, b), np.maximum(a, b)
+    long: Mask = np.isin(operations, _SUMS) & (longer >= LONG_SUM)
+    long |= (operations == Operation.MULTIPLY) & (shorter >= LONG_PRODUCT)
+    for_host = np.isin(operations, _FOR_HOST) & (shorter >= LONG_DIVISION)
+    return long | for_host if np.count_nonzero(for_host) <= HOST_COUNT else long
 
 
-def run(device: Device, operation: Operation, a: Rows, b: Rows) -> tuple[Rows, Rows | None]:
+def run(
+    device: Device, operations: Operations | Operation, a: Rows, b: Rows
+) -> tuple[Rows, Rows | None]:
     """As pool.run()."""
     count = b.count if a.count == 1 else a.count
+    if not isinstance(operations, Operation):
+        count = len(operations)
     shortest = min(LONG_SUM, LONG_PRODUCT, LONG_DIVISION)
-    if b.count not in (1, count) or not count or max(a.longest, b.longest) < shortest:
-        return pool.run(device, operation, a, b)
+    fit = {a.count, b.count} <= {1, count}
+    if not fit or not count or max(a.longest, b.longest) < shortest:
+        return pool.run(device, operations, a, b)
+    codes = operations
+    if isinstance(codes, Operation):
+        codes = np.full(count, codes, np.uint8)
     x, y = _Places(device, a, count), _Places(device, b, count)
-    long = np.flatnonzero(which_are_long(operation, x.lengths, y.lengths))
+    long = np.flatnonzero(which_are_long(codes, x.lengths, y.lengths))
     if not len(long):
-        return pool.run(device, operation, a, b)
-    rooms = _rooms(operation, x.lengths[long], y.lengths[long])
+        return pool.run(device, operations, a, b)
+    rooms = -(-(x.lengths[long] + y.lengths[long] + 8) // 4) * 4
     spare = int(rooms.sum())
-    results, remainders = pool.run(device, operation, x.without(long), b, spare=spare)
+    results, remainders = pool.run(device, operations, x.without(long), b, spare=spare)
     starts = results.words.nbytes // 4 - spare + (np.cumsum(rooms) - rooms)
-    pairs = _Pairs(device, x, y, long, starts, rooms, results.words)
-    if operation == Operation.MULTIPLY:
-        made = [pairs.products()]
-    elif operation in (Operation.ADD, Operation.SUBTRACT):
-        made = [pairs.sums(operation == Operation.SUBTRACT)]
-    else:
-        made = pairs.on_the_host(operation)
     batches = [results] if remainders is None else [results, remainders]
-    for i, (begins, lengths, negative) in enumerate(made):
-        batches[i] = _with(device, batches[i], long, begins, lengths, negative)
+    for code in np.unique(codes[long]).tolist():
+        mine = codes[long] == code
+        pairs = _Pairs(device, x, y, long[mine], starts[mine], rooms[mine], results.words)
+        for i, made in enumerate(pairs.made(Operation(code))):
+            batches[i] = _with(device, batches[i], long[mine], *made)
     return batches[0], None if remainders is None else batches[1]
-
-
-def _rooms(operation: Operation, a: Indices, b: Indices) -> Indices:
-    """Words for the results, in fours."""
-    if operation in (Operation.ADD, Operation.SUBTRACT):
-        words = np.maximum(a, b) + 1
-    elif operation == Operation.DIVMOD:
-        words = np.maximum(a, b) + b + 8
-    else:
-        words = a + b
-    return -(-words // 4) * 4
 
 
 class _Places:
@@ -150,6 +143,14 @@ class _Pairs:
         columns = (a.starts[i], a.lengths[i], b.starts[i], b.lengths[i])
         places = (self._starts[chosen], self._rooms[chosen])
         return np.ascontiguousarray(np.stack([*columns, *places], 1), np.uint64)
+
+    def made(self, operation: Operation) -> list[_Made]:
+        """The results; of DIVMOD, those and the remainders."""
+        if operation == Operation.MULTIPLY:
+            return [self.products()]
+        if operation in _SUMS:
+            return [self.sums(operation == Operation.SUBTRACT)]
+        return self.on_the_host(operation)
 
     def products(self) -> _Made:
         a, b, i = self._a, self._b, self._index

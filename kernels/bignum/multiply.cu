@@ -115,7 +115,7 @@ WORDS_FN void add_product(Out& out, int at, const u32 (&a)[W], const Long& b) {
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(64, W > 16 ? 7 : 1)
+extern "C" __global__ void __launch_bounds__(64, W > 16 ? (SHORT ? 7 : 6) : 1)
 multiply(const u32* a_words, const u32* a_negative, u32 a_width, u32 a_form,
          const u32* b_words, const u32* b_negative, u32 b_width, u32 b_form,
          const u32* c_words, const u32* c_negative, u32 c_width, u32 c_form,
@@ -132,9 +132,8 @@ multiply(const u32* a_words, const u32* a_negative, u32 a_width, u32 a_form,
     Out out{out_words + word_of(k, out_width), int(out_width)};
     const u32 flip = ADD && negative != c.negative ? ALL : 0;  // c is subtracted
 
-    // Lanes past the last number find zeros there, unless one number stands for all: of
-    // two that are multiplied one does not.
-    const Long columns{a.at, int(a_width)};
+    // Lanes past the last number find zeros in one operand, unless each stands for all.
+    const Long columns{a.at, ADD && !live ? 0 : int(a_width)};
     u32 part[W];
     load(part, columns, 0);
     if (ADD && SHORT) product_and(out, part, rows, c, flip);

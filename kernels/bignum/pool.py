@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,13 +80,15 @@ def choose(kinds: int, count: int, info: DeviceInfo) -> Params:
     share = 1 << min(5, max(1, count // (4 * warps)).bit_length() - 1)
     if only_sums:
         return Params(_SUMS, 0, 0, blocks, share)
-    # Three sets are compiled, not fifteen.
-    compiled = _PRODUCTS | _SUMS if not kinds & ~(_PRODUCTS | _SUMS) else 15
+    # Few of all sets are compiled.
+    compiled = kinds
+    if kinds not in (_GCDS, _DIVISIONS):
+        compiled = 15 if kinds & (_GCDS | _DIVISIONS) else _PRODUCTS | _SUMS
     lowest = next((i for i in range(3) if count * LANES[i] >= 32 * warps), 3)
     return Params(compiled, lowest, BUDGET, blocks, share)
 
 
-def kinds_of(operations: Operations | Operation) -> int:
+def kinds_of(operations: npt.NDArray[np.integer[Any]] | Operation) -> int:
     """Bits of the kinds of these operations, for choose()."""
     present = np.unique(np.atleast_1d(operations))
     return int(np.bitwise_or.reduce(_KINDS[present], initial=0))
@@ -268,12 +271,17 @@ def run_pool(
     b: Numbers,
     transfer: Transfer | None = None,
 ) -> tuple[Numbers, Numbers | None]:
-    """As run(), from and to the host: only operands go up, only results come down.
+    """As run(), from and to the host: only operands go up, only results come down; long
+    numbers as in long_rows.py.
 
     transfer: of the device, to use again the host memory that it has.
     """
+    from . import long_rows  # which needs this module
+
     transfer = transfer or Transfer(device)
-    results, remainders = run(device, operations, transfer.put_rows(a), transfer.put_rows(b))
+    results, remainders = long_rows.run(
+        device, operations, transfer.put_rows(a), transfer.put_rows(b)
+    )
     return transfer.get_rows(results), (
         None if remainders is None else transfer.get_rows(remainders)
     )

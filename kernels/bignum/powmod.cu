@@ -59,7 +59,7 @@ WORDS_FN void reduce(u32* u, const Number& a, const u32* v, int n, const Shift& 
 // make the lowest word zero each time. As Rows, but with a bit above all words: the sum is
 // below twice the modulus, which may have all its bits.
 struct Residue {
-    static constexpr u32 P = W / 2;
+    static constexpr int P = W / 2;
     u64 x[P], y[P];
     u32 above;
 
@@ -67,12 +67,12 @@ struct Residue {
         u64 even[P], odd[P];
         const u32 low = add_cc(low_word(y[0]), high_word(x[0]));
 #pragma unroll
-        for (u32 j = 0; j < P - 1; j++) odd[j] = madc_cc(a[2 * j + 1], b, x[j + 1]);
+        for (int j = 0; j < P - 1; j++) odd[j] = madc_cc(a[2 * j + 1], b, x[j + 1]);
         odd[P - 1] = madc_cc(a[W - 1], b, pair_of(0, above));
         above = addc(0, 0);
         even[0] = mad_cc(a[0], b, pair_of(low, high_word(y[0])));
 #pragma unroll
-        for (u32 j = 1; j < P; j++) even[j] = madc_cc(a[2 * j], b, y[j]);
+        for (int j = 1; j < P; j++) even[j] = madc_cc(a[2 * j], b, y[j]);
         u32 top = addc_cc(high_word(odd[P - 1]), 0);
         above = addc(above, 0);
         odd[P - 1] = pair_of(low_word(odd[P - 1]), top);
@@ -80,11 +80,11 @@ struct Residue {
         const u32 factor = low_word(even[0]) * inverse;
         y[0] = mad_cc(m[1], factor, odd[0]);
 #pragma unroll
-        for (u32 j = 1; j < P; j++) y[j] = madc_cc(m[2 * j + 1], factor, odd[j]);
+        for (int j = 1; j < P; j++) y[j] = madc_cc(m[2 * j + 1], factor, odd[j]);
         above = addc(above, 0);
         x[0] = mad_cc(m[0], factor, even[0]);
 #pragma unroll
-        for (u32 j = 1; j < P; j++) x[j] = madc_cc(m[2 * j], factor, even[j]);
+        for (int j = 1; j < P; j++) x[j] = madc_cc(m[2 * j], factor, even[j]);
         top = addc_cc(high_word(y[P - 1]), 0);
         above = addc(above, 0);
         y[P - 1] = pair_of(low_word(y[P - 1]), top);
@@ -95,7 +95,7 @@ struct Residue {
 WORDS_FN void multiply(u32 (&a)[W], const u32* b, const u32 (&m)[W], u32 inverse) {
     Residue sum;
 #pragma unroll
-    for (u32 j = 0; j < W / 2; j++) sum.x[j] = sum.y[j] = 0;
+    for (int j = 0; j < Residue::P; j++) sum.x[j] = sum.y[j] = 0;
     sum.above = 0;
     u32 next = b[0], after = b[STEP];
 #pragma unroll 2
@@ -108,7 +108,7 @@ WORDS_FN void multiply(u32 (&a)[W], const u32* b, const u32 (&m)[W], u32 inverse
     u32 word[W], less[W];
     word[0] = add_cc(low_word(sum.y[0]), high_word(sum.x[0]));
 #pragma unroll
-    for (u32 j = 1; j < W / 2; j++) {
+    for (int j = 1; j < Residue::P; j++) {
         word[2 * j - 1] = addc_cc(high_word(sum.y[j - 1]), low_word(sum.x[j]));
         word[2 * j] = addc_cc(low_word(sum.y[j]), high_word(sum.x[j]));
     }
@@ -182,26 +182,37 @@ montgomery(const u32* a_words, const u32* a_negative, u32 a_width, u32 a_form,
         for (int i = 0; i < 4; i++) inverse *= 2 - modulus[0] * inverse;
         inverse = 0 - inverse;
 
+        // The table, the digits and last a product by 1, which takes the 2^(32 W) away, all
+        // by the one place where it is multiplied: that is long.
         load(factor, Long{table + n * STEP, n}, 0);
-        for (int i = 2; i < 1 << window; i++) {
-            multiply(factor, table + n * STEP, modulus, inverse);
-            store(table + i * n * STEP, factor);
-        }
-        int at = (int(most(bit_length(e))) + window - 1) / window * window;
-        load(factor, Long{table, n}, 0);
-        for (bool first = true; (at -= window) >= 0; first = false) {
-            for (int i = 0; i < window && !first; i++) {
-                store(own, factor);
-                multiply(factor, own, modulus, inverse);
+        int entries = 2, squares = 0, at = (int(most(bit_length(e))) + window - 1) / window * window;
+        for (bool last = false; !last;) {
+            const u32* by = table + n * STEP;
+            const bool filling = entries < 1 << window;
+            if (!filling && entries == 1 << window) {
+                load(factor, Long{table, n}, 0);
+                entries++;
+                at -= window;
             }
-            const u32 digit = exponent_digit(e, at, window);
-            if (__any_sync(ALL, digit != 0))
-                multiply(factor, table + int(digit) * n * STEP, modulus, inverse);
-        }
-        // Once more, by one, takes the 2^(32 W) away.
+            if (!filling && squares) {
+                store(own, factor);
+                by = own;
+                squares--;
+            } else if (!filling && at >= 0) {
+                const u32 digit = exponent_digit(e, at, window);
+                at -= window;
+                squares = at >= 0 ? window : 0;
+                if (!__any_sync(ALL, digit != 0)) continue;
+                by = table + int(digit) * n * STEP;
+            } else if (!filling) {
 #pragma unroll
-        for (int j = 0; j < n; j++) own[j * STEP] = j == 0;
-        multiply(factor, own, modulus, inverse);
+                for (int j = 0; j < n; j++) own[j * STEP] = j == 0;
+                by = own;
+                last = true;
+            }
+            multiply(factor, by, modulus, inverse);
+            if (filling) store(table + entries++ * n * STEP, factor);
+        }
         store(own, factor);
         bool negative = false;
         if (odd || !live)

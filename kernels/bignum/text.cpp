@@ -31,7 +31,9 @@ i64 words_for(const Line& line) {
     return i64(double(line.count) * (3.3220 / 64)) + 2;
 }
 
-double text_cost(i64 length) { return 30 + 30 * double(length) * (1 + double(std::min<i64>(length, 2000)) / 30); }
+double text_cost(i64 length) {
+    return 30 + 30 * double(length) * (1 + double(std::min<i64>(length, 2000)) / 30);
+}
 
 // Fetches the number of a line. scratch: a byte for each digit.
 i64 parse(u64* words, const Line& line, unsigned char* scratch) {
@@ -62,8 +64,9 @@ nb::tuple from_lines(nb::bytes text, int base, int threads) {
     bool negative = false;
     for (const unsigned char* begin = data; begin < end;) {
         row++;
-        const auto* found = static_cast<const unsigned char*>(std::memchr(begin, '\n', std::size_t(end - begin)));
-        const unsigned char *stop = found ? found : end, *next = found ? found + 1 : end, *c = begin;
+        const void* found = std::memchr(begin, '\n', std::size_t(end - begin));
+        const unsigned char *stop = found ? static_cast<const unsigned char*>(found) : end,
+                            *next = found ? stop + 1 : end, *c = begin;
         while (stop > c && blank(stop[-1])) stop--;
         while (c < stop && blank(*c)) c++;
         if (c < stop && *c != '#') {
@@ -94,7 +97,8 @@ nb::tuple from_lines(nb::bytes text, int base, int threads) {
         [&](i64 first, i64 last, u64* scratch, Found& part) {
             for (i64 i = first; i < last; i++) {
                 const Line& line = lines[std::size_t(i)];
-                const i64 length = parse(room(out.view, i), line, reinterpret_cast<unsigned char*>(scratch));
+                auto* bytes = reinterpret_cast<unsigned char*>(scratch);
+                const i64 length = parse(room(out.view, i), line, bytes);
                 finish(out.view, i, length, line.negative, part);
             }
         }));
@@ -154,8 +158,9 @@ nb::bytes to_lines(nb::handle numbers, int base, int threads) {
         });
     i64 end = 0;
     for (i64 i = 0; i < count; i++) {
-        std::memmove(lines + end, lines + starts[std::size_t(i)], std::size_t(sizes[std::size_t(i)]));
-        end += sizes[std::size_t(i)];
+        const i64 size = sizes[std::size_t(i)];
+        std::memmove(lines + end, lines + starts[std::size_t(i)], std::size_t(size));
+        end += size;
     }
     PyObject* whole = text.release().ptr();
     if (_PyBytes_Resize(&whole, Py_ssize_t(end)) != 0) throw nb::python_error();

@@ -90,19 +90,19 @@ WORDS_FN u64 pair_of(u32 low, u32 high) { return u64(high) << 32 | low; }
 template <u32 W>
 struct Rows {
     static_assert(W >= 2 && W % 2 == 0, "pairs of words");
-    static constexpr u32 P = W / 2;
+    static constexpr int P = W / 2;
     u64 x[P], y[P];
 
     WORDS_FN void clear() {
 #pragma unroll
-        for (u32 j = 0; j < P; j++) x[j] = y[j] = 0;
+        for (int j = 0; j < P; j++) x[j] = y[j] = 0;
     }
 
     // To a number of W words, which the lowest row meets in full.
     WORDS_FN void set(const u32 (&c)[W]) {
         clear();
 #pragma unroll
-        for (u32 j = 0; j < P; j++) y[j] = pair_of(c[2 * j], c[2 * j + 1]);
+        for (int j = 0; j < P; j++) y[j] = pair_of(c[2 * j], c[2 * j + 1]);
     }
 
     // Adds a b one word above the row before, and returns the word below all later rows.
@@ -110,17 +110,17 @@ struct Rows {
         u64 even[P], odd[P];
         const u32 low = add_cc(low_word(y[0]), high_word(x[0]));
 #pragma unroll
-        for (u32 j = 0; j < P - 1; j++) odd[j] = madc_cc(a[2 * j + 1], b, x[j + 1]);
+        for (int j = 0; j < P - 1; j++) odd[j] = madc_cc(a[2 * j + 1], b, x[j + 1]);
         odd[P - 1] = madc(a[W - 1], b, 0);
         even[0] = mad_cc(a[0], b, pair_of(low, high_word(y[0])));
 #pragma unroll
-        for (u32 j = 1; j < P; j++) even[j] = madc_cc(a[2 * j], b, y[j]);
+        for (int j = 1; j < P; j++) even[j] = madc_cc(a[2 * j], b, y[j]);
         // All of it is below 2^(32 (W + 1)): no carry leaves the topmost word.
         y[P - 1] = pair_of(low_word(odd[P - 1]), addc(high_word(odd[P - 1]), 0));
 #pragma unroll
-        for (u32 j = 0; j < P - 1; j++) y[j] = odd[j];
+        for (int j = 0; j < P - 1; j++) y[j] = odd[j];
 #pragma unroll
-        for (u32 j = 0; j < P; j++) x[j] = even[j];
+        for (int j = 0; j < P; j++) x[j] = even[j];
         return low_word(even[0]);
     }
 
@@ -128,7 +128,7 @@ struct Rows {
     WORDS_FN void finish(u32 (&top)[W]) const {
         top[0] = add_cc(low_word(y[0]), high_word(x[0]));
 #pragma unroll
-        for (u32 j = 1; j < P; j++) {
+        for (int j = 1; j < P; j++) {
             top[2 * j - 1] = addc_cc(high_word(y[j - 1]), low_word(x[j]));
             top[2 * j] = addc_cc(low_word(y[j]), high_word(x[j]));
         }

@@ -690,25 +690,11 @@ def test_out_changes_only_when_all_went_well() -> None:
 # --- on a device ---------------------------------------------------------------
 
 
-class Emulated(EmulatedDevice):
-    """Looks for a module's file only once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._modules: dict[Any, Any] = {}
-
-    def module(self, source: Path, defines: Any) -> Any:
-        key = (source, *sorted(defines.items()))
-        if key not in self._modules:
-            self._modules[key] = super().module(source, defines)
-        return self._modules[key]
-
-
 @pytest.fixture(scope="module", params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 def engine(request: pytest.FixtureRequest) -> DeviceArithmetic:
     if request.param == "cuda":
         return arithmetic_for(0)
-    return DeviceArithmetic(Emulated())
+    return DeviceArithmetic(EmulatedDevice())
 
 
 def put(engine: DeviceArithmetic, values: list[Fraction]) -> RationalArray:

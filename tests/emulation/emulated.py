@@ -198,9 +198,15 @@ class EmulatedDevice:
         self.timeout = timeout
         self._buffers: weakref.WeakSet[EmulatedBuffer] = weakref.WeakSet()
         self._counting = threading.RLock()  # of buffers
+        self._modules: dict[tuple[Path, frozenset[tuple[str, int | str]]], EmulatedModule] = {}
 
     def module(self, source: Path, defines: Mapping[str, int | str]) -> EmulatedModule:
-        return EmulatedModule(build(Path(source), defines, sanitize=self.sanitize), self)
+        """Remembered, as CudaDevice does: even looking it up takes the compiler."""
+        key = Path(source), frozenset(defines.items())
+        if key not in self._modules:
+            library = build(key[0], defines, sanitize=self.sanitize)
+            self._modules[key] = EmulatedModule(library, self)
+        return self._modules[key]
 
     def alloc(self, nbytes: int) -> EmulatedBuffer:
         with self._counting:

@@ -1,15 +1,18 @@
-"""Batches of integers of mixed lengths, made of Python's and back."""
+"""Batches of integers of mixed lengths, made of Python's and back; what the pool makes of them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from hypothesis import strategies as st
 
 from kernels.bignum.layouts import Rows
+from kernels.bignum.pool import Operation
 from kernels.device import Buffer, Device
 
+DIVISIONS = (Operation.DIVMOD, Operation.FLOORDIV, Operation.MOD)
 EDGES = (1, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025)
 
 
@@ -78,6 +81,21 @@ def ints_of(device: Device, rows: Rows) -> list[int]:
         assert value or not negative, "a negative zero"
         values.append(-value if negative else value)
     return values
+
+
+def expected(operation: Operation, a: int, b: int) -> tuple[int, int]:
+    if operation in DIVISIONS:
+        quotient, remainder = divmod(a, b)
+        if operation == Operation.MOD:
+            return remainder, 0
+        return quotient, remainder if operation == Operation.DIVMOD else 0
+    return {
+        Operation.ADD: a + b,
+        Operation.SUBTRACT: a - b,
+        Operation.MULTIPLY: a * b,
+        Operation.GCD: math.gcd(a, b),
+        Operation.COMPARE: (a > b) - (a < b),
+    }[operation], 0
 
 
 def _upload(device: Device, array: np.ndarray) -> Buffer:

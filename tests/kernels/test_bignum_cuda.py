@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import count
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -31,23 +31,9 @@ CHOICES: dict[str, Callable[[int, int, int, int], bool]] = {
 }
 
 
-class Emulated(EmulatedDevice):
-    """Looks for a module's file only once."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._modules: dict[Any, Any] = {}
-
-    def module(self, source: Any, defines: Any) -> Any:
-        key = (source, *sorted(defines.items()))
-        if key not in self._modules:
-            self._modules[key] = super().module(source, defines)
-        return self._modules[key]
-
-
 @cache
 def emulated(choice: str) -> DeviceArithmetic:
-    return DeviceArithmetic(Emulated(), CHOICES[choice])
+    return DeviceArithmetic(EmulatedDevice(), CHOICES[choice])
 
 
 @cache
@@ -116,7 +102,7 @@ def test_put_asks_for_the_layout() -> None:
         asked.append(sizes)
         return len(asked) == 1
 
-    arithmetic = DeviceArithmetic(Emulated(multiprocessors=3), choose)
+    arithmetic = DeviceArithmetic(EmulatedDevice(multiprocessors=3), choose)
     numbers = from_ints([1, 0, 2**200])
     assert isinstance(arithmetic.put(numbers), Slabs)
     assert isinstance(arithmetic.put(numbers), Rows)
@@ -125,7 +111,7 @@ def test_put_asks_for_the_layout() -> None:
 
 def test_one_long_number_does_not_lengthen_the_others() -> None:
     """There is no memory for as many words for all."""
-    arithmetic = DeviceArithmetic(Emulated(memory=1 << 20))
+    arithmetic = DeviceArithmetic(EmulatedDevice(memory=1 << 20))
     values = [3, -(2**70), 0] * 100 + [2**60000 - 1]
     a = arithmetic.put(from_ints(values))
     with pytest.raises(MemoryError):
@@ -160,7 +146,7 @@ def test_roots_of_long_numbers() -> None:
 
 
 def test_a_long_number_meets_many_short_ones() -> None:
-    arithmetic = DeviceArithmetic(Emulated())
+    arithmetic = DeviceArithmetic(EmulatedDevice())
     many, one = [7, -(2**64), 0] * 30, 2**5000 + 1
     a, b = arithmetic.put(from_ints(many)), arithmetic.put(from_ints([one]))
     assert isinstance(a, Slabs)
@@ -214,7 +200,7 @@ def test_threads_share_a_device() -> None:
 
 
 def test_powers_say_how_much_memory_they_want() -> None:
-    arithmetic = DeviceArithmetic(Emulated(memory=1 << 20))
+    arithmetic = DeviceArithmetic(EmulatedDevice(memory=1 << 20))
     a = arithmetic.put(from_ints([3, -1, 0]))
     with pytest.raises(MemoryError, match=r"powers of 2,000,000,000 bits need 8,000,000,000 bytes"):
         arithmetic.power(a, np.array([10**9]))

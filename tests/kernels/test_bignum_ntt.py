@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+import shutil
+import subprocess
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -157,6 +160,16 @@ def test_carries_through_many_stretches() -> None:
             assert value == x + y
             ((value, room),) = sums(device(), [x], [y], True, stretch)
             assert value == (x - y) % (1 << 32 * room)
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@pytest.mark.parametrize("source", [ntt.SOURCE, stretches.SOURCE], ids=lambda path: path.stem)
+def test_nvcc_compiles(source: Path, tmp_path: Path) -> None:
+    command = ["nvcc", "-std=c++17", "-arch=sm_75", "-cubin", "-Werror=all-warnings", str(source)]
+    done = subprocess.run(
+        [*command, "-o", str(tmp_path / "kernel.cubin")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
 
 
 # --- on a GPU -----------------------------------------------------------------------

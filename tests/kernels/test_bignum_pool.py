@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 import shutil
 import subprocess
@@ -15,38 +14,25 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from benchmarks import mixed
+from kernels.backend import BackendUnavailableError
 from kernels.bignum import pool
 from kernels.bignum.numbers import Numbers, from_ints, to_ints
 from kernels.bignum.pool import BUDGET, Operation, Operations, Params
+from kernels.bignum.transfer import Transfer
 from kernels.device import Device, DeviceInfo
 from tests.emulation import EmulatedDevice
-from tests.kernels.row_numbers import integers, ints_of, rows_of
+from tests.kernels.row_numbers import DIVISIONS, expected, integers, ints_of, rows_of
 
 ALL = 15  # kinds
 TEAMS = range(4)  # levels, by the size of teams
 # Words of shared memory: for all, for some, for none.
 BUDGETS = (BUDGET, 600, 0)
-DIVISIONS = (Operation.DIVMOD, Operation.FLOORDIV, Operation.MOD)
 
 
 @cache
 def device(order: str = "forward") -> EmulatedDevice:
     return EmulatedDevice(order=order)
-
-
-def expected(operation: Operation, a: int, b: int) -> tuple[int, int]:
-    if operation in DIVISIONS:
-        quotient, remainder = divmod(a, b)
-        if operation == Operation.MOD:
-            return remainder, 0
-        return quotient, remainder if operation == Operation.DIVMOD else 0
-    return {
-        Operation.ADD: a + b,
-        Operation.SUBTRACT: a - b,
-        Operation.MULTIPLY: a * b,
-        Operation.GCD: math.gcd(a, b),
-        Operation.COMPARE: (a > b) - (a < b),
-    }[operation], 0
 
 
 def check(
@@ -118,7 +104,7 @@ def workloads(draw: st.DrawFn, bits: int) -> tuple[list[int], list[int], list[in
     return codes, a, b
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(workloads(1400), st.sampled_from(TEAMS), st.sampled_from(BUDGETS))
 # The quotient digit estimated from three words is one too large.
 @example(([Operation.DIVMOD], [(1 << 127) - 1 << 64], [(1 << 127) + (1 << 96) - 1]), 0, BUDGET)
@@ -257,7 +243,9 @@ def test_few_computations_get_large_teams() -> None:
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
-@pytest.mark.parametrize("kinds", [8, 12, 15])
+@pytest.mark.parametrize(
+    "kinds", [8, *(pytest.param(kinds, marks=pytest.mark.slow) for kinds in (12, 15))]
+)
 def test_nvcc_compiles(kinds: int, tmp_path: Path) -> None:
     command = ["nvcc", "-std=c++17", "-arch=sm_75", "-cubin", "-Werror=all-warnings"]
     done = subprocess.run(
@@ -266,6 +254,24 @@ def test_nvcc_compiles(kinds: int, tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_benchmark_refuses_emulation() -> None:
+    with pytest.raises(BackendUnavailableError, match="emulated"):
+        mixed.measure(device(), 100, [8])
+
+
+def test_the_benchmarks_numbers() -> None:
+    rng = np.random.default_rng(1)
+    words = mixed.lengths(8, 0.5, 1000, rng)
+    assert words.min() >= 1
+    assert abs(words.mean() - 8) < 0.5
+    a, b = (mixed.numbers(words, rng) for _ in range(2))
+    bits = np.array([v.bit_length() for v in to_ints(a)])
+    assert (bits <= 32 * words).all()
+    assert (bits > 32 * words - 32).all()
+    for operation in mixed.OPERATIONS:
+        mixed.check(device(), Transfer(device()), operation, a.take(slice(50)), b.take(slice(50)))
 
 
 # --- on a GPU ---------------------------------------------------------------------------

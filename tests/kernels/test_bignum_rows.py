@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from kernels.bignum import long_rows, ntt, rows
 from kernels.bignum.layouts import Rows
-from kernels.bignum.pool import Operation
+from kernels.bignum.numbers import Indices, from_ints, to_ints
+from kernels.bignum.pool import Operation, run_pool
 from kernels.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels import slab_numbers
-from tests.kernels.row_numbers import integers, ints_of, rows_of
+from tests.kernels.row_numbers import expected, integers, ints_of, rows_of
 
 OPERATIONS: dict[Callable[[Device, Rows, Rows], Rows], Callable[[int, int], int]] = {
     rows.add: lambda a, b: a + b,
@@ -124,17 +125,35 @@ def test_products_too_long_for_transforms() -> None:
     assert ints_of(on, found) == [x * y for x, y in zip(a, b, strict=True)]
 
 
+def test_a_pool_with_long_ones() -> None:
+    rng = random.Random(5)
+    a, b = ([rng.getrandbits(rng.choice([40, 900])) + 1 for _ in range(40)] for _ in range(2))
+    codes = np.array([rng.randrange(len(Operation)) for _ in a], np.uint8)
+    on = device()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("LONG_SUM", "LONG_PRODUCT", "LONG_DIVISION"):
+            patch.setattr(long_rows, name, 10)
+        results, remainders = run_pool(on, codes, from_ints(a), from_ints(b))
+    wanted = [expected(Operation(c), x, y) for c, x, y in zip(codes, a, b, strict=True)]
+    assert remainders is not None
+    assert to_ints(results) == [w[0] for w in wanted]
+    assert to_ints(remainders) == [w[1] for w in wanted]
+
+
 def test_what_is_long() -> None:
     lengths = np.array([0, 1, 2000, 2048, 1 << 14, 1 << 20])
     shorter = np.minimum(lengths, 5000)
-    which = long_rows.which_are_long
-    assert which(Operation.ADD, lengths, shorter).tolist() == [False] * 4 + [True] * 2
-    assert which(Operation.MULTIPLY, shorter, lengths).tolist() == [False] * 3 + [True] * 3
-    assert which(Operation.MOD, lengths, shorter).tolist() == [False] * 3 + [True] * 3
-    assert not which(Operation.COMPARE, lengths, lengths).any()
+
+    def which(operation: Operation, a: Indices, b: Indices) -> list[bool]:
+        return long_rows.which_are_long(np.full(len(a), operation, np.uint8), a, b).tolist()
+
+    assert which(Operation.ADD, lengths, shorter) == [False] * 4 + [True] * 2
+    assert which(Operation.MULTIPLY, shorter, lengths) == [False] * 3 + [True] * 3
+    assert which(Operation.MOD, lengths, shorter) == [False] * 3 + [True] * 3
+    assert not any(which(Operation.COMPARE, lengths, lengths))
     many = np.full(1000, 5000)  # a warp each is quicker than the host
-    assert not which(Operation.GCD, many, many).any()
-    assert which(Operation.MULTIPLY, many, many).all()
+    assert not any(which(Operation.GCD, many, many))
+    assert all(which(Operation.MULTIPLY, many, many))
 
 
 def test_division_by_zero() -> None:

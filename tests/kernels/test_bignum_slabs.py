@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,20 +24,6 @@ SOURCE = Path(slabs.__file__).parent
 SMALL = 1 << 12  # bytes a piece of a transfer, so that small batches take several
 
 
-class Emulated(EmulatedDevice):
-    """Looks for a module's file only once."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._modules: dict[Any, Any] = {}
-
-    def module(self, source: Path, defines: Any) -> Any:
-        key = (source, *sorted(defines.items()))
-        if key not in self._modules:
-            self._modules[key] = super().module(source, defines)
-        return self._modules[key]
-
-
 def cuda() -> Device:
     from kernels.cuda import CudaDevice
 
@@ -50,7 +35,7 @@ def cuda() -> Device:
     params=["forward", "shuffled:1", pytest.param("cuda", marks=pytest.mark.gpu)],
 )
 def device(request: pytest.FixtureRequest) -> Device:
-    return cuda() if request.param == "cuda" else Emulated(order=request.param)
+    return cuda() if request.param == "cuda" else EmulatedDevice(order=request.param)
 
 
 def put(device: Device, values: list[int]) -> Slabs:
@@ -218,7 +203,7 @@ def test_rows_at_odd_places_come_back(device: Device) -> None:
 
 
 def test_memory_is_asked_for_before_it_is_taken() -> None:
-    device = Emulated(memory=1 << 16)
+    device = EmulatedDevice(memory=1 << 16)
     with pytest.raises(MemoryError, match=r"emulated: \d+,\d+ bytes are needed, 65,536 are free"):
         Transfer(device).put_slabs(from_ints([2**64 - 1] * 10000))
     with pytest.raises(MemoryError, match="needed"):
@@ -311,7 +296,7 @@ def shifted(value: int, by: int) -> int:
 
 
 def test_shifts_out_of_all_bounds() -> None:
-    device = Emulated(memory=1 << 20)
+    device = EmulatedDevice(memory=1 << 20)
     a = put(device, [0, -1, 2**200, -(2**200)])
     ends = np.iinfo(np.int64)
     low = slabs.shift(device, a, np.array([ends.min], np.int64))
@@ -398,7 +383,7 @@ def test_resize(device: Device) -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    device = Emulated()
+    device = EmulatedDevice()
     a, b = put(device, [1, 2, 3]), put(device, [1, 2])
     operations: list[Callable[[Device, Slabs, Slabs], object]] = [
         slabs.add,

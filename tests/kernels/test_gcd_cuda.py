@@ -8,7 +8,6 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,20 +23,6 @@ from tests.emulation import EmulatedDevice
 WIDTHS = (*gcd_device.CLASSES, 33, 182, 200)  # the last two: on either side of SHARED
 
 
-class Emulated(EmulatedDevice):
-    """Looks for a module's file only once."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._modules: dict[Any, Any] = {}
-
-    def module(self, source: Path, defines: Any) -> Any:
-        key = (source, *sorted(defines.items()))
-        if key not in self._modules:
-            self._modules[key] = super().module(source, defines)
-        return self._modules[key]
-
-
 @pytest.fixture(
     scope="module",
     params=["forward", "shuffled:1", pytest.param("cuda", marks=pytest.mark.gpu)],
@@ -47,7 +32,7 @@ def device(request: pytest.FixtureRequest) -> Device:
         from kernels.cuda import CudaDevice
 
         return CudaDevice()
-    return Emulated(order=request.param)
+    return EmulatedDevice(order=request.param)
 
 
 def put(device: Device, values: list[int]) -> Slabs:
@@ -112,7 +97,7 @@ def pairs_that_hurt(bits: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("words", WIDTHS)
 def test_pairs_that_hurt(device: Device, words: int) -> None:
     pairs = pairs_that_hurt(32 * words)
-    if isinstance(device, Emulated):
+    if isinstance(device, EmulatedDevice):
         if words > 32 and device.order.kind:
             pytest.skip("takes long: forward is enough")
         pairs = pairs[:: words // 8 if words > 64 else 1 if words in (2, 32) else 3]
@@ -199,7 +184,7 @@ def random_pairs(bits: int, count: int, seed: int = 1) -> tuple[list[int], list[
 
 @pytest.mark.parametrize("words", WIDTHS[:-2])
 def test_random_pairs(device: Device, words: int) -> None:
-    real = not isinstance(device, Emulated)
+    real = not isinstance(device, EmulatedDevice)
     check(device, *random_pairs(32 * words, 20000 if real else 64))
 
 

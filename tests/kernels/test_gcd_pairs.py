@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,20 +17,6 @@ from kernels.gcd import pairs
 from tests.emulation import EmulatedDevice
 
 
-class Emulated(EmulatedDevice):
-    """Looks for a module's file only once."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._modules: dict[Any, Any] = {}
-
-    def module(self, source: Path, defines: Any) -> Any:
-        key = (source, *sorted(defines.items()))
-        if key not in self._modules:
-            self._modules[key] = super().module(source, defines)
-        return self._modules[key]
-
-
 @pytest.fixture(
     scope="module",
     params=["forward", "shuffled:1", pytest.param("cuda", marks=pytest.mark.gpu)],
@@ -42,7 +26,7 @@ def device(request: pytest.FixtureRequest) -> Device:
         from kernels.cuda import CudaDevice
 
         return CudaDevice()
-    return Emulated(order=request.param)
+    return EmulatedDevice(order=request.param)
 
 
 def put(device: Device, values: list[int], bits: int = 0) -> Slabs:

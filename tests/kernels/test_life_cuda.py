@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -47,30 +47,15 @@ from tests.contracts import (
     unpack,
 )
 from tests.emulation import EmulatedDevice
-from tests.emulation.emulated import EmulatedModule
 
 LIFE, HIGH_LIFE = rule_of("B3/S23"), rule_of("B36/S23")
 # Each is compiled for itself; test_circuit.py has them all.
 FEW_RULES = {"HighLife": "B36/S23", "inverted Day & Night": "B0123478/S34678"}
 
 
-class Emulated(EmulatedDevice):
-    """Remembers its modules, as CudaDevice does: looking them up takes the compiler."""
-
-    def __init__(self, order: str) -> None:
-        super().__init__(order=order)
-        self._modules: dict[tuple[Path, frozenset[tuple[str, int | str]]], EmulatedModule] = {}
-
-    def module(self, source: Path, defines: Mapping[str, int | str]) -> EmulatedModule:
-        key = source, frozenset(defines.items())
-        if key not in self._modules:
-            self._modules[key] = super().module(source, defines)
-        return self._modules[key]
-
-
 @cache
 def device(order: str = "forward") -> Device:
-    return cast(Device, Emulated(order))  # its methods take its own buffers only
+    return cast(Device, EmulatedDevice(order=order))  # its methods take its own buffers only
 
 
 class EmulatedBackend(Backend):
@@ -279,7 +264,7 @@ def test_chain_of_more_cells_than_kernels_address() -> None:
 
 def test_device_memory_of_a_chain() -> None:
     """As device_bytes() tells, and all of it is given back."""
-    fresh = cast(Device, Emulated("forward"))
+    fresh = cast(Device, EmulatedDevice("forward"))
     shapes: list[Shape] = [(1024, 300, True), (700, 411, False)]
     shape, before = (1024, 60, True, 310), fresh.free_memory()
     arena = DeviceArena(fresh, shapes, 3, *LIFE, chain=shape)
@@ -316,7 +301,7 @@ def test_emulated_bands(nbytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_device_memory_of_an_arena(monkeypatch: pytest.MonkeyPatch) -> None:
     """As device_bytes() tells: no copy of the rows but a band, for each thread that has one."""
     monkeypatch.setattr(cuda, "BAND_BYTES", 1 << 12)
-    fresh = cast(Device, Emulated("forward"))
+    fresh = cast(Device, EmulatedDevice("forward"))
     shapes: list[Shape] = [(1024, 300, True), (700, 411, False)]
     before = fresh.free_memory()
     arena = DeviceArena(fresh, shapes, 3, *LIFE)

@@ -30,20 +30,6 @@ OPERATIONS: dict[Callable[[Any, Any], Any], Callable[..., rational.Ratios]] = {
 }
 
 
-class Emulated(EmulatedDevice):
-    """Looks for a module's file only once."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._modules: dict[Any, Any] = {}
-
-    def module(self, source: Path, defines: Any) -> Any:
-        key = (source, *sorted(defines.items()))
-        if key not in self._modules:
-            self._modules[key] = super().module(source, defines)
-        return self._modules[key]
-
-
 @pytest.fixture(
     scope="module",
     params=["forward", "shuffled:1", pytest.param("cuda", marks=pytest.mark.gpu)],
@@ -53,7 +39,7 @@ def device(request: pytest.FixtureRequest) -> Device:
         from kernels.cuda import CudaDevice
 
         return CudaDevice()
-    return Emulated(order=request.param)
+    return EmulatedDevice(order=request.param)
 
 
 def put(device: Device, values: list[Fraction]) -> rational.Ratios:

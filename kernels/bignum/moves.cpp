@@ -200,7 +200,7 @@ i64 shifted(u64* r, const Number& x, i64 by) {
     return length + 1;
 }
 
-void bind_words(nb::module_& m) {
+void bind_moves(nb::module_& m) {
     m.def("bignum_negate", &negate, nb::arg("a"), nb::arg("threads"), "-a.");
     m.def("bignum_absolute", &absolute, nb::arg("a"), nb::arg("threads"), "abs(a).");
     m.def("bignum_select", &select, nb::arg("mask"), nb::arg("a"), nb::arg("b"),

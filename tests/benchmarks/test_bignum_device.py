@@ -1,0 +1,34 @@
+"""The benchmark of arithmetic on a device, run small under emulation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks import bignum_device as benchmark
+from tests.emulation import EmulatedDevice
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> EmulatedDevice:
+    monkeypatch.setattr(benchmark, "MOST_BYTES", 1 << 14)
+    monkeypatch.setattr(benchmark, "RUN_SECONDS", 0.0)
+    return EmulatedDevice()
+
+
+def test_rows_of_the_table(small: EmulatedDevice) -> None:
+    chosen = [case for case in benchmark.cases() if case.bits[1] == 256]
+    rows = list(benchmark.measure(small, chosen, most=45))
+    assert [row.operation for row in rows] == ["add", "multiply", "multiply_add", "divmod", "gcd"]
+    assert all(row.count == 45 and row.took > 0 for row in rows)
+    assert benchmark.as_line(replace(rows[1], took=0.04)) == (
+        "| multiply | 256 | 45 | 0.0400 | 0.049 | 1.23 | 0.0300 | 75% |"
+    )
+    assert "| divmod | 512 by 256 |" in benchmark.as_line(rows[3])
+
+
+def test_wrong_results_are_no_row(small: EmulatedDevice) -> None:
+    case = replace(benchmark.cases()[0], python=lambda a, b: a - b)
+    with pytest.raises(benchmark.WrongResultError, match=r"add of \(256, 256\) bits, number 0"):
+        list(benchmark.measure(small, [case], most=5))
