@@ -89,8 +89,9 @@ divide(const u32* a_words, const u32* a_negative, u32 a_width, u32 a_form,
 #pragma unroll
         for (int j = 0; j < int(W); j++) {
             const int i = j - shift.words;
+            const u32 above = j + 1 < int(W) ? r[j + 1] : 0;
             if (i >= 0 && i < int(r_width))
-                r_words[i * STEP] = __funnelshift_r(r[j], j + 1 < int(W) ? r[j + 1] : 0, shift.bits);
+                r_words[i * STEP] = __funnelshift_r(r[j], above, shift.bits);
         }
         for (int i = int(W) - shift.words; i < int(r_width); i++) r_words[i * STEP] = 0;
         if (r_signed) store_signs(r_negative, k, left && b.negative);

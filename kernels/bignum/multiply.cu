@@ -4,8 +4,8 @@
 // product each, and each row hands out a finished word. A longer a is taken W words at a
 // time, the rows then being added to what the passes before left in memory.
 //
-// Macros: WIDTH, the even number W; SHORT 1 where a has no more words, nor b
-// with ADD; EXACT 1 where both have that many, and the result twice as many; ROWS, the words of b,
+// Macros: WIDTH, the even number W; SHORT 1 where a has no more words, nor b with ADD;
+// EXACT 1 where both have that many, and the result twice as many; ROWS, the words of b,
 // even, or 0 for any; ADD 1 for a b + c; SIGNS 1 where the result has signs.
 #include "words.hpp"
 
@@ -31,7 +31,7 @@
 namespace {
 
 constexpr u32 W = WIDTH;
-constexpr int AHEAD = ROWS ? ROWS : SHORT ? 4 : 8;  // words of b that are loaded before they are needed
+constexpr int AHEAD = ROWS ? ROWS : SHORT ? 4 : 8;  // words of b loaded before their time
 
 // Of the result, where it is, and what was seen while it was written.
 struct Out {

@@ -163,8 +163,10 @@ montgomery(const u32* a_words, const u32* a_negative, u32 a_width, u32 a_form,
                 const u32 bits = power ? bit_length(a) : 0;
                 const int steps = int(most(bits > length ? (bits - length + 31) / 32 : 0));
 #pragma unroll
-                for (int j = 0; j < n; j++)
-                    factor[j] = power ? shift(a, steps + j) : j == shift.words ? 1u << shift.bits : 0;
+                for (int j = 0; j < n; j++) {
+                    const u32 one = j == shift.words ? 1u << shift.bits : 0;
+                    factor[j] = power ? shift(a, steps + j) : one;
+                }
                 divisor.reduce(factor);
                 for (int i = steps; i-- > 0;) divisor.digit(factor, shift(a, i));
                 u32 left = 0;
@@ -182,36 +184,36 @@ montgomery(const u32* a_words, const u32* a_negative, u32 a_width, u32 a_form,
         for (int i = 0; i < 4; i++) inverse *= 2 - modulus[0] * inverse;
         inverse = 0 - inverse;
 
-        // The table, the digits and last a product by 1, which takes the 2^(32 W) away, all
-        // by the one place where it is multiplied: that is long.
-        load(factor, Long{table + n * STEP, n}, 0);
-        int entries = 2, squares = 0, at = (int(most(bit_length(e))) + window - 1) / window * window;
-        for (bool last = false; !last;) {
-            const u32* by = table + n * STEP;
-            const bool filling = entries < 1 << window;
-            if (!filling && entries == 1 << window) {
-                load(factor, Long{table, n}, 0);
-                entries++;
-                at -= window;
-            }
-            if (!filling && squares) {
-                store(own, factor);
-                by = own;
+        // Multiplied in turn: the entries of the table, squares and digits from the top, and
+        // last by 1, which takes the 2^(32 W) away; all in one place, for that is long.
+        bool filling = window > 1, last = false;
+        int entry = 2, squares = 0;
+        int at = (int(most(bit_length(e))) + window - 1) / window * window - window;
+        load(factor, Long{filling ? table + n * STEP : table, n}, 0);
+        while (!last) {
+            const u32* by = own;
+            if (filling) {
+                by = table + n * STEP;
+            } else if (squares) {
                 squares--;
-            } else if (!filling && at >= 0) {
+                store(own, factor);
+            } else if (at >= 0) {
                 const u32 digit = exponent_digit(e, at, window);
                 at -= window;
                 squares = at >= 0 ? window : 0;
                 if (!__any_sync(ALL, digit != 0)) continue;
                 by = table + int(digit) * n * STEP;
-            } else if (!filling) {
+            } else {
+                last = true;
 #pragma unroll
                 for (int j = 0; j < n; j++) own[j * STEP] = j == 0;
-                by = own;
-                last = true;
             }
             multiply(factor, by, modulus, inverse);
-            if (filling) store(table + entries++ * n * STEP, factor);
+            if (filling) {
+                store(table + entry++ * n * STEP, factor);
+                filling = entry < 1 << window;
+                if (!filling) load(factor, Long{table, n}, 0);
+            }
         }
         store(own, factor);
         bool negative = false;

@@ -57,6 +57,7 @@ private:
     void alone(const Result& out, i64 i, Found& found) const {
         ops.multiply(a, b, gmp(), out, i, i + 1, found);
     }
+    void prefetch(const Pair* pairs, i64 count, const Result& out) const;
     void together(const Pair* pairs, i64 count, const Result& out, u64* scratch,
                   Found& found) const;
 };
@@ -81,6 +82,17 @@ void Mixed::together(const Pair* pairs, i64 count, const Result& out, u64* scrat
                x[k].negative != y[k].negative, found);
 }
 
+// The caches fetch meanwhile what comes next: sorted, it lies anywhere.
+void Mixed::prefetch(const Pair* pairs, i64 count, const Result& out) const {
+    for (i64 k = 0; k < count; k++) {
+        const Number x = number(a, pairs[k].index), y = number(b, pairs[k].index);
+        const u64* product = room(out, pairs[k].index);
+        for (i64 j = 0; j < x.length; j += 8) __builtin_prefetch(x.words + j, 0, 2);
+        for (i64 j = 0; j < y.length; j += 8) __builtin_prefetch(y.words + j, 0, 2);
+        for (i64 j = 0; j < x.length + y.length; j += 8) __builtin_prefetch(product + j, 1, 2);
+    }
+}
+
 void Mixed::part(const Result& out, u64* scratch, i64 first, i64 last, Found& found) const {
     for (i64 start = first; start < last; start += WINDOW) {
         Pair pairs[WINDOW];
@@ -98,7 +110,8 @@ void Mixed::part(const Result& out, u64* scratch, i64 first, i64 last, Found& fo
             std::sort(pairs + k, pairs + std::min(k + BUCKET, count),
                       [](const Pair& x, const Pair& y) { return x.shorter < y.shorter; });
         for (i64 k = 0; k < count; k += LANES_COUNT) {
-            const i64 some = std::min(LANES_COUNT, count - k);
+            const i64 some = std::min(LANES_COUNT, count - k), next = k + some;
+            prefetch(pairs + next, std::min(LANES_COUNT, count - next), out);
             if (some >= LEAST)
                 together(pairs + k, some, out, scratch, found);
             else
