@@ -18,7 +18,7 @@ class Arithmetic(ABC, Generic[Batch]):
     """Operations on batches of integers, with the semantics of Python's int.
 
     Operands of one operation have the same count, or one of them has count 1 and stands
-    for all. Operands are never changed; results may share memory with nothing.
+    for all. Operands are never changed; what take() returns may share their memory.
     Precondition of divmod, floordiv, mod and powmod: first_zero() of the divisor is -1.
     """
 

@@ -31,8 +31,19 @@ constexpr i64 WINDOW = 2048, BUCKET = 128;
 constexpr i64 SHORTEST = 6;
 
 struct Pair {
-    i64 index, shorter, longer;
+    i64 index;
+    int shorter, longer;  // words, at most LANES_WIDEST
 };
+
+// By counting: comparisons would take a fifth of the time of the products.
+void sort_by(int Pair::*key, Pair* pairs, i64 count) {
+    Pair sorted[WINDOW];
+    int starts[LANES_WIDEST + 2] = {};
+    for (i64 k = 0; k < count; k++) starts[pairs[k].*key + 1]++;
+    for (i64 n = 0; n <= LANES_WIDEST; n++) starts[n + 1] += starts[n];
+    for (i64 k = 0; k < count; k++) sorted[starts[pairs[k].*key]++] = pairs[k];
+    std::copy(sorted, sorted + count, pairs);
+}
 
 struct Mixed {
     const BignumOps& ops;
@@ -67,7 +78,7 @@ void Mixed::together(const Pair* pairs, i64 count, const Result& out, u64* scrat
                      Found& found) const {
     Number x[LANES_COUNT] = {}, y[LANES_COUNT] = {};
     u64* rows[LANES_COUNT] = {};
-    i64 shorter = 0, longer = 0;
+    int shorter = 0, longer = 0;
     for (i64 k = 0; k < count; k++) {
         x[k] = number(a, pairs[k].index);
         y[k] = number(b, pairs[k].index);
@@ -100,15 +111,13 @@ void Mixed::part(const Result& out, u64* scratch, i64 first, i64 last, Found& fo
         for (i64 i = start; i < std::min(start + WINDOW, last); i++) {
             const i64 x = number(a, i).length, y = number(b, i).length;
             if (std::min(x, y) >= SHORTEST && std::max(x, y) <= LANES_WIDEST)
-                pairs[count++] = {i, std::min(x, y), std::max(x, y)};
+                pairs[count++] = {i, int(std::min(x, y)), int(std::max(x, y))};
             else
                 alone(out, i, found);
         }
-        std::sort(pairs, pairs + count,
-                  [](const Pair& x, const Pair& y) { return x.longer < y.longer; });
+        sort_by(&Pair::longer, pairs, count);
         for (i64 k = 0; k < count; k += BUCKET)
-            std::sort(pairs + k, pairs + std::min(k + BUCKET, count),
-                      [](const Pair& x, const Pair& y) { return x.shorter < y.shorter; });
+            sort_by(&Pair::shorter, pairs + k, std::min(BUCKET, count - k));
         for (i64 k = 0; k < count; k += LANES_COUNT) {
             const i64 some = std::min(LANES_COUNT, count - k), next = k + some;
             prefetch(pairs + next, std::min(LANES_COUNT, count - next), out);
