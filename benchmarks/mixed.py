@@ -6,7 +6,7 @@ Nanoseconds a computation by operation, mean length in 32-bit words and standard
 as a part of it: a thread to a computation, a warp to one, and what the library chooses;
 sorting included, transfers not. Then a pool of six operations at once. `products` are
 nanoseconds for 1024 products of words. --long: a single long computation by the ways
-there are, microseconds; where they cross is what kernels/bignum/long_rows.py decides by.
+there are, microseconds: where they cross, the limits in kernels/bignum/long_rows.py belong.
 """
 
 from __future__ import annotations

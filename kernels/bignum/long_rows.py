@@ -26,7 +26,7 @@ from .pool import Operation, Operations
 from .ref import ReferenceArithmetic
 from .slabs import get_mask, put_mask, upload
 
-# In 32-bit words. Measured: python -m benchmarks.mixed --long
+# In 32-bit words. Estimates, not yet measured: benchmarks/mixed.py --long shows where they cross.
 LONG_SUM = 1 << 14  # of the longer operand: from here on many warps add it
 LONG_PRODUCT = 1 << 11  # of the shorter operand: from here on transforms are quicker
 LONG_DIVISION = 1 << 11  # of the shorter operand: left to the host, if so few are
