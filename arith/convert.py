@@ -55,7 +55,8 @@ def lowest_words(numbers: Numbers) -> tuple[Words64, Mask]:
     if numbers.dense:
         words = limbs_of(numbers)
         low = words[:, 0] if words.shape[1] else np.zeros(len(words), np.uint64)
-        return low, words[:, 1:].any(axis=1)
+        large: Mask = np.asarray(words[:, 1:].any(axis=1))
+        return low, large
     # Not by limbs_of(), which has room for the longest number in every row.
     starts, lengths = numbers.start_array(), numbers.length_array()
     low, more = np.zeros(len(starts), np.uint64), np.zeros(len(starts), np.bool_)

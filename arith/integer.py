@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -320,7 +320,7 @@ class IntArray:
 
     def __rdivmod__(self, other: Other) -> tuple[IntArray, IntArray]:
         if not operators.known(other):
-            return NotImplemented
+            return cast("tuple[IntArray, IntArray]", NotImplemented)
         return operators.quotient_and_remainder(IntArray, other, self)
 
     def __pow__(self, exponents: Other, moduli: Other | None = None) -> IntArray:

@@ -12,6 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import gmpy2
@@ -19,7 +20,9 @@ import gmpy2
 FORMATS = ("auto", "pem", "der", "openssh", "lines", "decimal", "hex")
 MOST_BITS = 1 << 20  # of a modulus
 
-_PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----(.*?)(-----END \1-----|\Z)", re.DOTALL)
+_PEM = re.compile(
+    rb"-----BEGIN ([A-Z0-9 ]+)-----(.*?)(-----END \1-----|(?=-----BEGIN )|\Z)", re.DOTALL
+)
 _SSH = re.compile(r"(?:^|\s)((?:ssh|ecdsa|sk)-[A-Za-z0-9@.-]+)\s+(AAAA[A-Za-z0-9+/]+=*)(?=\s|$)")
 _PRIVATE_DER = re.compile(rb"\x30(?:[\x00-\x7f]|\x81.|\x82..|\x83...)\x02\x01[\x00\x01]", re.DOTALL)
 _DIGITS = {10: frozenset("0123456789"), 16: frozenset("0123456789abcdefABCDEF")}
@@ -27,17 +30,22 @@ _BITS_PER_DIGIT = {10: 3.3219, 16: 4.0}
 
 
 class KeyFileError(ValueError):
-    """A file that holds no keys, or one of them damaged: one line, with file and line."""
+    """A file that holds no keys, or what is none: one line, with file and line."""
+
+
+class UnreadableKeyError(KeyFileError):
+    """A key that is damaged or too long, or that `cryptography` refuses (an exponent of 1)."""
 
 
 @dataclass(slots=True)
 class Keys:
     """moduli[i] was found at sources[i], "FILE" or "FILE:LINE"; others, what was passed over:
-    how many keys of each other kind."""
+    how many keys of each other kind; unreadable, a line for each key that cannot be read."""
 
     moduli: list[int] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     others: Counter[str] = field(default_factory=Counter)
+    unreadable: list[str] = field(default_factory=list)
 
     def add(self, data: bytes, name: str, kind: str = "auto") -> None:
         """The keys in `data`; name: of its file, for sources and messages.
@@ -45,34 +53,45 @@ class Keys:
         kind: one of FORMATS. lines: numbers in decimal, or hex where they begin with 0x or
         have a letter; decimal and hex: all of them that. openssh: as in authorized_keys or
         known_hosts. auto: what it looks like; OpenSSH keys and numbers may be mixed.
-        Raises KeyFileError where there is neither a key nor a number.
+        A key that cannot be read is noted, and does not lose the others.
+        Raises KeyFileError where there is neither a key nor a number, and where a line or
+        a private key is not to be read; UnreadableKeyError where no key can be.
         """
         if kind == "auto":
             kind = _kind_of(data)
         if kind in ("pem", "der"):
             _need_cryptography(name)
-        before = len(self.moduli) + self.others.total()
+        before, noted = len(self.moduli) + self.others.total(), len(self.unreadable)
         if kind == "pem":
             self._add_pem(data, name)
         elif kind == "der":
-            self._take(_der_key(data, name), name)
+            self._take(lambda: _der_key(data, name), name)
         else:
             self._add_lines(data, name, kind)
-        if len(self.moduli) + self.others.total() == before:
-            raise KeyFileError(f"{name}: there is no key and no number in it")
+        if len(self.moduli) + self.others.total() > before:
+            return
+        if len(self.unreadable) > noted:
+            first = self.unreadable[noted]
+            del self.unreadable[noted:]
+            raise UnreadableKeyError(first)
+        raise KeyFileError(f"{name}: there is no key and no number in it")
 
-    def _take(self, key: Any, source: str) -> None:
-        """A key as `cryptography` has it."""
+    def _take(self, reader: Callable[[], Any], source: str) -> None:
+        """What reader() returns: a key as `cryptography` has it, or what it is instead."""
         from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
-        if not isinstance(key, RSAPublicKey):
-            self.others[key if isinstance(key, str) else _kind_name(key)] += 1
-            return
-        self._number(key.public_numbers().n, source)
+        try:
+            key = reader()
+            if isinstance(key, RSAPublicKey):
+                self._number(key.public_numbers().n, source)
+            else:
+                self.others[key if isinstance(key, str) else _kind_name(key)] += 1
+        except UnreadableKeyError as error:
+            self.unreadable.append(str(error))
 
     def _number(self, modulus: int, source: str) -> None:
         if modulus.bit_length() > MOST_BITS:
-            raise KeyFileError(
+            raise UnreadableKeyError(
                 f"{source}: a modulus of {modulus.bit_length():,} bits; at most {MOST_BITS:,}"
             )
         self.moduli.append(modulus)
@@ -84,11 +103,12 @@ class Keys:
             row += data.count(b"\n", at, block.start())
             at = block.start()
             label, source = block[1].decode(), f"{name}:{row}"
-            if not block[3]:
-                raise KeyFileError(f"{source}: the {label} that begins here has no end")
             if label.endswith("PRIVATE KEY"):
                 raise _private(source)
-            self._take(_pem_key(label, block[0], source), source)
+            if not block[3]:
+                self.unreadable.append(f"{source}: the {label} that begins here has no end")
+                continue
+            self._take(partial(_pem_key, label, block[0], source), source)
 
     def _add_lines(self, data: bytes, name: str, kind: str) -> None:
         for row, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
@@ -99,7 +119,7 @@ class Keys:
             found = _SSH.search(line) if kind in ("auto", "openssh") else None
             if found:
                 _need_cryptography(source)
-                self._take(_ssh_key(found[1], found[2], source), source)
+                self._take(partial(_ssh_key, found[1], found[2], source), source)
             elif kind == "openssh":
                 raise KeyFileError(f"{source}: this is no OpenSSH public key")
             else:
@@ -186,7 +206,9 @@ def _der_key(data: bytes, source: str) -> Any:
             return _read(reader, "DER key", source)
         except KeyFileError:
             continue
-    raise KeyFileError(f"{source}: neither a public key nor a certificate, nor a request for one")
+    raise UnreadableKeyError(
+        f"{source}: neither a public key nor a certificate, nor a request for one"
+    )
 
 
 def _ssh_key(kind: str, encoded: str, source: str) -> Any:
@@ -210,7 +232,7 @@ def _read(reader: Callable[[], Any], what: str, source: str) -> Any:
             return what
         except ValueError as error:
             reason = " ".join(str(error).split()).partition(". ")[0]
-            raise KeyFileError(f"{source}: this {what} cannot be read: {reason}") from None
+            raise UnreadableKeyError(f"{source}: this {what} cannot be read: {reason}") from None
 
 
 def _kind_name(key: Any) -> str:

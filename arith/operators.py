@@ -130,7 +130,7 @@ def shifts(direction: int) -> tuple[Operation, Operation]:
     return left, right
 
 
-def comparison(holds: Callable[[Any, int], Any]) -> Callable[[IntArray, Any], Bools]:
+def comparison(holds: Callable[[Any, Any], Any]) -> Callable[[IntArray, Any], Bools]:
     def compare(self: IntArray, other: Any) -> Bools:
         if isinstance(other, Real) and not isinstance(other, Integral):
             return between(self, other)
@@ -148,15 +148,12 @@ def comparison(holds: Callable[[Any, int], Any]) -> Callable[[IntArray, Any], Bo
         if below == other:
             return compare(self, below)
         # Numbers up to `below` are less than the other, all others more; none is equal.
-        return np.where(compare_low(self, below), holds(-1, 0), holds(1, 0)).astype(np.bool_)
+        engine, (x, y), _ = meet(type(self), self, below)
+        less = engine.compare(x, y) <= 0
+        result: Bools = np.where(less, holds(-1, 0), holds(1, 0)).astype(np.bool_)
+        return result
 
     return compare
-
-
-def compare_low(array: IntArray, most: int) -> Bools:
-    engine, (x, y), _ = meet(type(array), array, most)
-    result: Bools = engine.compare(x, y) <= 0
-    return result
 
 
 def _small(engine: engines.Engine, batch: Any) -> npt.NDArray[np.int64]:

@@ -3,7 +3,8 @@
 An IntArray is a group (the root for IntArray.save) with the attribute `type` =
 "IntArray", and 1-D datasets: `limbs` uint64, the words of all numbers, the lowest
 first; `lengths` int64, words of each; `negative` uint8, 8 signs to a byte, the first in
-the lowest bit, left out where no number is negative.
+the lowest bit, left out where no number is negative. The attribute `digest` is XXH3 of
+limbs, lengths and signs, each hashed with the digest before it as the seed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import h5py
 import numpy as np
+import xxhash
 
 from kernels.memory import available_memory
 
@@ -58,8 +60,18 @@ def _write(group: Any, array: IntArray) -> None:
     group.attrs["type"] = TYPE
     group.create_dataset("limbs", data=packed.words, dtype="<u8")
     group.create_dataset("lengths", data=packed.lengths, dtype="<i8")
+    signs = np.zeros(0, np.uint8)
     if packed.negative is not None:
-        group.create_dataset("negative", data=np.packbits(packed.negative, bitorder="little"))
+        signs = np.packbits(packed.negative, bitorder="little")
+        group.create_dataset("negative", data=signs)
+    group.attrs["digest"] = _digest(packed.words, packed.lengths, signs)
+
+
+def _digest(*parts: Any) -> np.uint64:
+    digest = 0
+    for part in parts:
+        digest = xxhash.xxh3_64_intdigest(part.view(np.uint8), seed=digest)
+    return np.uint64(digest)
 
 
 def load(
@@ -90,13 +102,17 @@ def _read(group: Any) -> IntArray:
     counts = lengths[:]
     convert.check_lengths(counts, len(limbs))
     _check_room(group, limbs.nbytes + limbs.nbytes // 8)
-    negative = None
+    signs, negative = np.zeros(0, np.uint8), None
     if "negative" in group:
         bits = _dataset(group, "negative", "u1")
         if len(bits) != -(-len(lengths) // 8):
             raise ValueError(f"{len(bits)} bytes of signs for {len(lengths)} numbers")
-        negative = np.unpackbits(bits[:], count=len(lengths), bitorder="little").view(np.bool_)
-    return IntArray.from_numbers(convert.ragged(limbs[:], counts, negative))
+        signs = bits[:]
+        negative = np.unpackbits(signs, count=len(lengths), bitorder="little").view(np.bool_)
+    words = limbs[:]
+    if group.attrs.get("digest") != _digest(words, counts, signs):
+        raise ValueError("the numbers are damaged: their digest is another")
+    return IntArray.from_numbers(convert.ragged(words, counts, negative))
 
 
 def _check_room(group: Any, nbytes: int) -> None:

@@ -47,21 +47,16 @@ def writing(path: str) -> Iterator[BinaryIO]:
         return
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):
-        with one_line_errors(path):
-            stream = open(target, "wb")  # noqa: SIM115
-        with stream:
+        with one_line_errors(path), open(target, "wb") as stream:
             yield stream
         return
     draft = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
     try:
         with one_line_errors(path):
-            stream = open(draft, "xb")  # noqa: SIM115
-        with stream:
-            yield stream
-            with one_line_errors(path):
+            with open(draft, "xb") as stream:
+                yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-        with one_line_errors(path):
             with contextlib.suppress(FileNotFoundError):
                 os.chmod(draft, stat.S_IMODE(os.stat(target).st_mode))
             os.replace(draft, target)

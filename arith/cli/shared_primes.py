@@ -12,7 +12,7 @@ import click
 from arith.cli.files import one_line_errors, reading, shown
 from arith.cli.progress import bar
 from arith.factors import BACKENDS, Finding, Kind, StoredModuli, save_moduli, shared_factors
-from arith.keys import FORMATS, KeyFileError, Keys
+from arith.keys import FORMATS, KeyFileError, Keys, UnreadableKeyError
 
 _SHOWN = 4  # places in a line of the table
 _MEANING = {
@@ -61,10 +61,12 @@ def command(
     FILES hold public keys, certificates or requests in PEM (many in one file, too) or DER,
     OpenSSH keys as in authorized_keys and known_hosts, or moduli, one a line: decimal, or
     hex where they begin with 0x or have a letter. Keys of other kinds are counted and
-    passed over, private keys refused. It says what is shared; it derives no keys.
+    passed over, those that cannot be read named, private keys refused. It says what is
+    shared; it derives no keys.
 
     \b
-    Exit codes: 0 nothing found, 1 something found, 2 bad input.
+    Exit codes: 0 nothing found, 1 something found, 2 bad input, also where nothing was
+    found but some keys could not be read.
     """
     keys = _read(files, kind, quiet=as_json)
     try:
@@ -84,7 +86,9 @@ def command(
         click.echo(json.dumps(_facts(keys, names, found)))
     else:
         _tell(keys, names, found)
-    return 1 if found else 0
+    if found:
+        return 1
+    return 2 if keys.unreadable else 0
 
 
 def _read(files: Sequence[str], kind: str, quiet: bool) -> Keys:
@@ -97,8 +101,12 @@ def _read(files: Sequence[str], kind: str, quiet: bool) -> Keys:
                 data = stream.read()
             try:
                 keys.add(data, shown(path), kind)
+            except UnreadableKeyError as error:
+                keys.unreadable.append(str(error))
             except KeyFileError as error:
                 raise click.ClickException(str(error)) from None
+    if keys.unreadable and not keys.moduli and not keys.others:
+        raise click.ClickException(keys.unreadable[0])
     return keys
 
 
@@ -112,6 +120,7 @@ def _facts(keys: Keys, names: Sequence[str], found: Sequence[Finding]) -> dict[s
     return {
         "moduli": len(keys.moduli),
         "passed_over": dict(keys.others),
+        "unreadable": keys.unreadable,
         "findings": [
             {
                 "kind": str(each.kind),
@@ -125,6 +134,8 @@ def _facts(keys: Keys, names: Sequence[str], found: Sequence[Finding]) -> dict[s
 
 
 def _tell(keys: Keys, names: Sequence[str], found: Sequence[Finding]) -> None:
+    for line in keys.unreadable:
+        click.echo(f"arith: {line}", err=True)
     if keys.others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in keys.others.most_common())
         click.echo(f"arith: passed over what is no RSA key: {kinds}", err=True)

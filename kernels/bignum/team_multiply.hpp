@@ -127,7 +127,7 @@ TEAM_FN bool multiply(const Team<T>& team, const u32* a, u32 a_tiles, const u32*
     Column column;
     column.start(false);
     Handed last = {};
-    bool reached = false;
+    u32 reached = 0;  // what is above is zero
     const u32 blocks = a_tiles && b_tiles ? a_tiles + b_tiles : 0;
     for (u32 first = 0; team.any(first < blocks); first += T) {
         const u32 k = first + team.rank;
@@ -146,13 +146,12 @@ TEAM_FN bool multiply(const Team<T>& team, const u32* a, u32 a_tiles, const u32*
                 *reinterpret_cast<uint4*>(r + k * TILE + i) =
                     make_uint4(four[0], four[1], four[2], four[3]);
         }
-        if (top / TILE == k) {
 #pragma unroll
-            for (u32 i = 0; i < TILE; i++) reached |= top % TILE == i && column.sum[i];
-        }
+        for (u32 i = 0; i < TILE; i++)  // no choice of one of them, or all lie in memory
+            reached |= k * TILE + i >= top ? column.sum[i] : 0;
         column.start(T == 1);
     }
-    return team.votes(reached);
+    return team.votes(reached != 0);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ import operator
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -135,6 +136,29 @@ def test_shared_primes_refuses_bad_input(arith, tmp_path) -> None:
     refused(arith("shared-primes", good, "--save", tmp_path / "no" / "set"), "No such file")
     refused(arith("shared-primes"), "Missing argument.*--help")
     refused(arith("shared-primes", "-", stdin=b""), "standard input: there is no key")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
+def test_a_full_device_is_named(arith, tmp_path) -> None:
+    a = write(tmp_path / "a", 1, 2)
+    refused(arith("eval", "neg", a, "-o", "/dev/full"), "^arith: /dev/full: No space left")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_keys_that_cannot_be_read_are_told(arith, tmp_path) -> None:
+    pytest.importorskip("cryptography")
+    bad = tmp_path / "bad.pem"
+    bad.write_text("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n")
+    says = f"arith: {bad}:1: this public key cannot be read"
+    done = arith("shared-primes", bad, write(tmp_path / "a", 15, 77))
+    assert (done.code, done.out) == (2, "2 moduli: nothing shared\n")
+    assert done.err.startswith(says)
+    done = arith("shared-primes", write(tmp_path / "b", 15, 21), bad, "--json")
+    assert (done.code, done.err) == (1, "")
+    facts = json.loads(done.out)
+    assert facts["unreadable"][0].startswith(f"{bad}:1: this public key cannot be read")
+    assert [each["value"] for each in facts["findings"]] == ["0x3"]
+    refused(arith("shared-primes", bad, bad), "bad.pem:1: this public key cannot be read")
 
 
 def test_keys_of_other_kinds_are_told(arith, tmp_path) -> None:

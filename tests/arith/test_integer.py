@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import pickle
+import re
+import stat
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arith
+import arith.memory
 from arith import IntArray
 from tests.strategies import integers_that_hurt
 
@@ -180,9 +185,21 @@ def test_operators_refuse_what_is_no_integer() -> None:
                 operation(a, other)
             with pytest.raises(TypeError, match="unsupported operand"):
                 operation(other, a)
+    for other in ("x", None, 2j):
         with pytest.raises(TypeError):
             a < other  # type: ignore[operator]  # noqa: B015
     assert (a == "x") is False
+
+
+@given(lists, st.one_of(st.floats(), st.fractions(), st.integers().map(float)))
+def test_comparisons_with_what_is_no_integer_are_exact(values: list[int], other: Any) -> None:
+    values = [*values, 2**53 + 1, -(2**53) - 1, 2**1025]
+    for compare in COMPARISONS:
+        expected = [compare(x, other) for x in values]
+        for scalar in (other, np.float64(other)) if isinstance(other, float) else (other,):
+            result = compare(IntArray(values), scalar)
+            assert result.dtype == np.bool_
+            assert result.tolist() == expected
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64, np.uint64])
@@ -468,3 +485,141 @@ class TestFunctions:
             arith.add([1, 2], 1, where=[1, 0])
         with pytest.raises(ValueError, match="mask"):
             arith.add([1, 2], 1, where=[True])
+
+
+def test_numpy_scalars_and_their_indices() -> None:
+    a = IntArray([2**70, -1, 5])
+    assert (a + np.bool_(True)).to_ints() == [2**70 + 1, 0, 6]
+    assert (np.uint64(2**64 - 1) - a)[2] == 2**64 - 6
+    assert (np.array(2) * a)[1] == -2
+    assert a[np.array(1)] == -1
+    with pytest.raises(ValueError, match="a masked number has no value"):
+        IntArray(np.ma.array([1, 2], mask=[False, True]))
+
+
+def test_what_is_no_array() -> None:
+    a = IntArray([1])
+    with pytest.raises(TypeError, match=r"^an IntArray is wanted at index 1, not list$"):
+        IntArray.concatenate([a, [1]])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"^limbs are a numpy array, not list$"):
+        IntArray.from_limbs([[1]])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^text or bytes are wanted, not int$"):
+        IntArray.from_lines(10**9)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^line 1, column 1: .* is no digit$"):
+        IntArray.from_lines("\ud800")
+
+
+def test_an_index_is_that_of_the_whole_array_where_only_a_part_is_computed() -> None:
+    mask = np.array([False, True, True])
+    for operation in (arith.floor_divide, arith.remainder, arith.divmod):
+        with pytest.raises(ZeroDivisionError, match=r"^division by zero at index 2$"):
+            operation([1, 1, 1], [0, 1, 0], where=mask)
+    with pytest.raises(ValueError, match=r"^the number at index 1 is negative$"):
+        arith.isqrt([-1, -1, 4], where=mask)
+
+
+def test_what_out_may_be() -> None:
+    a = IntArray([5, 6])
+    for wrong in ([1, 2], np.zeros(2, np.int64), (a,)):
+        with pytest.raises(TypeError, match="out is an IntArray, not "):
+            arith.add(a, 1, out=wrong)  # type: ignore[arg-type]
+    for pair in (a, (a,), (a, None, None)):
+        with pytest.raises(TypeError, match="out is a pair of IntArrays"):
+            arith.divmod(a, 2, out=pair)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="in the same IntArray"):
+        arith.divmod(a, 2, out=(a, a))
+    with pytest.raises(ValueError, match=r"^a mask \(2,\) for IntArrays of length 1$"):
+        arith.add(1, 2, where=np.array([True, False]))
+    assert a.to_ints() == [5, 6]
+    assert arith.add(np.array(1), a).to_ints() == [6, 7]
+    assert arith.add(a, a, where=np.array([False, True]), out=a) is a
+    assert a.to_ints() == [5, 12]
+
+
+def test_one_long_number_among_many_is_not_taken_for_many() -> None:
+    values = [1 << (1 << 20), *[3] * 300_000]  # as long as the first, they had 39 GB
+    a = IntArray(values)
+    assert (a * 2).sum() == 2 * (values[0] + 900_000)
+    assert (a.lcm(3) == [3 * values[0], *values[1:]]).all()
+    assert a.max() == values[0]
+    counts = IntArray([1 << (1 << 20), *[1] * 300_000])
+    assert (IntArray([0, *[3] * 300_000]) << counts).sum() == 6 * 300_000
+    with pytest.raises(OverflowError, match="at index 0 leaves int64"):
+        a.to_numpy()
+    assert next(iter(a)) == values[0]
+
+
+def test_room_that_is_not_there_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arith.memory, "available_memory", lambda: 1 << 29)
+    a = IntArray([1 << (1 << 20), *[3] * 300_000])
+    for refused in (
+        a.limbs,
+        lambda: a.to_bytes(1 << 18),
+        lambda: IntArray([1]).to_bytes(1 << 33),
+        lambda: IntArray([1])[np.zeros(10**6, np.int64)].lcm(1 << (1 << 20)),
+        lambda: a[np.zeros(10**4, np.int64)].to_ints(),
+        lambda: pickle.dumps(a[np.zeros(10**4, np.int64)]),
+    ):
+        with pytest.raises(MemoryError, match=r"needs about [\d,]+ bytes, 536,870,912 are"):
+            refused()
+
+
+@given(st.lists(st.one_of(numbers, st.integers(0, 3)), min_size=1, max_size=8), st.integers(1, 60))
+def test_the_least_and_the_greatest_of_many(values: list[int], times: int) -> None:
+    a = IntArray(values * times)
+    assert (a.min(), a.max()) == (min(values), max(values))
+    longest = max(abs(x).bit_length() for x in values)
+    close = [(-1 if i % 2 else 1) * ((1 << longest + 90) + x) for i, x in enumerate(values)] * times
+    for each in (IntArray(close), -IntArray(close), IntArray(close)[::-1]):
+        assert (each.min(), each.max()) == (min(each.to_ints()), max(each.to_ints()))
+
+
+def test_what_limbs_returns_cannot_change_the_numbers() -> None:
+    limbs, negative = IntArray([-5, 3]).limbs()
+    assert negative is not None
+    assert not limbs.flags.writeable
+    assert not negative.flags.writeable
+
+
+def test_a_file_that_is_damaged_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    IntArray([2**100, -7, 0]).save(path)
+
+    def load_with(change: Callable[[Any], None]) -> str:
+        IntArray([2**100, -7, 0]).save(path)
+        with h5py.File(path, "r+") as file:
+            change(file)
+        with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: ") as caught:
+            IntArray.load(path)
+        return str(caught.value)
+
+    def flip(file: Any) -> None:
+        file["limbs"][1] ^= np.uint64(8)
+
+    def sign(file: Any) -> None:
+        file["negative"][0] = 3
+
+    def enormous(file: Any) -> None:
+        del file["limbs"]
+        file.create_dataset("limbs", shape=(1 << 50,), dtype="<u8", chunks=(1024,))
+
+    def lengths(file: Any) -> None:
+        file["lengths"][:] = [4, -1, 0]
+
+    assert "damaged" in load_with(flip)
+    assert "damaged" in load_with(sign)
+    assert "do not add up" in load_with(enormous)
+    assert "do not add up" in load_with(lengths)
+    for values in ([], [0], [5]):
+        IntArray(values).save(path)
+        assert IntArray.load(path).to_ints() == values
+
+
+def test_nothing_is_put_in_the_place_of_what_is_no_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for place in (pipe, tmp_path):
+        with pytest.raises(OSError, match="this is no regular file"):
+            IntArray([1]).save(place)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert [each.name for each in tmp_path.iterdir()] == ["pipe"]

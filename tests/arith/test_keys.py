@@ -232,6 +232,20 @@ def test_rubbish_is_refused_or_read(data: bytes, start: bytes) -> None:
     assert keys.moduli
 
 
+def test_a_key_that_cannot_be_read_does_not_lose_the_others() -> None:
+    good, weak = pem("RSA PUBLIC KEY", pkcs1(35)), pem("RSA PUBLIC KEY", pkcs1(2**1024 + 1, 1))
+    long = pem("RSA PUBLIC KEY", pkcs1(2**MOST_BITS + 1))
+    cut = good[: len(good) // 2] + b"\n"
+    keys = read(b"".join([good, weak, long, cut, good, cut]))
+    assert keys.moduli == [35, 35]
+    lines = [line.partition(": ")[2][:30] for line in keys.unreadable]
+    assert [line.split()[0] for line in lines] == ["this", "a", "the", "the"]
+    assert all(re.match(r"file:\d+: ", line) for line in keys.unreadable)
+    keys = read(ssh(35) + b"\nssh-rsa AAAAB3NzaC1yc2E= x\n" + ssh(77) + b"\n")
+    assert keys.moduli == [35, 77]
+    assert [line[:8] for line in keys.unreadable] == ["file:2: "]
+
+
 def test_the_longest_modulus_is_read() -> None:
     assert read(b"0x" + b"f" * (MOST_BITS // 4)).moduli == [2**MOST_BITS - 1]
 

@@ -264,7 +264,7 @@ def test_chain_of_more_cells_than_kernels_address() -> None:
 
 def test_device_memory_of_a_chain() -> None:
     """As device_bytes() tells, and all of it is given back."""
-    fresh = cast(Device, EmulatedDevice("forward"))
+    fresh = cast(Device, EmulatedDevice(order="forward"))
     shapes: list[Shape] = [(1024, 300, True), (700, 411, False)]
     shape, before = (1024, 60, True, 310), fresh.free_memory()
     arena = DeviceArena(fresh, shapes, 3, *LIFE, chain=shape)
@@ -301,7 +301,7 @@ def test_emulated_bands(nbytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_device_memory_of_an_arena(monkeypatch: pytest.MonkeyPatch) -> None:
     """As device_bytes() tells: no copy of the rows but a band, for each thread that has one."""
     monkeypatch.setattr(cuda, "BAND_BYTES", 1 << 12)
-    fresh = cast(Device, EmulatedDevice("forward"))
+    fresh = cast(Device, EmulatedDevice(order="forward"))
     shapes: list[Shape] = [(1024, 300, True), (700, 411, False)]
     before = fresh.free_memory()
     arena = DeviceArena(fresh, shapes, 3, *LIFE)
