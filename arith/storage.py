@@ -1,10 +1,11 @@
 """Arrays of numbers in HDF5 files.
 
 An IntArray is a group (the root for IntArray.save) with the attribute `type` =
-"IntArray", and 1-D datasets: `limbs` uint64, the words of all numbers, the lowest
-first; `lengths` int64, words of each; `negative` uint8, 8 signs to a byte, the first in
-the lowest bit, left out where no number is negative. The attribute `digest` is XXH3 of
-limbs, lengths and signs, each hashed with the digest before it as the seed.
+"IntArray", a string of fixed length, and 1-D datasets: `limbs` uint64, the words of all
+numbers, the lowest first; `lengths` int64, words of each; `negative` uint8, 8 signs to a
+byte, the first in the lowest bit, left out where no number is negative. The attribute
+`digest` is XXH3 of limbs, lengths and signs, each hashed with the digest before it as
+the seed.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def save(path: str | os.PathLike[str], arrays: Mapping[str, IntArray], kind: str
     draft = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
     try:
         with h5py.File(draft, "w") as file:
-            file.attrs["type"] = kind
+            file.attrs["type"] = np.bytes_(kind)
             for name, array in arrays.items():
                 _write(file.require_group(name) if name else file, array)
         descriptor = os.open(draft, os.O_RDONLY)
@@ -57,7 +58,7 @@ def save(path: str | os.PathLike[str], arrays: Mapping[str, IntArray], kind: str
 
 def _write(group: Any, array: IntArray) -> None:
     packed = convert.pack(array.numbers())
-    group.attrs["type"] = TYPE
+    group.attrs["type"] = np.bytes_(TYPE)
     group.create_dataset("limbs", data=packed.words, dtype="<u8")
     group.create_dataset("lengths", data=packed.lengths, dtype="<i8")
     signs = np.zeros(0, np.uint8)
@@ -86,8 +87,7 @@ def load(
         pass  # a plain OSError for what is missing or may not be read
     try:
         with h5py.File(where, "r") as file:
-            found = file.attrs.get("type")
-            if not isinstance(found, str) or found != kind:
+            if _attribute(file, "type", "S") != kind.encode():
                 raise ValueError(f"no {kind} is stored in it")
             return {name: _read(file[name] if name else file) for name in names}
     except (ValueError, KeyError, OSError, RuntimeError, TypeError) as error:
@@ -110,7 +110,7 @@ def _read(group: Any) -> IntArray:
         signs = bits[:]
         negative = np.unpackbits(signs, count=len(lengths), bitorder="little").view(np.bool_)
     words = limbs[:]
-    if group.attrs.get("digest") != _digest(words, counts, signs):
+    if _attribute(group, "digest", "u") != _digest(words, counts, signs):
         raise ValueError("the numbers are damaged: their digest is another")
     return IntArray.from_numbers(convert.ragged(words, counts, negative))
 
@@ -118,6 +118,17 @@ def _read(group: Any) -> IntArray:
 def _check_room(group: Any, nbytes: int) -> None:
     if nbytes > (free := available_memory()):
         raise MemoryError(f"{group.file.filename}: {nbytes:,} bytes, {free:,} are available")
+
+
+def _attribute(group: Any, name: str, kind: str) -> Any:
+    """None where there is none of that kind.
+
+    Strings of variable length lie in a heap, and HDF5 can loop for ever in one that is damaged.
+    """
+    if name not in group.attrs or group.attrs.get_id(name).dtype.kind != kind:
+        return None
+    value = group.attrs[name]
+    return value if np.ndim(value) == 0 else None
 
 
 def _dataset(group: Any, name: str, dtype: str) -> Any:

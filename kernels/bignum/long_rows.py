@@ -26,8 +26,8 @@ from .pool import Operation, Operations
 from .ref import ReferenceArithmetic
 from .slabs import get_mask, put_mask, upload
 
-# In 32-bit words. Estimates, not yet measured: benchmarks/mixed.py --long shows where they cross.
-LONG_SUM = 1 << 14  # of the longer operand: from here on many warps add it
+# In 32-bit words; where the two ways cross by `python -m benchmarks.mixed --long` on an H200.
+LONG_SUM = 1 << 20  # of the longer operand: from here on many warps add it
 LONG_PRODUCT = 1 << 11  # of the shorter operand: from here on transforms are quicker
 LONG_DIVISION = 1 << 11  # of the shorter operand: left to the host, if so few are
 HOST_COUNT = 64

@@ -74,8 +74,8 @@ class Params:
 def choose(kinds: int, count: int, info: DeviceInfo) -> Params:
     """Of a launch. Larger teams where there are fewer computations than the device has
     lanes to keep busy; sums need many lanes in flight, and no shared memory."""
-    only_sums = kinds == _SUMS
-    blocks = (24 if only_sums else 6) * info.multiprocessors
+    only_sums, no_divisions = kinds == _SUMS, not kinds & (_GCDS | _DIVISIONS)
+    blocks = (24 if only_sums else 11 if no_divisions else 6) * info.multiprocessors
     warps = blocks * _BLOCK_WARPS
     share = 1 << min(5, max(1, count // (4 * warps)).bit_length() - 1)
     if only_sums:
@@ -83,9 +83,9 @@ def choose(kinds: int, count: int, info: DeviceInfo) -> Params:
     # Few of all sets are compiled.
     compiled = kinds
     if kinds not in (_GCDS, _DIVISIONS):
-        compiled = 15 if kinds & (_GCDS | _DIVISIONS) else _PRODUCTS | _SUMS
+        compiled = _PRODUCTS | _SUMS if no_divisions else 15
     lowest = next((i for i in range(3) if count * LANES[i] >= 32 * warps), 3)
-    return Params(compiled, lowest, BUDGET, blocks, share)
+    return Params(compiled, lowest, BUDGET // 2 if no_divisions else BUDGET, blocks, share)
 
 
 def kinds_of(operations: npt.NDArray[np.integer[Any]] | Operation) -> int:

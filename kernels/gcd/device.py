@@ -46,10 +46,10 @@ def choose(words: int, count: int, info: DeviceInfo) -> Params:
     slabs = -(-count // SLAB)
     for width in CLASSES:
         if words <= width:
-            block = THREADS
-            while block > SLAB and -(-slabs * SLAB // block) < 2 * info.multiprocessors:
-                block //= 2
-            return Params({"WORDS": width}, (-(-slabs * SLAB // block), 1, 1), (block, 1, 1))
+            threads = THREADS
+            while threads > SLAB and -(-slabs * SLAB // threads) < 2 * info.multiprocessors:
+                threads //= 2
+            return Params({"WORDS": width}, (-(-slabs * SLAB // threads), 1, 1), (threads, 1, 1))
     team, part = 1, _limbs(words, 1)
     while part * LIMB > (ROOM if team < FEW else SHARED) and team < MAX_TEAM:
         team *= 2

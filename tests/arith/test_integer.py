@@ -606,6 +606,10 @@ def test_a_file_that_is_damaged_is_refused(tmp_path: Path) -> None:
     def lengths(file: Any) -> None:
         file["lengths"][:] = [4, -1, 0]
 
+    def heap(file: Any) -> None:
+        file.attrs["type"] = "IntArray"  # of variable length: nothing that save() writes
+
+    assert "no IntArray" in load_with(heap)
     assert "damaged" in load_with(flip)
     assert "damaged" in load_with(sign)
     assert "do not add up" in load_with(enormous)

@@ -29,7 +29,8 @@ def device(order: str = "forward") -> EmulatedDevice:
 
 
 def words_of(value: int) -> list[int]:
-    return [value >> i & (WORD - 1) for i in range(0, value.bit_length(), 32)]
+    length = -(-value.bit_length() // 32)
+    return np.frombuffer(value.to_bytes(4 * length, "little"), "<u4").tolist()
 
 
 def value_of(words: Sequence[int]) -> int:
