@@ -282,11 +282,7 @@ class IntArray:
         return len(self) == len(other) and bool((self == other).all())
 
     def __repr__(self) -> str:
-        head = [
-            hex(value) if value.bit_length() <= _SHOWN_BITS // 4 * 4 and abs(value) >= 1 << 64 else
-            str(value) if abs(value) < 1 << 64 else f"<{value.bit_length()} bits>"
-            for value in self[:_SHOWN]
-        ]  # fmt: skip
+        head = [_shown(value) for value in self[:_SHOWN]]
         if len(self) > _SHOWN:
             head.append(f"... {len(self)} in all")
         return f"IntArray([{', '.join(head)}])"
@@ -418,3 +414,9 @@ class IntArray:
 
 def _unpickle(words: npt.NDArray[np.uint64], lengths: Longs, negative: Bools | None) -> IntArray:
     return IntArray.from_numbers(convert.ragged(words, lengths, negative))
+
+
+def _shown(value: int) -> str:
+    """Digits of what is short, hex of what still fits a line."""
+    bits = value.bit_length()
+    return str(value) if bits <= 64 else hex(value) if bits <= _SHOWN_BITS else f"<{bits} bits>"

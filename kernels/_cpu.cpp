@@ -1,5 +1,5 @@
 // The compiled CPU backend as a Python module: chooses the CPU level, spreads tasks
-// over threads. Big integers have a file of their own, bignum/bind.cpp.
+// over threads. Big integers have a file of their own, bignum/host/bind.cpp.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

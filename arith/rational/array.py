@@ -223,8 +223,10 @@ class RationalArray:
         shown = []
         for n, d in zip(self._n[:_SHOWN], self._d[:_SHOWN], strict=True):
             bits = n.bit_length() + d.bit_length()
-            text = f"{n}/{d}" if d != 1 else f"{n}"
-            shown.append(text if bits <= _SHOWN_BITS else f"<{bits} bits>")
+            if bits > _SHOWN_BITS:
+                shown.append(f"<{bits} bits>")
+            else:
+                shown.append(f"{n}/{d}" if d != 1 else f"{n}")
         if len(self) > _SHOWN:
             shown.append(f"... {len(self)} in all")
         return f"RationalArray([{', '.join(shown)}]{'' if self._lowest else ', reduce=False'})"

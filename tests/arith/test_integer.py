@@ -346,6 +346,13 @@ def test_where() -> None:
         IntArray.where(mask, [1, 2], 0)
 
 
+def test_one_long_number_does_not_make_all_long() -> None:
+    # Room for as long a one everywhere would be 50 GB.
+    chosen = IntArray.where(np.arange(10**5) == 5, 1 << (1 << 22), IntArray([3] * 10**5))
+    assert chosen.bit_length().sum() == 2 * (10**5 - 1) + (1 << 22) + 1
+    assert IntArray([3] * 10**5).minimum(1 << (1 << 22)).sum() == 3 * 10**5
+
+
 def test_repr() -> None:
     array = IntArray([1, -(2**80), 2**5000, 0, 5, 6, 7])
     assert repr(array) == f"IntArray([1, {hex(-(2**80))}, <5001 bits>, 0, 5, 6, ... 7 in all])"

@@ -577,6 +577,7 @@ def test_one_loose_part_makes_all_loose() -> None:
 
 def test_shown() -> None:
     assert repr(RationalArray(["-1/2", 3])) == "RationalArray([-1/2, 3])"
+    assert repr(RationalArray([10**5000], [3])) == "RationalArray([<16612 bits>])"
     assert repr(RationalArray([2], [4], reduce=False)) == "RationalArray([2/4], reduce=False)"
     long = RationalArray([Fraction(1, 2**200)] * 9)
     assert repr(long) == f"RationalArray([{'<202 bits>, ' * 6}... 9 in all])"

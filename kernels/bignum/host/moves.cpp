@@ -36,10 +36,12 @@ nb::tuple absolute(nb::handle a, int threads) { return resigned(a, Sign::drop, t
 nb::tuple select(Array<bool> mask, nb::handle left, nb::handle right, int threads) {
     const Batch a(left), b(right);
     const i64 count = common_count({i64(mask.size()), a.view.count, b.view.count});
-    const bool dense = a.dense() && b.dense(), whole = mask.size() == 1;
+    const i64 wide = std::max(a.width(), b.width()), narrow = std::min(a.width(), b.width());
+    // Or one long number for all would make room for as long a one everywhere.
+    const bool dense = a.dense() && b.dense() && (wide <= 8 || wide <= 2 * narrow);
+    const bool whole = mask.size() == 1;
     auto chosen = [&](i64 i) -> const Batch& { return mask.data()[whole ? 0 : i] ? a : b; };
-    Output out = make_output(count, dense, std::max(a.width(), b.width()),
-                             a.view.negative || b.view.negative,
+    Output out = make_output(count, dense, wide, a.view.negative || b.view.negative,
                              [&](i64 i) { return chosen(i).length(i); });
     return out.numbers(for_each_part(
         count, dense, threads, 0,

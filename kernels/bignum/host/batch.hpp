@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../tasks.hpp"
+#include "../../tasks.hpp"
 #include "bignum.hpp"
 #include "blocks.hpp"
 
