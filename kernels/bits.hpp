@@ -30,6 +30,8 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 #endif
 
+constexpr u32 ALL = 0xFFFFFFFF;  // a whole word; the mask of all lanes of a warp
+
 // Bit (a << 2 | b << 1 | c) of LUT is the value at (a, b, c): the numbering of
 // lop3.b32 and VPTERNLOG, in which a = 0xF0, b = 0xCC and c = 0xAA.
 template <int LUT2, class W>

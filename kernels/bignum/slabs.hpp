@@ -5,7 +5,6 @@
 namespace {
 
 constexpr u32 SLAB = 32;
-constexpr unsigned ALL = 0xffffffffu;
 
 // What a batch is besides its words; bits of the parameter `form`.
 constexpr u32 SINGLE = 1;  // its only number stands for all

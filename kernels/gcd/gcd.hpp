@@ -31,7 +31,6 @@ using s32 = int;
 
 constexpr u32 LIMB = 0x7FFFFFFF;  // its 31 bits
 constexpr u32 LANES = 32;
-constexpr u32 ALL = 0xFFFFFFFF;  // of them
 
 // Both numbers' leading limbs (of magnitudes, less one in those below zero), lowest limbs
 // and signs (0 or all ones).

@@ -15,7 +15,6 @@
 namespace {
 
 constexpr u32 LANES = 32;  // numbers of a slab
-constexpr u32 ALL = 0xFFFFFFFF;
 constexpr u32 MASK = (1u << BITS) - 1;
 constexpr u32 ROWS = LIMBS * TEAM;
 static_assert(ROWS < 1u << (63 - 2 * BITS), "sums would overflow");

@@ -49,7 +49,6 @@
 namespace {
 
 constexpr int K = LANES * WORDS;
-constexpr unsigned ALL = 0xffffffffu;
 
 #if CONWAY
 using LifeRule = Conway;

@@ -9,9 +9,7 @@
 // Macros: WORDS: of an operand in registers, even.
 #include "../bignum/slabs.hpp"
 #include "../bignum/words.hpp"
-#define ALL GCD_LANES  // both name the lanes of a warp
 #include "../gcd/gcd.hpp"
-#undef ALL
 
 namespace {
 
