@@ -147,7 +147,8 @@ def _tell(keys: Keys, names: Sequence[str], found: Sequence[Finding]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=f"{count}: {len(found):,} findings", title_justify="left")
+    plural = "" if len(found) == 1 else "s"
+    table = Table(title=f"{count}: {len(found):,} finding{plural}", title_justify="left")
     table.add_column("what")
     table.add_column("value", overflow="fold")
     table.add_column("where", overflow="fold")

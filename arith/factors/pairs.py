@@ -16,7 +16,8 @@ from kernels.backend import BackendUnavailableError
 from .workers import Progress
 
 # Seconds of a pair of 1024 bits on an H200 (benchmarks/gcd_device.py), and of a bit on a
-# level of the trees on one core of a Xeon (benchmarks/factors.py). Pairs grow with the square of the length, trees hardly faster than it.
+# level of the trees on one core of a Xeon (benchmarks/factors.py). Pairs grow with the
+# square of the length, trees hardly faster than it.
 PAIR_SECONDS = 0.35e-9
 TREE_SECONDS = 1.0e-8
 PADDING = 2  # times the mean: the longest number that all are padded to

@@ -31,7 +31,6 @@
 
 namespace {
 
-constexpr unsigned ALL = 0xffffffffu;
 static_assert(!BYTES || STEPS % 4 == 0, "a slice is whole bytes where 2 STEPS is");
 
 // Rows next to a row of the torus, and the words next to a word.
