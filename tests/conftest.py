@@ -13,3 +13,12 @@ pytest.register_assert_rewrite(
 # A busy machine is no failure.
 settings.register_profile("bulkbits", deadline=None, print_blob=True)
 settings.load_profile("bulkbits")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What needs a GPU runs only where it is asked for, be it slow or not."""
+    if "gpu" not in config.option.markexpr:
+        skipped = pytest.mark.skip(reason="needs a GPU: -m gpu")
+        for item in items:
+            if item.get_closest_marker("gpu"):
+                item.add_marker(skipped)
