@@ -26,7 +26,7 @@ THREADS = 128  # for each multiprocessor: enough numbers to give each a thread
 
 
 def in_slabs(count: int, longest: int, total: int, multiprocessors: int) -> bool:
-    """Whether a thread shall have a number, not a warp (Gusenbauer 2012, 6.1).
+    """Whether a thread shall have a number, not a warp (Gusenbauer 2015, 6.1).
 
     longest, total: 32-bit words of the longest number and of all.
     """
