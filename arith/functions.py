@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .integer import IntArray, Other
-from .operators import Bools, meet, quotient_and_remainder
+from .operators import Bools, mask_of, meet, quotient_and_remainder
 
 _INDEX = re.compile(r" at index (\d+)")
 
@@ -138,7 +138,7 @@ def _computed(
             raise TypeError(f"out is an IntArray, not {type(out).__name__}")
         if out is not None and len(out) != count:
             raise ValueError(f"out has length {len(out)}, the result {count}")
-    mask = None if where is True else _mask(where, count)
+    mask = None if where is True else mask_of(where, count)
     operands: list[Any] = [IntArray._of(engine, batch) for batch in batches]
     for i, value in enumerate(values):
         if count != 1 and len(operands[i]) == 1:  # a scalar among arrays
@@ -153,17 +153,6 @@ def _computed(
     except (ValueError, ZeroDivisionError) as error:
         raise _at_places(error, places) from None
     return [_spread(result, mask, out) for result, out in zip(results, outs, strict=True)]
-
-
-def _mask(where: Any, count: int) -> Bools:
-    mask = np.asarray(where)
-    if mask.dtype != np.bool_:
-        raise TypeError(f"where is a mask of bool, not of {mask.dtype}")
-    if mask.ndim == 0:
-        return np.full(count, bool(mask))
-    if mask.shape != (count,):
-        raise ValueError(f"a mask {mask.shape} for IntArrays of length {count}")
-    return mask
 
 
 def _at_places(error: Exception, places: npt.NDArray[np.intp]) -> Exception:

@@ -62,6 +62,18 @@ def _as_array(cls: type[IntArray], operand: Any) -> tuple[IntArray, bool]:
         raise TypeError(f"integers are wanted, not {type(operand).__name__}") from None
 
 
+def mask_of(where: Any, count: int) -> Bools:
+    """What `where` of a function says of each of `count` numbers."""
+    mask = np.asarray(where)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"where is a mask of bool, not of {mask.dtype}")
+    if mask.ndim == 0:
+        return np.full(count, bool(mask))
+    if mask.shape != (count,):
+        raise ValueError(f"a mask {mask.shape} for arrays of length {count}")
+    return mask
+
+
 def known(operand: Any) -> bool:
     """Operators leave what this is false for to the other operand."""
     return hasattr(operand, "__index__") or isinstance(operand, (np.ndarray, np.bool_, list, tuple))

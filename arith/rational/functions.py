@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from arith.integer import IntArray
+from arith.operators import mask_of
 
 from .array import Other, RationalArray
-from .pairs import Bools
 
 Result = TypeVar("Result", IntArray, RationalArray)
 
@@ -132,7 +132,7 @@ def _computed(
     count = next((len(value) for value in values if isinstance(value, RationalArray)), None)
     if count is None:
         raise TypeError("one of the operands must be a RationalArray")
-    mask = None if where is True else _mask(where, count)
+    mask = None if where is True else mask_of(where, count)
     if mask is not None and guard is not None:
         values = values[0], guard.where(mask, values[1], 1)
     result = operation(*values)
@@ -145,17 +145,6 @@ def _computed(
         return result
     before = kind(np.zeros(count, np.int64)) if out is None else out
     return kind.where(mask, result, before)
-
-
-def _mask(where: Any, count: int) -> Bools:
-    mask = np.asarray(where)
-    if mask.dtype != np.bool_:
-        raise TypeError(f"where is a mask of bool, not of {mask.dtype}")
-    if mask.ndim == 0:
-        return np.full(count, bool(mask))
-    if mask.shape != (count,):
-        raise ValueError(f"a mask {mask.shape} for arrays of length {count}")
-    return mask
 
 
 def _store(result: Result, out: Result | None) -> Result:

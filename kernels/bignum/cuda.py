@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kernels.device import Device
 from kernels.gcd import device as gcd_kernels
 
-from . import divide, isqrt, multiply, pool, powmod, ragged, rows, slabs
+from . import divide, isqrt, long_rows, multiply, powmod, ragged, rows, slabs
 from .arithmetic import Arithmetic
 from .layouts import SLAB, DeviceNumbers, Rows, Slabs
 from .numbers import Indices, Mask, Numbers, from_ints
@@ -247,7 +247,7 @@ class DeviceArithmetic(Arithmetic[DeviceNumbers]):
         self, operations: npt.NDArray[np.uint8], a: DeviceNumbers, b: DeviceNumbers
     ) -> DeviceNumbers:
         """Results of mixed operations, coded as kernels.bignum.pool.Operation, in one launch."""
-        return pool.run(self.device, operations, self._rows(a), self._rows(b))[0]
+        return long_rows.run(self.device, operations, self._rows(a), self._rows(b))[0]
 
     def array_interface(self, batch: Slabs) -> dict[str, Any]:
         """Its words as __cuda_array_interface__ (version 3): uint32 (slabs, width, 32).

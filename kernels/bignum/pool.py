@@ -18,8 +18,6 @@ import numpy.typing as npt
 from kernels.device import Buffer, Device, DeviceInfo
 
 from .layouts import Rows
-from .numbers import Numbers
-from .transfer import Transfer
 
 SOURCE = Path(__file__).with_name("pool.cu")
 MAX_COUNT = 2**31 - 1
@@ -262,26 +260,3 @@ def _survey(operations: Operations | Operation, a: Rows, b: Rows) -> tuple[int, 
     kinds = kinds_of(np.flatnonzero(present))
     signs = present[[Operation.SUBTRACT, Operation.COMPARE]].any()
     return count, kinds, bool(present[Operation.DIVMOD]), bool(signs)
-
-
-def run_pool(
-    device: Device,
-    operations: Operations,
-    a: Numbers,
-    b: Numbers,
-    transfer: Transfer | None = None,
-) -> tuple[Numbers, Numbers | None]:
-    """As run(), from and to the host: only operands go up, only results come down; long
-    numbers as in long_rows.py.
-
-    transfer: of the device, to use again the host memory that it has.
-    """
-    from . import long_rows  # which needs this module
-
-    transfer = transfer or Transfer(device)
-    results, remainders = long_rows.run(
-        device, operations, transfer.put_rows(a), transfer.put_rows(b)
-    )
-    return transfer.get_rows(results), (
-        None if remainders is None else transfer.get_rows(remainders)
-    )

@@ -535,7 +535,7 @@ def test_what_out_may_be() -> None:
             arith.divmod(a, 2, out=pair)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="in the same IntArray"):
         arith.divmod(a, 2, out=(a, a))
-    with pytest.raises(ValueError, match=r"^a mask \(2,\) for IntArrays of length 1$"):
+    with pytest.raises(ValueError, match=r"^a mask \(2,\) for arrays of length 1$"):
         arith.add(1, 2, where=np.array([True, False]))
     assert a.to_ints() == [5, 6]
     assert arith.add(np.array(1), a).to_ints() == [6, 7]

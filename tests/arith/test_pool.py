@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from arith import IntArray, Pool, engines
 from arith.pool import OPERATIONS
+from kernels.bignum import long_rows, ntt
 from kernels.bignum.cuda import DeviceArithmetic
 from tests.emulation import EmulatedDevice
 from tests.strategies import integers_that_hurt
@@ -84,3 +85,15 @@ def test_what_is_refused(place: str) -> None:
     assert len(pool) == 0
     with pytest.raises(RuntimeError, match="has not run yet"):
         pool.submit("add", [1], [2]).get()
+
+
+def test_long_numbers_are_transformed(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    real = ntt.multiply
+    monkeypatch.setattr(long_rows, "LONG_PRODUCT", 10)
+    monkeypatch.setattr(ntt, "multiply", lambda *args: calls.append(args) or real(*args))
+    pool = Pool("cuda")
+    results = pool.submit("multiply", [3**400, 5], [7**400, 11])
+    pool.run()
+    assert results.get().to_ints() == [3**400 * 7**400, 55]
+    assert len(calls) == 1

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
+from kernels.bignum import long_rows
 from kernels.bignum.layouts import Rows
-from kernels.bignum.pool import Operation
+from kernels.bignum.numbers import Numbers
+from kernels.bignum.pool import Operation, Operations
+from kernels.bignum.transfer import Transfer
 from kernels.device import Buffer, Device
 
 DIVISIONS = (Operation.DIVMOD, Operation.FLOORDIV, Operation.MOD)
@@ -102,3 +105,13 @@ def _upload(device: Device, array: np.ndarray) -> Buffer:
     buffer = device.alloc(max(16, array.nbytes))
     device.upload(buffer, np.ascontiguousarray(array))
     return buffer
+
+
+def run_pool(
+    device: Device, operations: Operations, a: Numbers, b: Numbers
+) -> tuple[Numbers, Numbers | None]:
+    """From and to the host, long numbers too."""
+    transfer = Transfer(device)
+    found = long_rows.run(device, operations, transfer.put_rows(a), transfer.put_rows(b))
+    results, remainders = found
+    return transfer.get_rows(results), remainders and transfer.get_rows(remainders)

@@ -22,7 +22,14 @@ from kernels.bignum.pool import BUDGET, Operation, Operations, Params
 from kernels.bignum.transfer import Transfer
 from kernels.device import Device, DeviceInfo
 from tests.emulation import EmulatedDevice
-from tests.kernels.row_numbers import DIVISIONS, expected, integers, ints_of, rows_of
+from tests.kernels.row_numbers import (
+    DIVISIONS,
+    expected,
+    integers,
+    ints_of,
+    rows_of,
+    run_pool,
+)
 
 ALL = 15  # kinds
 TEAMS = range(4)  # levels, by the size of teams
@@ -210,7 +217,7 @@ def test_bad_arguments() -> None:
 def test_from_and_to_the_host(workload: tuple[list[int], list[int], list[int]]) -> None:
     codes, a, b = workload
     operations = np.array(codes, np.uint8)
-    results, remainders = pool.run_pool(device(), operations, from_ints(a), from_ints(b))
+    results, remainders = run_pool(device(), operations, from_ints(a), from_ints(b))
     wanted = [expected(Operation(c), x, y) for c, x, y in zip(codes, a, b, strict=True)]
     assert to_ints(results) == [w[0] for w in wanted]
     if remainders is not None:
@@ -225,7 +232,7 @@ def test_parts_of_batches() -> None:
     one = Numbers(words, 1, 2).repeat(10)
     codes = np.full(10, Operation.MULTIPLY, np.uint8)
     for x, y in ((a, b), (b, one), (one, a)):
-        results, _ = pool.run_pool(device(), codes, x, y)
+        results, _ = run_pool(device(), codes, x, y)
         assert to_ints(results) == [i * j for i, j in zip(to_ints(x), to_ints(y), strict=True)]
 
 

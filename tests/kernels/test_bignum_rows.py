@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from kernels.bignum import long_rows, ntt, rows
 from kernels.bignum.layouts import Rows
 from kernels.bignum.numbers import Indices, from_ints, to_ints
-from kernels.bignum.pool import Operation, run_pool
+from kernels.bignum.pool import Operation
 from kernels.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels import slab_numbers
-from tests.kernels.row_numbers import expected, integers, ints_of, rows_of
+from tests.kernels.row_numbers import expected, integers, ints_of, rows_of, run_pool
 
 OPERATIONS: dict[Callable[[Device, Rows, Rows], Rows], Callable[[int, int], int]] = {
     rows.add: lambda a, b: a + b,
