@@ -1,0 +1,75 @@
+"""What a backend of CKY parsing offers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from .batch import Batch, ChartGroup, Mask
+from .rules import Rules
+
+Progress = Callable[[int], None]  # called with the number of strings that are done
+Lengths = npt.NDArray[np.int32]
+
+
+class TooLongError(MemoryError):
+    """A string's chart does not fit in the memory given; the message says which.
+
+    index: of the string in its batch.
+    """
+
+    def __init__(self, index: int, length: int, longest: int) -> None:
+        super().__init__(
+            f"string {index + 1} has {length} tokens; memory suffices for charts of {longest}"
+        )
+        self.index, self.length, self.longest = index, length, longest
+
+
+class Cky(ABC):
+    """Parses batches of strings of any lengths with one grammar, many strings to a word.
+
+    Results are in the order of the batch and do not depend on how it is cut up. An empty
+    string has no spans: it is not accepted, and its longest is 0. Interrupted
+    (KeyboardInterrupt), a call leaves the engine as it was.
+
+    rules: the grammar. memory: bytes that charts may take at any one time.
+    """
+
+    name: str
+    rules: Rules
+    memory: int
+
+    @abstractmethod
+    def accept(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Mask:
+        """Which strings the symbol derives: bool (count,). Raises TooLongError."""
+
+    @abstractmethod
+    def longest(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Lengths:
+        """The greatest k where symbol derives the first k tokens, or 0: int32 (count,).
+
+        Raises TooLongError.
+        """
+
+    @abstractmethod
+    def charts(self, batch: Batch) -> Iterator[ChartGroup]:
+        """The charts of all strings that are not empty, group by group, in any order.
+
+        Raises TooLongError before the first.
+        """
+
+    @property
+    @abstractmethod
+    def max_length(self) -> int:
+        """Tokens of the longest string whose chart fits in memory."""
+
+    def check_lengths(self, batch: Batch) -> None:
+        """Raises TooLongError for the first string that is too long."""
+        if not len(batch):
+            return
+        longest = self.max_length
+        if int(batch.lengths.max()) > longest:
+            index = int(np.argmax(batch.lengths > longest))
+            raise TooLongError(index, int(batch.lengths[index]), longest)

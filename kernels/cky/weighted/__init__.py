@@ -1,0 +1,1 @@
+"""CKY parsing with weights: numbers of parses, probabilities, best parses; string by string."""
