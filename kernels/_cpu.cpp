@@ -18,6 +18,9 @@
 namespace nb = nanobind;
 
 void bind_bignum(nb::module_& m);
+void bind_cky(nb::module_& m);
+void bind_cky_text(nb::module_& m);
+void bind_cky_weighted(nb::module_& m);
 void bind_redundant(nb::module_& m);
 
 // levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
@@ -218,5 +221,8 @@ NB_MODULE(_cpu, m) {
           nb::arg("y0"), nb::arg("w0"), nb::arg("counts").noconvert().none(),
           "Population of words, and low and high half of what they add to the digest's sum.");
     bind_bignum(m);
+    bind_cky(m);
+    bind_cky_text(m);
+    bind_cky_weighted(m);
     bind_redundant(m);
 }

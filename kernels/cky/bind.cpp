@@ -1,0 +1,267 @@
+// What binds CKY parsing to Python; see kernels.cky.cpu for what calls it.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../tasks.hpp"
+#include "cky.hpp"
+
+namespace nb = nanobind;
+
+#define LEVEL(name) extern const CkyOps cky_##name;
+#include "levels.inc"
+#undef LEVEL
+
+namespace {
+
+struct Level {
+    const char* name;
+    const CkyOps* ops;
+};
+const Level levels[] = {
+#define LEVEL(name) {#name, &cky_##name},
+#include "levels.inc"
+#undef LEVEL
+};
+
+template <class T>
+using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Result = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+using Tokens = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Longest = nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Accepted = nb::ndarray<bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Chart = nb::ndarray<std::uint32_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+[[noreturn]] void contradiction() {
+    throw nb::value_error("the arrays of a batch or a plan contradict each other");
+}
+
+// Asks for huge pages, before the memory is written to: charts are taken anew for every
+// call, and small pages would cost as much as the parsing.
+void prefer_huge_pages(void* memory, std::size_t bytes) {
+#if defined(__linux__)
+    constexpr std::uintptr_t PAGE = 1 << 21;
+    const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(memory) + PAGE - 1) / PAGE * PAGE;
+    const std::uintptr_t to = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / PAGE * PAGE;
+    if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)bytes;
+#endif
+}
+
+// A grammar, as planned by kernels.cky.host_plan.
+class Parser {
+public:
+    Parser(const std::string& level, nb::object plan) {
+        for (const Level& l : levels)
+            if (level == l.name && supported(level)) ops = l.ops;
+        if (!ops) throw nb::value_error(("this CPU or build has no level " + level).c_str());
+        nb::object order = plan.attr("renumbering");
+        auto number = [](nb::object from, const char* name) {
+            return nb::cast<std::uint32_t>(from.attr(name));
+        };
+        p.first = number(order, "first");
+        p.wide = number(order, "wide");
+        p.single = number(order, "single");
+        p.old = words(order, "old", p.symbols);
+        std::uint32_t starts, closed;
+        p.lexical_start = words(plan, "lexical_start", starts);
+        p.lexical = words(plan, "lexical", closed);
+        p.terminals = starts - 1;
+        p.unit_right = words(plan, "unit_right", p.below);
+        p.unit_start = words(plan, "unit_start", starts);
+        p.unit_left = words(plan, "unit_left", closed);
+        p.arity = number(plan, "arity");
+        p.chunk = number(plan, "chunk");
+        nb::object matrices = plan.attr("matrices"), rows = plan.attr("rows");
+        p.dense = nb::len(matrices) != 0;
+        for (std::size_t kind = 0; kind < 2; kind++) {
+            if (p.dense) {
+                nb::object from = matrices[kind];
+                CkyMatrix& m = p.matrix[kind];
+                std::uint32_t count;
+                m.bits = words(from, "bits", m.tables);
+                m.counts = words(from, "counts", count);
+                m.place = halves(from, "place");
+                m.operand = halves(from, "operand");
+                m.more = halves(from, "more");
+                p.tables = std::max(p.tables, number(from, "words"));
+                continue;
+            }
+            for (std::size_t left = 0; left < 2; left++) {
+                nb::object from = rows[kind][left];
+                CkyRows& r = p.rows[kind][left];
+                std::uint32_t count;
+                r.head = words(from, "head", r.heads);
+                r.start = words(from, "start", count);
+                r.left = words(from, "left", r.entries);
+                r.right = words(from, "right", count);
+                p.longest_row = std::max(p.longest_row, number(from, "longest"));
+            }
+        }
+    }
+
+    int lanes(bool narrow) const { return int(word(narrow).lanes); }
+
+    std::size_t scratch_bytes(bool narrow, std::int64_t length) const {
+        return word(narrow).scratch_bytes(p, length);
+    }
+
+    void recognise(Tokens tokens, Indices offsets, Indices order, Indices bounds, Indices narrow,
+                   std::uint32_t symbol, std::optional<Longest> longest,
+                   std::optional<Accepted> accepted, int threads) const {
+        const std::int64_t strings = check(tokens, offsets, order, bounds, narrow);
+        const std::int64_t tasks = std::int64_t(narrow.shape(0));
+        if (threads < 1 || symbol >= p.symbols || bool(longest) == bool(accepted) ||
+            (longest && std::int64_t(longest->shape(0)) != strings) ||
+            (accepted && std::int64_t(accepted->shape(0)) != strings))
+            contradiction();
+        volatile bool cancelled = false;
+        std::vector<CkyGroup> groups = groups_of(tokens, offsets, order, bounds, &cancelled);
+        std::size_t scratch = 64;
+        for (std::int64_t i = 0; i < tasks; i++)
+            scratch = std::max(scratch, scratch_bytes(narrow(i), groups[std::size_t(i)].longest));
+        auto run = [&](std::int64_t task, void* memory) {
+            const std::int64_t i = tasks - 1 - task;  // the longest strings first
+            word(narrow(i)).recognise(p, groups[std::size_t(i)], symbol,
+                                      longest ? longest->data() : nullptr,
+                                      accepted ? reinterpret_cast<std::uint8_t*>(accepted->data())
+                                               : nullptr,
+                                      memory);
+        };
+        run_all(groups, threads, scratch, cancelled, run);
+    }
+
+    void charts(Tokens tokens, Indices offsets, Indices order, Indices bounds, Indices narrow,
+                std::vector<Chart> words) const {
+        check(tokens, offsets, order, bounds, narrow);
+        const std::int64_t tasks = std::int64_t(narrow.shape(0));
+        if (std::int64_t(words.size()) != tasks) contradiction();
+        volatile bool cancelled = false;
+        std::vector<CkyGroup> groups = groups_of(tokens, offsets, order, bounds, &cancelled);
+        std::size_t scratch = 64;
+        for (std::size_t i = 0; i < words.size(); i++) {
+            const std::int64_t n = groups[i].longest;
+            const bool small = narrow(std::int64_t(i));
+            if (std::int64_t(words[i].shape(0)) != n * (n + 1) / 2 ||
+                words[i].shape(1) != p.symbols || int(words[i].shape(2)) != lanes(small))
+                contradiction();
+            scratch = std::max(scratch, scratch_bytes(small, n));
+        }
+        auto run = [&](std::int64_t i, void* memory) {
+            word(narrow(i)).chart(p, groups[std::size_t(i)], words[std::size_t(i)].data(), memory);
+        };
+        run_all(groups, int(tasks), scratch, cancelled, run);
+    }
+
+private:
+    const CkyWordOps& word(bool narrow) const { return narrow ? ops->narrow : ops->wide; }
+
+    // A call that is over before a thread has started is made on this one.
+    template <class Run>
+    void run_all(const std::vector<CkyGroup>& groups, int threads, std::size_t scratch_bytes,
+                 volatile bool& cancelled, Run run) const {
+        constexpr double LITTLE = 2e6;
+        double pairs = 8, work = 0;
+        for (int left = 0; left < 2; left++) pairs += p.rows[1][left].entries;
+        if (p.dense) pairs += double(p.wide) * p.symbols;
+        for (const CkyGroup& g : groups) work += double(g.longest + 3) * g.longest * g.longest / 6 * pairs;
+        if (work < LITTLE) {
+            nb::gil_scoped_release release;
+            const Scratch memory = aligned_scratch(scratch_bytes);
+            for (std::size_t i = 0; i < groups.size(); i++) run(std::int64_t(i), memory.get());
+            return;
+        }
+        run_tasks(std::int64_t(groups.size()), threads, scratch_bytes, cancelled,
+                  [&](std::int64_t i, void* memory) {
+                      prefer_huge_pages(memory, scratch_bytes);
+                      run(i, memory);
+                  });
+    }
+
+    // Of a group the strings are in order of length.
+    static std::vector<CkyGroup> groups_of(const Tokens& tokens, const Indices& offsets,
+                                           const Indices& order, const Indices& bounds,
+                                           const volatile bool* cancelled) {
+        std::vector<CkyGroup> groups;
+        for (std::size_t i = 0; i + 1 < bounds.shape(0); i++) {
+            const std::int64_t last = order(bounds(i + 1) - 1);
+            groups.push_back({tokens.data(), offsets.data(), order.data() + bounds(i),
+                              bounds(i + 1) - bounds(i), offsets(last + 1) - offsets(last),
+                              cancelled});
+        }
+        return groups;
+    }
+
+    // The number of strings of the batch.
+    std::int64_t check(const Tokens& tokens, const Indices& offsets, const Indices& order,
+                       const Indices& bounds, const Indices& narrow) const {
+        const std::int64_t strings = std::int64_t(offsets.shape(0)) - 1;
+        bool fits = strings >= 0 && bounds.shape(0) == narrow.shape(0) + 1 && bounds(0) >= 0 &&
+                    bounds(narrow.shape(0)) <= std::int64_t(order.shape(0)) &&
+                    offsets(strings) <= std::int64_t(tokens.shape(0));
+        for (std::size_t i = 0; fits && i < narrow.shape(0); i++) {
+            fits = bounds(i) < bounds(i + 1) &&
+                   bounds(i + 1) - bounds(i) <= 32 * lanes(narrow(i));
+        }
+        for (std::size_t i = 0; fits && i < order.shape(0); i++)
+            fits = order(i) >= 0 && order(i) < strings;
+        if (!fits) contradiction();
+        return strings;
+    }
+
+    template <class T>
+    const T* keep(nb::object from, const char* name, std::deque<std::vector<T>>& kept,
+                  std::uint32_t& count) {
+        auto array = nb::cast<Array<T>>(from.attr(name), false);
+        kept.emplace_back(array.data(), array.data() + array.size());
+        count = std::uint32_t(array.size());
+        return kept.back().data();
+    }
+    const std::uint32_t* words(nb::object from, const char* name, std::uint32_t& count) {
+        return keep(from, name, kept_words, count);
+    }
+    const std::uint16_t* halves(nb::object from, const char* name) {
+        std::uint32_t count;
+        return keep(from, name, kept_halves, count);
+    }
+
+    const CkyOps* ops = nullptr;
+    CkyPlan p{};
+    std::deque<std::vector<std::uint32_t>> kept_words;
+    std::deque<std::vector<std::uint16_t>> kept_halves;
+};
+
+}  // namespace
+
+void bind_cky(nb::module_& m) {
+    nb::class_<Parser>(m, "CkyParser", "A grammar, planned by kernels.cky.host_plan.")
+        .def(nb::init<const std::string&, nb::object>(), nb::arg("level"), nb::arg("plan"))
+        .def("lanes", &Parser::lanes, nb::arg("narrow"), "32-bit words of a symbol in a cell.")
+        .def("scratch_bytes", &Parser::scratch_bytes, nb::arg("narrow"), nb::arg("length"),
+             "That a group takes whose longest string has so many tokens.")
+        .def("recognise", &Parser::recognise, nb::arg("terminals").noconvert(),
+             nb::arg("offsets").noconvert(), nb::arg("order").noconvert(),
+             nb::arg("bounds").noconvert(), nb::arg("narrow").noconvert(), nb::arg("symbol"),
+             nb::arg("longest").noconvert().none(), nb::arg("accepted").noconvert().none(),
+             nb::arg("threads"),
+             "For groups order[bounds[g]:bounds[g + 1]], each in order of length.")
+        .def("charts", &Parser::charts, nb::arg("terminals").noconvert(),
+             nb::arg("offsets").noconvert(), nb::arg("order").noconvert(),
+             nb::arg("bounds").noconvert(), nb::arg("narrow").noconvert(), nb::arg("words"),
+             "The charts of groups, each on a thread of its own.");
+}

@@ -1,0 +1,81 @@
+// The CPU backend of CKY parsing.
+//
+// Symbols are renumbered by what they can span (host_plan.py): those of one token only
+// come first, then those of one token and of more, then those of more only. So the cells
+// of one token hold the symbols [0, single), and wider cells [first, first + wide).
+// A chart lies column by column: the wide cells (0, j) .. (j - 2, j), and then (j - 1, j).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+// Rules by their left side A, for one kind of right child and one kind of left child.
+// Symbols are counted from the first that cells of their kind hold.
+struct CkyRows {
+    std::uint32_t heads, entries;
+    const std::uint32_t* head;   // the A's
+    const std::uint32_t* start;  // (heads + 1): entries of each
+    const std::uint32_t* left;   // B of each entry
+    const std::uint32_t* right;  // (entries, arity): its C's, some perhaps twice
+};
+
+// The matrix Q[A, B] of ORs of a right child's words, in tiles of CKY_BLOCK A's and `chunk`
+// B's. An operand is a word of the child or, where there are tables, of these: table g has
+// all ORs of the next bits[g] words of the child.
+constexpr std::uint32_t CKY_BLOCK = 8, CKY_COUNTS = 10, CKY_SCALE = 8;
+struct CkyMatrix {
+    std::uint32_t tables;
+    const std::uint32_t* bits;
+    // Tile by tile: how many of its places have 0, 1, .. 8 and more operands; then, in this
+    // order, the places (B * CKY_BLOCK + A), the operands, and the numbers of those above 8.
+    // Places and operands are multiplied by CKY_SCALE, which spares an instruction.
+    const std::uint32_t* counts;
+    const std::uint16_t* place;
+    const std::uint16_t* operand;
+    const std::uint16_t* more;
+};
+
+struct CkyPlan {
+    std::uint32_t symbols, first, wide, single, terminals;
+    const std::uint32_t* old;            // (symbols): their original numbers
+    const std::uint32_t* lexical_start;  // (terminals + 1)
+    const std::uint32_t* lexical;        // symbols of each terminal
+    std::uint32_t below;              // symbols B of wide cells from which there are units
+    const std::uint32_t* unit_right;  // (below): B
+    const std::uint32_t* unit_start;  // (below + 1)
+    const std::uint32_t* unit_left;   // A's of each
+    bool dense;
+    // Indexed by the kind of the right child (one token, more), then of the left child.
+    CkyRows rows[2][2];
+    std::uint32_t arity, longest_row;  // 1, 2 or 4; entries of the head that has most
+    CkyMatrix matrix[2];
+    std::uint32_t chunk, tables;  // B's of a tile; words of the larger set of tables
+    // Whether all cells hold the same symbols.
+    bool uniform() const { return first == 0 && wide == single; }
+};
+
+// Strings of one group: those of numbers order[0 .. count).
+struct CkyGroup {
+    const std::uint32_t* tokens;
+    const std::int64_t* offsets;
+    const std::int64_t* order;
+    std::int64_t count, longest;
+    const volatile bool* cancelled;
+};
+
+// For one word type.
+struct CkyWordOps {
+    std::int64_t lanes;  // of 32 strings
+    std::size_t (*scratch_bytes)(const CkyPlan& plan, std::int64_t length);
+    // For each string s the greatest k <= its length where the symbol (renumbered) derives
+    // its first k tokens: longest[s], or whether it derives them all: accepted[s].
+    void (*recognise)(const CkyPlan& plan, const CkyGroup& group, std::uint32_t symbol,
+                      std::int32_t* longest, std::uint8_t* accepted, void* scratch);
+    // words (cells, symbols, lanes), original numbers.
+    void (*chart)(const CkyPlan& plan, const CkyGroup& group, std::uint32_t* words, void* scratch);
+};
+
+// What each CPU level exports, as `extern const CkyOps cky_LEVEL`. Scratch is aligned to 64
+// bytes.
+struct CkyOps {
+    CkyWordOps narrow, wide;
+};
