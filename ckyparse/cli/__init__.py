@@ -1,0 +1,61 @@
+"""The ckyparse command. Each subcommand is a module of this package, imported when used."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import click
+
+from arith.cli.entry import LazyGroup, run
+
+COMMANDS = {
+    "accept": "Say of each line whether it is a sentence.",
+    "parse": "Print the trees of each line.",
+    "count": "Count the trees of each line.",
+    "prob": "Print the probability of each line.",
+    "info": "Describe a grammar.",
+    "convert": "Write a grammar in Chomsky normal form.",
+    "sample": "Print random sentences of a grammar.",
+    "bench": "Measure this machine's rates, beside nltk's chart parser.",
+}
+
+STREAM = "ckyparse-stream"  # the name of threads that read and write
+
+
+@click.group(
+    cls=LazyGroup,
+    package="ckyparse.cli",
+    lines=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(package_name="bulkbits", prog_name="ckyparse")
+def group() -> None:
+    """CKY parsing of sentences in bulk, on GPU or CPU.
+
+    \b
+    ckyparse accept -g dyck.cfg --tokens chars brackets.txt
+    echo "the man saw the dog" | ckyparse parse -g english.cfg
+    """
+
+
+def main() -> None:
+    """Entry point. Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend,
+    130 interrupted."""
+    try:
+        run(group, "ckyparse", _exit_code)
+    except SystemExit as stop:
+        if any(thread.name == STREAM for thread in threading.enumerate()):
+            # Stuck, as where nobody reads what is written. To end the interpreter under it
+            # would be noticed by what it holds.
+            os._exit(stop.code if isinstance(stop.code, int) else 1)
+        raise
+
+
+def _exit_code(error: Exception) -> int | None:
+    from ckyparse.grammar import GrammarError
+    from kernels.backend import BackendUnavailableError
+
+    if isinstance(error, GrammarError):
+        return 2
+    return 3 if isinstance(error, BackendUnavailableError) else None

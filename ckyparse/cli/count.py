@@ -1,0 +1,49 @@
+"""ckyparse count: how many trees lines have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ckyparse.cli.columns import numbered, objects
+from ckyparse.cli.lines import Lines
+from ckyparse.cli.options import Choices, output_option, sentence_options
+from ckyparse.cli.stream import Work, stream
+from kernels.cky.batch import Mask
+
+if TYPE_CHECKING:
+    from ckyparse.counts import Counts
+
+
+@click.command("count")
+@sentence_options
+@output_option("the number, a tab, and the line", "the line's number and its number of trees")
+def command(output: str, **options: Any) -> int:
+    """Print how many trees each line of FILES (or standard input) has, exactly.
+
+    They are trees of the original grammar, unit chains and all. The number is the word
+    infinite where there is no end of them, 0 of a line that is rejected, and ? of one
+    without an answer, which is named on standard error.
+
+    \b
+    Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend.
+    """
+    choices = Choices(**options)
+    parser = choices.parser()
+
+    def compute(lines: Lines) -> tuple[Mask, list[str]]:
+        counts: Counts = parser.counts(lines.batch)
+        texts = counts.finite.to_lines().splitlines()
+        for i in counts.infinite.nonzero()[0].tolist():
+            texts[i] = "infinite"
+        return (counts.finite.sign() != 0) | counts.infinite, texts
+
+    def render(lines: Lines, texts: list[str]) -> bytes:
+        if output == "tsv":
+            return numbered(lines, texts)
+        # JSON's numbers have no bounds.
+        values = ['"infinite"' if text == "infinite" else text for text in texts]
+        return objects(lines, {"count": values}, named=len(choices.files) > 1)
+
+    return stream(choices, choices.tokenizer(parser), Work(compute, render))

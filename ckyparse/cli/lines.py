@@ -1,0 +1,111 @@
+"""Lines of text on their way to results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ckyparse.cli.blocks import Block, blocks
+from ckyparse.cli.tokenise import Tokenizer
+from kernels.cky import Batch
+from kernels.cky.batch import Indices, Mask
+from kernels.cky.text import Bytes, Encoded
+
+ACCEPTED, REJECTED, UNDECIDED, DROPPED = b"1"[0], b"0"[0], b"?"[0], 0
+BLOCK_BYTES = 1 << 23  # lines that are read, computed and written together; the longest line
+BLOCK_LINES = 1 << 20  # at most
+
+
+@dataclass(eq=False)
+class Lines:
+    """Lines of a file with what is known of them.
+
+    path: as in messages. first: the number of the first, from 1. text, starts, bad: as
+    kernels.cky.text.Encoded has them. batch: a string for each line.
+    status: uint8 (lines,): ACCEPTED, REJECTED, UNDECIDED where no answer can be found,
+    DROPPED where none is asked for.
+    trouble: what to say of a line that could not be read, or of a file if there is no line.
+    """
+
+    path: str
+    first: int
+    text: Bytes
+    starts: Indices
+    bad: Indices
+    batch: Batch
+    status: Bytes
+    trouble: str = ""
+
+    @classmethod
+    def of(cls, block: Block, first: int, encoded: Encoded) -> Lines:
+        status = np.full(len(encoded.batch), REJECTED, np.uint8)
+        return cls(
+            block.path, first, block.text, encoded.starts, encoded.bad, encoded.batch, status
+        )
+
+    @classmethod
+    def lost(cls, block: Block, first: int) -> Lines:
+        """In place of the line, or file, that could not be read."""
+        none = np.zeros(1 + block.line, np.int64)
+        batch = Batch(np.empty(0, np.uint32), none)
+        status = np.full(len(batch), UNDECIDED, np.uint8)
+        bad = np.empty((0, 3), np.int64)
+        return cls(block.path, first, block.text, none, bad, batch, status, block.trouble)
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def line(self, i: int) -> bytes:
+        """Without what ends it."""
+        begin, end = self.starts[i : i + 2].tolist()
+        line = self.text[begin:end].tobytes()
+        return line[:-2] if line.endswith(b"\r\n") else line.removesuffix(b"\n")
+
+    def place(self, i: int, byte: int | None = None) -> str:
+        """FILE:LINE, and the column of a byte of the text: in characters, from 1."""
+        place = f"{self.path}:{self.first + i}"
+        if byte is None:
+            return place
+        before = self.text[int(self.starts[i]) : byte].tobytes()
+        return f"{place}:{len(before.decode()) + 1}"
+
+    def part(self, begin: int, end: int) -> Lines:
+        """Lines begin .. end - 1."""
+        starts, ends = self.starts[begin : end + 1], self.batch.offsets[begin : end + 1]
+        batch = Batch(self.batch.terminals[ends[0] : ends[-1]], ends - ends[0])
+        first, last = np.searchsorted(self.bad[:, 0], (begin, end))
+        bad = self.bad[first:last] - np.array([begin, 0, starts[0]])
+        text = self.text[starts[0] : starts[-1]]
+        status = self.status[begin:end]
+        return Lines(self.path, self.first + begin, text, starts - starts[0], bad, batch, status)
+
+    def leave_out(self, which: Mask) -> None:
+        """Nothing can be found out of these: they become empty strings."""
+        self.status[which] = UNDECIDED
+        lengths = self.batch.lengths
+        terminals = self.batch.terminals[np.repeat(~which, lengths)]
+        offsets = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(np.where(which, 0, lengths), out=offsets[1:])
+        self.batch = Batch(terminals, offsets)
+
+
+def lines_of(
+    paths: Sequence[str], tokenizer: Tokenizer, hungry: Callable[[], bool]
+) -> Iterator[Lines]:
+    """The files' lines, tokenised; hungry: see blocks()."""
+    path, first = "", 1
+    for block in blocks(paths, hungry, BLOCK_BYTES):
+        if block.path != path:
+            path, first = block.path, 1
+        if block.trouble:
+            lines = Lines.lost(block, first)
+        else:
+            lines = Lines.of(block, first, tokenizer.encode(block.text))
+        if len(lines) <= BLOCK_LINES:
+            yield lines
+        else:
+            for begin in range(0, len(lines), BLOCK_LINES):
+                yield lines.part(begin, min(begin + BLOCK_LINES, len(lines)))
+        first += len(lines)

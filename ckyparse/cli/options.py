@@ -1,0 +1,168 @@
+"""What the subcommands that read sentences have in common: options, and what they choose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ckyparse.cli.reports import say
+from ckyparse.cli.tokenise import JsonTokenizer, PlainTokenizer, RegexTokenizer, Tokenizer
+from kernels.cky.text import ABSENT
+
+if TYPE_CHECKING:
+    from ckyparse.parser import CKYParser
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+class Size(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Bytes: 512M or 4G."""
+
+    name = "SIZE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(
+            r"(\d{1,15})([KMGT]?)(i?B)?", value.upper().replace("IB", "iB"), re.ASCII
+        )
+        if match is None or not int(match[1]):
+            self.fail(f"{value!r} is no size: write 512M or 4G", param, ctx)
+        return int(match[1]) * _UNITS[match[2]]
+
+
+class Tokens(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """The name of a way to cut lines, and the pattern of a regex."""
+
+    name = "WAY"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return "space|chars|regex:PATTERN|json"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, re.Pattern[str] | None]:
+        if isinstance(value, tuple):
+            return value
+        way, colon, pattern = value.partition(":")
+        if way == "regex" and not pattern:
+            self.fail(r"write the pattern, too: regex:\w+", param, ctx)
+        if way not in ("space", "chars", "regex", "json") or (colon and way != "regex"):
+            self.fail(f"{value!r} is none of space, chars, regex:PATTERN and json", param, ctx)
+        try:
+            return way, re.compile(pattern) if colon else None
+        except (re.error, RecursionError, OverflowError) as error:
+            self.fail(f"{pattern!r} is no regular expression: {error}", param, ctx)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a command that reads sentences was told."""
+
+    grammar: str
+    files: tuple[str, ...]
+    start: str | None
+    tokens: tuple[str, re.Pattern[str] | None]
+    unknown: str
+    skip_empty: bool
+    backend: str
+    device: int
+    jobs: int | None
+    memory: int | None
+
+    def parser(self) -> CKYParser:
+        """Raises GrammarError; ClickException where --unknown is no terminal."""
+        from ckyparse.analysis import is_empty
+        from ckyparse.grammar import Grammar
+        from ckyparse.parser import CKYParser
+
+        grammar = Grammar.read(self.grammar, self.start)
+        if is_empty(grammar):
+            say(f"{self.grammar}: the language is empty, no sentence will be accepted")
+        unknown = "reject" if self.unknown == "error" else self.unknown
+        try:
+            return CKYParser(
+                grammar,
+                backend=self.backend,
+                device=self.device,
+                threads=self.jobs,
+                memory=self.memory,
+                unknown=unknown,
+            )
+        except ValueError as error:
+            if unknown == "reject" or unknown in grammar.terminals:
+                raise
+            raise click.ClickException(
+                f"--unknown {unknown}: no terminal of the grammar"
+            ) from error
+
+    def tokenizer(self, parser: CKYParser) -> Tokenizer:
+        from kernels.cpu import core_count
+
+        numbers = parser.vocabulary.numbers
+        unknown = ABSENT if self.unknown in ("reject", "error") else numbers[self.unknown]
+        way, pattern = self.tokens
+        if pattern is not None:
+            return RegexTokenizer(numbers, unknown, pattern)
+        if way == "json":
+            return JsonTokenizer(numbers, unknown)
+        threads = self.jobs or core_count()
+        return PlainTokenizer(numbers, unknown, chars=way == "chars", threads=threads)
+
+
+grammar_option = click.option(
+    "-g", "--grammar", required=True, metavar="FILE", help="In nltk's syntax, UTF-8."
+)
+start_option = click.option(
+    "--start", metavar="SYMBOL", help="What sentences derive from. [as the grammar says]"
+)
+
+
+def output_option(tsv: str, jsonl: str) -> Callable[[F], F]:
+    """--output, with what either has."""
+    return click.option(
+        "--output",
+        type=click.Choice(["tsv", "jsonl"]),
+        default="tsv",
+        help=f"tsv: {tsv}. jsonl: an object with {jsonl}. [tsv]",
+    )
+
+
+def sentence_options(command: F) -> F:
+    """FILES and the options of Choices."""
+    for decorate in reversed(
+        [
+            grammar_option,
+            click.argument("files", nargs=-1),
+            start_option,
+            click.option(
+                "--tokens",
+                type=Tokens(),
+                default="space",
+                help="What a line's tokens are. [space: what blanks separate]",
+            ),
+            click.option(
+                "--unknown",
+                default="reject",
+                metavar="reject|error|TOKEN",
+                help="A token that the grammar has not: the line is rejected, or all ends there, "
+                "or it counts as TOKEN. [reject]",
+            ),
+            click.option("--skip-empty", is_flag=True, help="Pass over lines without tokens."),
+            click.option(
+                "--backend",
+                type=click.Choice(["auto", "cuda", "cpu", "reference"]),
+                default="auto",
+                help="Who computes. [auto]",
+            ),
+            click.option("--device", type=click.IntRange(0), default=0, help="Which GPU. [0]"),
+            click.option("--jobs", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"),
+            click.option("--memory", type=Size(), help="For charts: 512M, 4G. [what there is]"),
+        ]
+    ):
+        command = decorate(command)
+    return command

@@ -1,0 +1,176 @@
+"""ckyparse parse: the trees of lines."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, overload
+
+import click
+import numpy as np
+
+from ckyparse.cli.brackets import ARRAYS, BRACKETS, written
+from ckyparse.cli.lines import ACCEPTED, DROPPED, REJECTED, Lines
+from ckyparse.cli.options import Choices, sentence_options
+from ckyparse.cli.reports import Reporter
+from ckyparse.cli.stream import Work, stream
+from ckyparse.cli.tokenise import Tokenizer
+from kernels.cky.batch import Indices, Mask
+
+if TYPE_CHECKING:
+    from nltk.tree import Tree
+
+    from ckyparse.chart import Chart
+    from ckyparse.parser import CKYParser
+
+_PIECE = 1 << 18  # characters that are written at a time
+
+
+@click.command("parse")
+@sentence_options
+@click.option(
+    "--output",
+    type=click.Choice(["trees", "tsv", "jsonl"]),
+    default="trees",
+    help="trees: a line each, in brackets. tsv: the line's number, a tab, and a tree. jsonl: an "
+    "object for each line, with trees as arrays: a label, then what is below. [trees]",
+)
+@click.option(
+    "--best/--all", default=True, help="One tree, the most probable if there is such. [best]"
+)
+@click.option("--limit", type=click.IntRange(1), help="At most so many trees, as they come.")
+def command(output: str, best: bool, limit: int | None, **options: Any) -> int:
+    """Print the trees of each line of FILES (or standard input), in the original grammar.
+
+    With --best a line of output for each line, empty where there is no tree. With --all or
+    --limit a line for each tree, and, if not as tsv, an empty one after those of each line.
+    Of infinitely many trees those are printed in which no symbol has itself below it over
+    the same tokens. In brackets tokens stand as they are, also ( and ).
+
+    \b
+    Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend.
+    """
+    choices = Choices(**options)
+    parser = choices.parser()
+    tokenizer = choices.tokenizer(parser)
+    trees = _Trees(parser, tokenizer, not best or limit is not None, limit)
+    rows = {"trees": _as_trees, "tsv": _as_tsv, "jsonl": _as_json}[output]
+
+    def compute(lines: Lines) -> tuple[Mask, None]:
+        return parser.accepts(lines.batch), None
+
+    def pieces(lines: Lines, _: None) -> Iterator[bytes]:
+        found = trees.of(lines)
+        place = {"file": lines.path} if len(choices.files) > 1 else {}
+        return _joined(rows(lines, found, trees.several, place))
+
+    code = stream(choices, tokenizer, Work(compute, lambda lines, piece: piece, pieces))
+    trees.reports.close()
+    return code
+
+
+class _Trees:
+    """What to print of each line. several: more than one tree may be asked for."""
+
+    def __init__(
+        self, parser: CKYParser, tokenizer: Tokenizer, several: bool, limit: int | None
+    ) -> None:
+        from ckyparse.analysis import cycle
+
+        self.parser, self.tokenizer = parser, tokenizer
+        self.several, self.limit = several, limit
+        grammar = parser.normal_form.grammar
+        self.ranked = grammar.is_probabilistic
+        self.cyclic = several and cycle(grammar) is not None
+        self.reports = Reporter()
+
+    def of(self, lines: Lines) -> Iterator[tuple[int, Iterable[Tree]]]:
+        """The lines that are not DROPPED, and of each its trees."""
+        from ckyparse.tokens import Sentences
+
+        accepted = np.flatnonzero(lines.status == ACCEPTED)
+        rows = _Rows(lines, self.tokenizer, accepted)
+        sentences = Sentences(lines.batch.take(accepted), self.parser.vocabulary, rows)
+        charts = iter(self.parser.charts(sentences))
+        for i, status in enumerate(lines.status.tolist()):
+            if status == ACCEPTED:
+                yield i, self._of(lines, i, next(charts))
+            elif status != DROPPED:
+                yield i, ()
+
+    def _of(self, lines: Lines, i: int, chart: Chart) -> Iterable[Tree]:
+        if not self.several:
+            tree = chart.best() if self.ranked else next(chart.trees(), None)
+            return () if tree is None else (tree,)
+        if self.cyclic and chart.count() == math.inf:
+            what = "infinitely many trees; printed are those in which nothing repeats"
+            self.reports(what, [i], lambda i: f"{lines.place(i)}: {what}")
+        return islice(chart.trees(), self.limit)
+
+
+class _Rows(Sequence[Sequence[str]]):
+    """The tokens of these of the lines, made when asked for."""
+
+    def __init__(self, lines: Lines, tokenizer: Tokenizer, which: Indices) -> None:
+        self._lines, self._tokenizer, self._which = lines, tokenizer, which
+
+    def __len__(self) -> int:
+        return self._which.size
+
+    @overload
+    def __getitem__(self, index: int) -> Sequence[str]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Sequence[str]]: ...
+    def __getitem__(self, index: int | slice) -> Sequence[Any]:
+        if isinstance(index, slice):
+            return _Rows(self._lines, self._tokenizer, self._which[index])
+        return self._tokenizer.words(self._lines.line(int(self._which[index])))
+
+
+Found = Iterable[tuple[int, Iterable["Tree"]]]
+
+
+def _as_trees(lines: Lines, found: Found, several: bool, place: dict[str, str]) -> Iterator[str]:
+    for _, trees in found:
+        printed = 0
+        for tree in trees:
+            yield written(tree, BRACKETS) + "\n"
+            printed += 1
+        if several or not printed:
+            yield "\n"
+
+
+def _as_tsv(lines: Lines, found: Found, several: bool, place: dict[str, str]) -> Iterator[str]:
+    for i, trees in found:
+        printed = 0
+        for tree in trees:
+            yield f"{lines.first + i}\t{written(tree, BRACKETS)}\n"
+            printed += 1
+        if not printed:
+            yield f"{lines.first + i}\t\n"
+
+
+def _as_json(lines: Lines, found: Found, several: bool, place: dict[str, str]) -> Iterator[str]:
+    answers = {ACCEPTED: True, REJECTED: False}
+    for i, trees in found:
+        answer = answers.get(int(lines.status[i]))
+        facts = place | {"line": lines.first + i, "accepted": answer}
+        yield json.dumps(facts)[:-1] + ', "trees": ['
+        for number, tree in enumerate(trees):
+            yield (", " if number else "") + written(tree, ARRAYS)
+        yield "]}\n"
+
+
+def _joined(texts: Iterable[str]) -> Iterator[bytes]:
+    """In pieces that are worth writing."""
+    pieces: list[str] = []
+    size = 0
+    for text in texts:
+        pieces.append(text)
+        size += len(text)
+        if size >= _PIECE:
+            yield "".join(pieces).encode()
+            pieces, size = [], 0
+    yield "".join(pieces).encode()
