@@ -28,6 +28,7 @@ from kernels.life.cuda import DeviceArena, device_bytes, device_chain
 from kernels.reserve import Reserve
 
 _OLDEST = (7, 5)  # what today's compilers still know
+_SHARED = 48 << 10  # bytes of shared memory that a kernel has without asking for more
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: not ordered with the default stream
 
 
@@ -89,6 +90,7 @@ class CudaModule:
     def __init__(self, device: CudaDevice, module: Any) -> None:
         self._device, self._module = device, module
         self._functions: dict[str, Any] = {}
+        self._shared: dict[str, int] = {}  # bytes that each kernel may have, where more
 
     def launch(
         self,
@@ -101,6 +103,9 @@ class CudaModule:
         with self._device.current():
             if kernel not in self._functions:
                 self._functions[kernel] = self._module.get_function(kernel)
+            if shared > self._shared.get(kernel, _SHARED):
+                self._device.allow_shared(self._functions[kernel], shared)
+                self._shared[kernel] = shared
             stream = self._device.stream()
             values = [a if isinstance(a, np.integer) else _pointer(a, stream) for a in args]
             self._functions[kernel](*values, grid=grid, block=block, shared=shared, stream=stream)
@@ -292,6 +297,11 @@ class CudaDevice:
     def synchronize(self) -> None:
         with self.current():
             self.stream().synchronize()
+
+    def allow_shared(self, function: Any, nbytes: int) -> None:
+        """Let a kernel have more shared memory than all have."""
+        most = self._driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+        function.set_attribute(most, nbytes)
 
     def free_memory(self) -> int:
         with self.current():

@@ -106,11 +106,9 @@ public:
                 nb::object from = rows[kind][left];
                 CkyRows& r = p.rows[kind][left];
                 std::uint32_t count;
-                r.head = words(from, "head", r.heads);
-                r.start = words(from, "start", count);
-                r.left = words(from, "left", r.entries);
+                r.head = words(from, "head", r.entries);
+                r.left = words(from, "left", count);
                 r.right = words(from, "right", count);
-                p.longest_row = std::max(p.longest_row, number(from, "longest"));
             }
         }
     }
@@ -201,10 +199,13 @@ private:
         for (std::size_t i = 0; i + 1 < bounds.shape(0); i++) {
             const std::int64_t last = order(bounds(i + 1) - 1);
             groups.push_back({tokens.data(), offsets.data(), order.data() + bounds(i),
-                              bounds(i + 1) - bounds(i), offsets(last + 1) - offsets(last),
-                              cancelled});
+                              bounds(i + 1) - bounds(i), length(offsets, last), cancelled});
         }
         return groups;
+    }
+
+    static std::int64_t length(const Indices& offsets, std::int64_t string) {
+        return offsets(string + 1) - offsets(string);
     }
 
     // The number of strings of the batch.
@@ -212,14 +213,21 @@ private:
                        const Indices& bounds, const Indices& narrow) const {
         const std::int64_t strings = std::int64_t(offsets.shape(0)) - 1;
         bool fits = strings >= 0 && bounds.shape(0) == narrow.shape(0) + 1 && bounds(0) >= 0 &&
-                    bounds(narrow.shape(0)) <= std::int64_t(order.shape(0)) &&
                     offsets(strings) <= std::int64_t(tokens.shape(0));
-        for (std::size_t i = 0; fits && i < narrow.shape(0); i++) {
-            fits = bounds(i) < bounds(i + 1) &&
-                   bounds(i + 1) - bounds(i) <= 32 * lanes(narrow(i));
+        const std::int64_t* const numbers = order.data();
+        for (std::size_t g = 0; fits && g < narrow.shape(0); g++) {
+            const std::int64_t first = bounds(g), end = bounds(g + 1);
+            fits = first < end && end <= std::int64_t(order.shape(0)) &&
+                   end - first <= 32 * lanes(narrow(g));
+            std::int64_t before = 0;
+            for (std::int64_t i = first; fits && i < end; i++) {
+                fits = numbers[i] >= 0 && numbers[i] < strings;
+                if (!fits) break;
+                const std::int64_t now = length(offsets, numbers[i]);
+                fits = now >= before;
+                before = now;
+            }
         }
-        for (std::size_t i = 0; fits && i < order.shape(0); i++)
-            fits = order(i) >= 0 && order(i) < strings;
         if (!fits) contradiction();
         return strings;
     }

@@ -9,253 +9,9 @@
 //   cell(i, j)[A] |= OR over B of cell(i, r)[B] & Q[A, B]   for all i < r.
 #include "cky.hpp"
 
-#include "../bits.hpp"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "products.hpp"
 
 namespace {
-
-using std::int64_t;
-using std::ptrdiff_t;
-using std::size_t;
-using u16 = std::uint16_t;
-
-template <class W>
-BITS_FN W and_or(W sum, W a, W b) {
-    if constexpr (has_ternary<W>::value) return lut3<0xF8>(sum, a, b);
-    else return sum | (a & b);
-}
-template <class W>
-BITS_FN W or3(W a, W b, W c) {
-    if constexpr (has_ternary<W>::value) return lut3<0xFE>(a, b, c);
-    else return a | b | c;
-}
-
-BITS_FN bool any(u32 w) { return w != 0; }
-#if defined(__AVX512F__)
-BITS_FN bool any(v512 w) { return _mm512_test_epi64_mask((__m512i)w, (__m512i)w) != 0; }
-#endif
-#if defined(__AVX2__)
-BITS_FN bool any(v256 w) { return !_mm256_testz_si256((__m256i)w, (__m256i)w); }
-#endif
-#if defined(__SSE4_1__)
-BITS_FN bool any(v128 w) { return !_mm_testz_si128((__m128i)w, (__m128i)w); }
-#else
-BITS_FN bool any(v128 w) { return (w[0] | w[1] | w[2] | w[3]) != 0; }
-#endif
-
-template <class W>
-BITS_FN W splat(u32 x) { return W{} + x; }
-BITS_FN u32 equal(u32 a, u32 b) { return -u32(a == b); }
-template <class W>
-BITS_FN W equal(W a, W b) { return (W)(a == b); }
-
-// Calls f with 0, 1, .. N - 1 as constants: arrays that are indexed by them are registers.
-template <int I>
-struct Constant {
-    constexpr operator int() const { return I; }
-};
-template <int N, class F>
-BITS_FN void unrolled(const F& f) {
-    if constexpr (N > 0) {
-        unrolled<N - 1>(f);
-        f(Constant<N - 1>{});
-    }
-}
-#define INLINED __attribute__((always_inline))
-
-// `rows` rows of an operand or a result, `stride` words apart.
-template <class W>
-struct Matrix {
-    W* at;
-    ptrdiff_t stride;
-};
-
-// Calls run.template operator()<R>(first) for tiles of R <= MOST rows, about equally high.
-template <int R, class Run>
-BITS_FN void one_tile(int rows, int first, const Run& run) {
-    if (rows == R) run.template operator()<R>(first);
-    else if constexpr (R > 1) one_tile<R - 1>(rows, first, run);
-}
-template <int MOST, class Run>
-BITS_FN void each_tile(int rows, const Run& run) {
-    for (int tiles = (rows + MOST - 1) / MOST, first = 0; tiles > 0; tiles--) {
-        const int height = (rows - first + tiles - 1) / tiles;
-        one_tile<MOST>(height, first, run);
-        first += height;
-    }
-}
-
-// --- few pairs ---------------------------------------------------------------
-
-// The pairs (A, B) of one A for which q is not zero for all strings.
-template <class W>
-struct PairsOfRow {
-    const W* q;
-    const u32* left;
-    u32 count;
-    Matrix<const W> l;
-    Matrix<W> t;  // from A on
-    template <int R>
-    BITS_FN void operator()(int first) const {
-        const W* rows[R];
-        W sum[R];
-        unrolled<R>([&](auto i) INLINED {
-            rows[i] = l.at + (first + i) * l.stride;
-            sum[i] = t.at[(first + i) * t.stride];
-        });
-        for (u32 p = 0; p < count; p++) {
-            const W v = q[p];
-            const u32 b = left[p];
-            unrolled<R>([&](auto i) INLINED { sum[i] = and_or(sum[i], v, rows[i][b]); });
-        }
-        unrolled<R>([&](auto i) INLINED { t.at[(first + i) * t.stride] = sum[i]; });
-    }
-};
-
-template <class W, int ARITY>
-BITS_FN W rights_of(const W* x, const u32* c) {
-    if constexpr (ARITY == 1) return x[c[0]];
-    else if constexpr (ARITY == 2) return x[c[0]] | x[c[1]];
-    else return or3(x[c[0]], x[c[1]], x[c[2]] | x[c[3]]);
-}
-
-template <class W, int ARITY>
-void push_rows(const CkyRows& rules, const W* x, Matrix<const W> l, Matrix<W> t, int rows, W* q,
-               u32* left) {
-    if (rows == 0) return;
-    for (u32 h = 0; h < rules.heads; h++) {
-        u32 count = 0;
-        for (u32 e = rules.start[h], end = rules.start[h + 1]; e < end; e++) {
-            q[count] = rights_of<W, ARITY>(x, rules.right + size_t(e) * ARITY);
-            left[count] = rules.left[e];
-            count += any(q[count]);
-        }
-        if (count)
-            each_tile<8>(rows, PairsOfRow<W>{q, left, count, l, {t.at + rules.head[h], t.stride}});
-    }
-}
-
-template <class W, int ARITY>
-void push_row(const CkyRows& rules, const W* x, const W* l, W* t) {
-    for (u32 h = 0; h < rules.heads; h++) {
-        W sum = t[rules.head[h]];
-        for (u32 e = rules.start[h], end = rules.start[h + 1]; e < end; e++)
-            sum = and_or(sum, l[rules.left[e]], rights_of<W, ARITY>(x, rules.right + size_t(e) * ARITY));
-        t[rules.head[h]] = sum;
-    }
-}
-
-// --- most pairs --------------------------------------------------------------
-
-template <class W>
-void make_tables(const CkyMatrix& matrix, const W* x, W* table) {
-    for (u32 g = 0; g < matrix.tables; g++) {
-        table[0] = W{};
-        size_t size = 1;
-        for (u32 k = 0; k < matrix.bits[g]; k++, size *= 2, x++) {
-            const W bit = *x;
-            for (size_t m = 0; m < size; m++) table[size + m] = table[m] | bit;
-        }
-        table += size;
-    }
-}
-
-// Walks through the tiles of a matrix in their order.
-template <class W>
-struct Tiles {
-    const W* x;
-    W* q;
-    const u32* counts;
-    const u16 *place, *operand, *more;
-
-    // In words, of a number that is multiplied by CKY_SCALE.
-    template <class T>
-    static BITS_FN T& at(T* base, size_t scaled) {
-        constexpr size_t SIZE = sizeof(W);
-        const size_t bytes = SIZE < CKY_SCALE ? scaled / (CKY_SCALE / SIZE) : scaled * (SIZE / CKY_SCALE);
-        return *reinterpret_cast<T*>(reinterpret_cast<size_t>(base) + bytes);
-    }
-    BITS_FN W or_of(int n) {
-        W sum = at(x, operand[0]);
-        int k = 1;
-        for (; k + 2 <= n; k += 2) sum = or3(sum, at(x, operand[k]), at(x, operand[k + 1]));
-        if (k < n) sum |= at(x, operand[k]);
-        operand += n;
-        return sum;
-    }
-    template <int N>
-    BITS_FN void several() {
-        for (u32 n = counts[N]; n; n--) {
-            if constexpr (N == 0) at(q, *place++) = W{};
-            else at(q, *place++) = or_of(N);
-        }
-        if constexpr (N < CKY_COUNTS - 2) several<N + 1>();
-    }
-    __attribute__((noinline)) void next() {
-        several<0>();
-        for (u32 n = counts[CKY_COUNTS - 1]; n; n--) at(q, *place++) = or_of(*more++);
-        counts += CKY_COUNTS;
-    }
-};
-
-// How many A's, and at most how many rows, have their sums in registers at a time.
-template <class W>
-struct Registers { static constexpr int as = 2, rows = sizeof(W) > 4 ? 5 : 2; };
-template <>
-struct Registers<v512> { static constexpr int as = 4, rows = 6; };
-
-// t[i, a] |= l[i, b] & q[b, a], for AS a's (q's rows have CKY_BLOCK) and R i's.
-template <class W, int AS, int R>
-__attribute__((noinline)) void product(const W* q, ptrdiff_t bs, const W* l,
-                                          ptrdiff_t l_stride, W* t, ptrdiff_t t_stride) {
-    W sum[R][AS];
-    const W* rows[R];
-    W* to = t;
-    unrolled<R>([&](auto i) INLINED {
-        unrolled<AS>([&](auto a) INLINED { sum[i][a] = to[a]; });
-        rows[i] = l;
-        l += l_stride, to += t_stride;
-    });
-    for (ptrdiff_t b = 0; b < bs; b++, q += CKY_BLOCK) {
-        W v[AS];
-        unrolled<AS>([&](auto a) INLINED { v[a] = q[a]; });
-        unrolled<R>([&](auto i) INLINED {
-            const W u = rows[i][b];
-            unrolled<AS>([&](auto a) INLINED { sum[i][a] = and_or(sum[i][a], u, v[a]); });
-        });
-    }
-    unrolled<R>([&](auto i) INLINED {
-        unrolled<AS>([&](auto a) INLINED { t[a] = sum[i][a]; });
-        t += t_stride;
-    });
-}
-
-// The same for any number of i's, and as <= CKY_BLOCK.
-template <class W>
-struct Product {
-    const W* q;
-    int as, bs;
-    Matrix<const W> l;
-    Matrix<W> t;
-    template <int R>
-    BITS_FN void operator()(int first) const {
-        constexpr int AS = Registers<W>::as;
-        const W* const from = l.at + first * l.stride;
-        W* const to = t.at + first * t.stride;
-        int a = 0;
-        for (; a + AS <= as; a += AS) product<W, AS, R>(q + a, bs, from, l.stride, to + a, t.stride);
-        for (; a < as; a++) product<W, 1, R>(q + a, bs, from, l.stride, to + a, t.stride);
-    }
-};
-template <class W>
-void multiply(const Product<W>& product, int rows) {
-    if (product.bs > 0) each_tile<Registers<W>::rows>(rows, product);
-}
-
-// --- a group -----------------------------------------------------------------
 
 template <class W>
 struct Parse {
@@ -265,7 +21,6 @@ struct Parse {
     const CkyPlan& plan;
     const CkyGroup& group;
     W *chart, *table, *q;
-    u32* left;
     W* top;                 // (longest): of what derives the first k tokens
     const u32** start;      // (STRINGS): bit by bit, the strings of all lanes
     int64_t* length;
@@ -276,21 +31,17 @@ struct Parse {
         return size_t(n) * plan.single + size_t(n) * size_t(n - 1) / 2 * plan.wide;
     }
     static size_t q_words(const CkyPlan& plan) {
-        return plan.dense ? size_t(plan.chunk) * CKY_BLOCK : size_t(plan.longest_row) + 1;
-    }
-    static size_t lefts(const CkyPlan& plan) {
-        return plan.dense ? 0 : (size_t(plan.longest_row) + 16) / 16 * 16;
+        return plan.dense ? size_t(plan.chunk) * CKY_BLOCK : size_t(SOME);
     }
     static size_t scratch_bytes(const CkyPlan& plan, int64_t n) {
         return sizeof(W) * (chart_words(plan, n) + plan.tables + q_words(plan) + size_t(n)) +
-               4 * lefts(plan) + STRINGS * (sizeof(u32*) + sizeof(int64_t)) + 64;
+               STRINGS * (sizeof(u32*) + sizeof(int64_t)) + 64;
     }
 
     Parse(const CkyPlan& plan, const CkyGroup& group, void* scratch) : plan(plan), group(group) {
         start = static_cast<const u32**>(scratch);
         length = reinterpret_cast<int64_t*>(start + STRINGS);
-        left = reinterpret_cast<u32*>(length + STRINGS);
-        chart = reinterpret_cast<W*>(left + lefts(plan));
+        chart = reinterpret_cast<W*>(length + STRINGS);
         table = chart + chart_words(plan, group.longest);
         q = table + plan.tables;
         top = q + q_words(plan);
@@ -374,9 +125,9 @@ struct Parse {
         const Matrix<W> t{column(j), plan.wide};
         const Matrix<const W> l{column(r), plan.wide};
         if (plan.uniform()) {
-            push_rows<W, ARITY>(plan.rows[kind][1], x, l, t, int(r), q, left);
+            push_rows<W, ARITY>(plan.rows[kind][1], x, l, t, int(r), q);
         } else {
-            push_rows<W, ARITY>(plan.rows[kind][1], x, l, t, int(r - 1), q, left);
+            push_rows<W, ARITY>(plan.rows[kind][1], x, l, t, int(r - 1), q);
             push_row<W, ARITY>(plan.rows[kind][0], x, cell(r - 1, r), cell(r - 1, j));
         }
     }

@@ -8,13 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 
-// Rules by their left side A, for one kind of right child and one kind of left child.
-// Symbols are counted from the first that cells of their kind hold.
+// Rules in order of their left side A, then B, for one kind of right child and one kind of
+// left child. Symbols are counted from the first that cells of their kind hold.
 struct CkyRows {
-    std::uint32_t heads, entries;
-    const std::uint32_t* head;   // the A's
-    const std::uint32_t* start;  // (heads + 1): entries of each
-    const std::uint32_t* left;   // B of each entry
+    std::uint32_t entries;
+    const std::uint32_t* head;   // A of each
+    const std::uint32_t* left;   // B
     const std::uint32_t* right;  // (entries, arity): its C's, some perhaps twice
 };
 
@@ -46,7 +45,7 @@ struct CkyPlan {
     bool dense;
     // Indexed by the kind of the right child (one token, more), then of the left child.
     CkyRows rows[2][2];
-    std::uint32_t arity, longest_row;  // 1, 2 or 4; entries of the head that has most
+    std::uint32_t arity;  // 1, 2 or 4
     CkyMatrix matrix[2];
     std::uint32_t chunk, tables;  // B's of a tile; words of the larger set of tables
     // Whether all cells hold the same symbols.

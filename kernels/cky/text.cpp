@@ -29,7 +29,8 @@ uint32_t hash_of(const uint8_t* word, size_t length) {
     return uint32_t(mixed(hash ^ piece) >> 20);
 }
 
-bool blank(uint8_t byte) { return byte == ' ' || uint8_t(byte - '\t') < 5; }
+// 1 or 0, for sums.
+size_t blank(uint8_t byte) { return size_t(byte == ' ') | size_t(uint8_t(byte - '\t') < 5); }
 
 // Bytes of the character at p, 0 where there is none (the Unicode Standard, table 3-7).
 size_t character(const uint8_t* p, const uint8_t* end) {
@@ -151,7 +152,7 @@ Vocabulary::Vocabulary(const std::vector<std::string>& words) {
         const uint8_t* bytes = reinterpret_cast<const uint8_t*>(word.data());
         if (find(bytes, word.size()) != ABSENT)
             throw std::invalid_argument("a word comes twice");
-        if (number >> 31 || bytes_.size() + word.size() >> 32)
+        if (number >> 31 || (bytes_.size() + word.size()) >> 32)
             throw std::invalid_argument("more words than a vocabulary can have");
         const uint32_t hash = hash_of(bytes, word.size());
         size_t place = hash & (size - 1);
@@ -205,11 +206,11 @@ void count(const Coding& coding, const uint8_t* text, Part& part) {
     part.lines = newlines + (p < end && end[-1] != '\n');
     if (any < 0x80) {
         if (coding.chars) {
-            for (const uint8_t* q = p + 1; q < end; q++) returns += (q[-1] == '\r') & (*q == '\n');
+            for (const uint8_t* q = p + 1; q < end; q++) returns += size_t(q[-1] == '\r') & size_t(*q == '\n');
             tokens = size_t(end - p) - newlines - returns;
         } else {
             tokens = p < end && !blank(*p);
-            for (const uint8_t* q = p + 1; q < end; q++) tokens += blank(q[-1]) & !blank(*q);
+            for (const uint8_t* q = p + 1; q < end; q++) tokens += blank(q[-1]) & (1 - blank(*q));
         }
         part.tokens = tokens;
         return;

@@ -48,7 +48,7 @@ struct Part {
     std::size_t begin, end;
     std::size_t lines = 0, tokens = 0;            // counted
     std::size_t first_line = 0, first_token = 0;  // their sums over the parts before
-    std::vector<Bad> bad;
+    std::vector<Bad> bad = {};
 };
 
 // Cuts [0, size) into at most so many parts, behind newlines.

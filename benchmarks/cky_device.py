@@ -1,0 +1,179 @@
+"""CKY parsing on a GPU: Fujita's Table 7.2 with ours beside it, ragged lengths, and a grammar
+like that of a natural language.
+
+    python -m benchmarks.cky_device [--table] [--count 1048576] [--json]
+
+Microseconds per string of length 32, from terminals on the device to charts and bits of
+acceptance there. Fujita's are of a GTX TITAN X (2017). direct is his circuit, every rule at
+every split point, on this device. --table takes all of his grammars, not only those that
+there is a figure to reach for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from benchmarks import natural
+from benchmarks.cky_tables import LENGTH, TABLE, random_rules, random_strings, splits
+from kernels.backend import BackendUnavailableError
+from kernels.choose import pick
+from kernels.cky import Batch
+from kernels.cky.cuda import CudaCky
+from kernels.cky.direct import DirectColumns
+from kernels.device import Device
+
+RUNS = 5
+REACH = {
+    (32, 8192): 0.03,
+    (64, 8192): 0.09,
+    (128, 16384): 0.35,
+    (256, 65536): 1.5,
+    (512, 131072): 5.0,
+    (32, 32768): 0.045,
+}
+DIRECT = 8192  # strings a run of the direct circuit takes for each of its 132 multiprocessors
+SAMPLE = 4096  # strings that are compared with the direct circuit
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    symbols: int
+    rules: int
+    strings: int
+    us: float
+    direct: float | None
+    fujita: float
+    reach: float | None
+    accepted: float  # share
+    columns: str
+
+
+def microseconds(engine: CudaCky, batch: Batch, runs: int = RUNS) -> float:
+    """Of a string; the median of the runs."""
+    resident = engine.resident(batch)
+    resident.run(0)
+    engine.device.synchronize()
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        resident.run(0)
+        engine.device.synchronize()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times) / len(batch) * 1e6
+
+
+def check(engine: CudaCky, batch: Batch, symbol: int = 0) -> float:
+    """The share accepted. Raises AssertionError where the direct circuit has other answers."""
+    found = engine.accept(batch, symbol)
+    sample = batch.take(np.arange(0, len(batch), max(1, len(batch) // SAMPLE)))
+    direct = DirectColumns(engine.device, engine.rules)
+    theirs = CudaCky(engine.device, engine.rules, columns=direct).longest(sample, symbol)
+    if not np.array_equal(engine.longest(sample, symbol), theirs):
+        raise AssertionError("the direct circuit does not agree")
+    return float(found.mean())
+
+
+def measure(device: Device, symbols: int, rules: int, count: int, *, direct: bool) -> Row:
+    of = random_rules(symbols, rules)
+    engine = CudaCky(device, of)
+    strings = random_strings(of, count, LENGTH)
+    accepted = check(engine, random_strings(of, min(count, SAMPLE), LENGTH, seed=2))
+    us = microseconds(engine, strings)
+    theirs = None
+    if direct:
+        slow = CudaCky(device, of, columns=DirectColumns(device, of))
+        theirs = microseconds(slow, random_strings(of, min(count, DIRECT * 16), LENGTH), 1)
+    name = type(engine.columns).__name__
+    key = symbols, rules
+    return Row(*key, count, us, theirs, TABLE[key][1], REACH.get(key), accepted, name)
+
+
+def mixed_lengths(device: Device, count: int = 1 << 18) -> tuple[float, float]:
+    """Picoseconds per split and string, lengths 8 to 128 mixed, and all 68 (32 symbols)."""
+    of = random_rules(32, 8192)
+    engine = CudaCky(device, of)
+    times = []
+    for lengths in (range(8, 129), 68):
+        batch = random_strings(of, count, lengths)
+        times.append(microseconds(engine, batch) * count / splits(batch.lengths) * 1e6)
+    return times[0], times[1]
+
+
+def natural_language(device: Device, count: int = 10_000) -> dict[str, float]:
+    """Microseconds per sentence: data on the device; from token lists, through CKYParser."""
+    from ckyparse import CKYParser
+    from ckyparse.normal import NormalForm
+
+    grammar = natural.grammar()
+    sentences = natural.sentences(grammar, count)
+    form = NormalForm(grammar)
+    batch = Batch.of([[form.vocabulary[word] for word in s] for s in sentences])
+    engine = CudaCky(device, form.rules)
+    check(engine, batch, form.start)
+    resident = microseconds(engine, batch)
+    times = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        engine.accept(batch, form.start)
+        times.append(time.perf_counter() - start)
+    parser = CKYParser(grammar, backend="cuda")
+    parser.accepts(sentences)
+    start = time.perf_counter()
+    parser.accepts(sentences)
+    whole = time.perf_counter() - start
+    return {
+        "device": resident,
+        "with copies": min(times) / count * 1e6,
+        "from token lists": whole / count * 1e6,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--table", action="store_true", help="all grammars of Table 7.2")
+    parser.add_argument("--count", type=int, default=1 << 20, help="strings")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    try:
+        device = pick("cuda").device  # type: ignore[attr-defined]
+    except BackendUnavailableError as error:
+        sys.exit(f"cky_device: {error}")
+    cases = list(TABLE) if arguments.table else list(REACH)
+    if not arguments.json:
+        print("| symbols | rules | µs | reach | direct | Fujita | ratio | accepted | columns |")
+        print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
+    rows = []
+    for symbols, rules in cases:
+        count = min(arguments.count, arguments.count * 256 // symbols)
+        row = measure(device, symbols, rules, count, direct=(symbols, rules) in REACH)
+        rows.append(row)
+        if not arguments.json:
+            reach = "" if row.reach is None else f"{row.reach:g}"
+            theirs = "" if row.direct is None else f"{row.direct:.3g}"
+            tail = (
+                f"{row.fujita:g} | {row.fujita / row.us:.0f} | {row.accepted:.0%} | {row.columns}"
+            )
+            print(
+                f"| {symbols} | {rules} | {row.us:.4f} | {reach} | {theirs} | {tail} |", flush=True
+            )
+    mixed, equal = mixed_lengths(device)
+    language = natural_language(device)
+    if arguments.json:
+        numbers = {"mixed": mixed, "equal": equal, "natural": language}
+        print(json.dumps({"rows": [asdict(row) for row in rows], **numbers}))
+        return
+    print(f"lengths 8 to 128 mixed: {mixed:.3f} ps a split and string; all 68: {equal:.3f}")
+    print(f"mixed lengths reach {equal / mixed:.0%} of the rate of equal ones")
+    for what, us in language.items():
+        print(f"natural language, {what}: {us:.3f} µs a sentence")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+"""Charts for grammars with many rules per pair: plans by themselves, and charts, emulated."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.cky import Rules, cell, cells
+from kernels.cky.dense import (
+    SOURCE,
+    TILE,
+    DenseColumns,
+    Plan,
+    TooManySymbolsError,
+    dense_cost,
+    plan,
+    shared_bytes,
+)
+from kernels.cky.ref import table
+from kernels.device import Device, Slice
+from tests.emulation import EmulatedDevice
+
+Words = npt.NDArray[np.uint32]
+Bits = npt.NDArray[np.bool_]
+
+
+def grammar(symbols: int, rules: int, units: int = 0, terminals: int = 3, seed: int = 0) -> Rules:
+    """Random; rules without repetition. Half of the symbols are above each terminal."""
+    random = np.random.default_rng(seed)
+    codes = random.choice(symbols**3, min(rules, symbols**3), replace=False)
+    binary = np.stack([codes // symbols**2, codes // symbols % symbols, codes % symbols], axis=1)
+    lexical = np.argwhere(random.random((symbols, terminals)) < 0.5)
+    return Rules.make(symbols, terminals, binary, lexical, random.integers(0, symbols, (units, 2)))
+
+
+# --- plans -------------------------------------------------------------------
+
+
+def run_lists(p: Plan, rows: Bits, which: int) -> dict[int, bool]:
+    """What the lists of this number give, by the row or symbol that they are for."""
+    zero = TILE * TILE * p.warps + p.buckets
+    heads = p.heads[p.passes * p.warps :].reshape(-1, p.warps, 2)
+    found: dict[int, bool] = {}
+    for start, quads in heads[which].tolist():
+        at = start
+        for _ in range(quads):
+            count = int(p.program[at, 0, 1])
+            vectors = 1 + (count + 1) // 8
+            for column in p.program[at : at + vectors].transpose(1, 0, 2).reshape(4, -1).tolist():
+                assert column[1] == count
+                sources = [row // 8 for row in column[2 : 2 + count + count % 2]]
+                value = bool(rows[sources].any()) if sources else False
+                if column[0] == zero:
+                    assert not value
+                else:
+                    assert column[0] not in found, "two lists for one result"
+                    found[column[0]] = value
+            at += vectors
+    return found
+
+
+def carry_out(p: Plan, pairs: Bits) -> Bits:
+    """Symbols of a span, from its pairs (symbols, symbols), as the kernel goes about it."""
+    first = TILE * TILE * p.warps
+    rows = np.random.default_rng(1).random(first + p.buckets + 1) < 0.5  # what was there before
+    rows[-1] = False
+    tiles = p.heads[: p.passes * p.warps].reshape(p.passes, p.warps).astype(np.int64)
+    padded = np.zeros((p.symbols, p.symbols), np.bool_)
+    padded[: len(pairs), : len(pairs)] = pairs
+    for number in range(p.passes):
+        for warp, code in enumerate(tiles[number].tolist()):
+            b, c = code & 0xFFFF, code >> 16
+            assert b % TILE == c % TILE == 0
+            for q in range(TILE * TILE):
+                rows[q * p.warps + warp] = padded[b + q // TILE, c + q % TILE]
+        found = run_lists(p, rows, number)
+        for row, value in found.items():
+            assert row >= first
+            rows[row] = value or (number > 0 and rows[row])
+    symbols = run_lists(p, rows, p.passes)
+    assert sorted(set(symbols) & set(range(p.symbols))) == list(range(p.symbols))
+    return np.array([symbols[a] for a in range(p.symbols)])
+
+
+def obvious(rules: Rules, pairs: Bits) -> Bits:
+    found = np.zeros(rules.symbols, np.bool_)
+    for a, b, c in rules.binary.tolist():
+        found[a] |= pairs[b, c]
+    closed = found.copy()
+    for a, b in rules.units.tolist():
+        closed[a] |= found[b]
+    return closed
+
+
+@st.composite
+def grammars(draw: st.DrawFn) -> Rules:
+    symbols = draw(st.sampled_from([1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 65]))
+    full = draw(st.sampled_from([0.0, 0.001, 0.02, 0.25, 1.0]))
+    rules = min(int(full * symbols**3), 30_000)
+    return grammar(symbols, rules, draw(st.integers(0, 5)), seed=draw(st.integers(0, 99)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(grammars(), st.sampled_from([64, 99, 227]), st.floats(0.001, 0.5))
+def test_plans_do_what_the_rules_say(rules: Rules, shared: int, density: float) -> None:
+    p = plan(rules, shared * 1024)
+    assert p.shared <= shared * 1024
+    n = rules.symbols
+    assert n <= p.symbols < n + TILE
+    pairs = np.random.default_rng(2).random((rules.symbols, rules.symbols)) < density
+    result = carry_out(p, pairs)
+    np.testing.assert_array_equal(result[:n], obvious(rules, pairs))
+    assert not result[n:].any()
+    # A single token's: its own, and those above.
+    rows = pairs[0]
+    closed = rows.copy()
+    for a, b in rules.units.tolist():
+        closed[a] |= rows[b]
+    found = run_lists(p, np.append(rows, np.zeros(5000, np.bool_)), p.passes + 1)
+    np.testing.assert_array_equal([found[a] for a in range(n)], closed)
+    assert not any(found[a] for a in range(n, p.symbols))
+
+
+def test_plan_deals_work_out_evenly() -> None:
+    p = plan(grammar(32, 8192))
+    heads = p.heads[p.warps :].reshape(-1, p.warps, 2)
+    loads = []
+    for start, quads in heads[0].tolist():
+        at, load = start, 0
+        for _ in range(quads):
+            count = int(p.program[at, 0, 1])
+            load, at = load + count, at + 1 + (count + 1) // 8
+        loads.append(load)
+    assert max(loads) < 1.1 * sum(loads) / len(loads)
+    # Far fewer than the 8192 of lists of the rules themselves.
+    assert 4 * sum(loads) < 5800
+
+
+@pytest.mark.parametrize("rules", [0, 2000])
+def test_plan_of_the_greatest(rules: int) -> None:
+    p = plan(grammar(1024, rules, 3))
+    assert p.shared <= 227 * 1024
+    assert p.passes * p.warps >= min(rules, 1)
+    with pytest.raises(TooManySymbolsError, match="1024 symbols"):
+        plan(grammar(1024, 1), 99 * 1024)
+    with pytest.raises(TooManySymbolsError, match="1025 symbols"):
+        plan(grammar(1025, 1))
+
+
+def test_cost() -> None:
+    small, large = grammar(32, 1000), grammar(64, 1000)
+    assert dense_cost(small, 10) < dense_cost(small, 11) < dense_cost(large, 11) < 1e9
+    assert dense_cost(large, 1) == 0
+    assert dense_cost(grammar(1025, 1), 10) == float("inf")
+    assert dense_cost(grammar(750, 1), 10, shared_bytes((8, 6))) == float("inf")
+    assert dense_cost(grammar(750, 1), 10, shared_bytes((9, 0))) < 1e9
+
+
+# --- charts --------------------------------------------------------------------
+
+
+@cache
+def emulated(order: str, capability: tuple[int, int] = (9, 0)) -> EmulatedDevice:
+    return EmulatedDevice(order=order, capability=capability)
+
+
+def check_charts(
+    device: Device, rules: Rules, length: int, groups: int = 1, different: int = 6
+) -> Plan:
+    """The charts of random strings, of which so many are different, in random order.
+
+    What is not theirs in the buffer must stay as it is.
+    """
+    random = np.random.default_rng(length)
+    strings = random.integers(0, rules.terminals + 1, (different, length))  # one is unknown
+    which = random.integers(0, different, (groups, 1024))
+    lexical = np.zeros((rules.symbols, rules.terminals + 1), np.bool_)
+    lexical[tuple(rules.lexical.T)] = True
+    columns = DenseColumns(device, rules)
+    assert (columns.lanes, columns.side) == (32, 4)
+    shape = groups, cells(length), columns.symbols // 4, 32, 4
+    chart = random.integers(0, 2**32, shape, np.uint32)
+    for j in range(1, length + 1):
+        bits = np.zeros((groups, columns.symbols, 1024), np.bool_)
+        bits[:, : rules.symbols] = lexical[:, strings[which, j - 1]].transpose(1, 0, 2)
+        chart[:, cell(j - 1, j)] = pack(bits)
+    before = random.integers(0, 2**32, 64, np.uint32)
+    memory = device.alloc(chart.nbytes + 2 * before.nbytes)
+    device.upload(memory, before)
+    device.upload(memory, chart, before.nbytes)
+    device.upload(memory, before, before.nbytes + chart.nbytes)
+
+    columns.run(Slice(memory, before.nbytes), groups, length)
+    device.synchronize()
+
+    expected = np.zeros((different, cells(length), columns.symbols), np.bool_)
+    for s, string in enumerate(strings.tolist()):
+        for (i, j), symbols in table(rules, string).items():
+            expected[s, cell(i, j), sorted(symbols)] = True
+    device.download(chart, memory, before.nbytes)
+    np.testing.assert_array_equal(chart, pack(expected[which].transpose(0, 2, 3, 1)))
+    for at in (0, before.nbytes + chart.nbytes):
+        after = np.empty_like(before)
+        device.download(after, memory, at)
+        np.testing.assert_array_equal(after, before)
+    return columns.plan
+
+
+def pack(bits: Bits) -> Words:
+    """(..., symbols, 1024) to (..., symbols / 4, 32, 4): bit p % 32 of word p // 32."""
+    packed = np.ascontiguousarray(np.packbits(bits, axis=-1, bitorder="little"))
+    words = packed.view(np.uint32)
+    words = words.reshape(*words.shape[:-2], words.shape[-2] // 4, 4, 32)
+    return np.ascontiguousarray(words.swapaxes(-1, -2))
+
+
+@pytest.mark.parametrize(
+    ("symbols", "rules", "units", "length", "order"),
+    [
+        (1, 1, 0, 6, "reverse"),
+        (3, 5, 2, 6, "shuffled:1"),
+        (9, 60, 3, 6, "shuffled:2"),
+        (32, 8192, 3, 5, "shuffled:3"),
+        (33, 300, 0, 6, "forward"),
+        (64, 0, 9, 3, "shuffled:4"),
+        (130, 4000, 5, 4, "shuffled:5"),
+    ],
+)
+def test_emulated_charts(symbols: int, rules: int, units: int, length: int, order: str) -> None:
+    used = grammar(symbols, rules, units)
+    for groups, n in ((1, length), (2, 2), (1, 1), (1, 3)):
+        p = check_charts(emulated(order), used, n, groups)
+    # The cases between them have all that a kernel can be.
+    assert (p.passes > 1) == (symbols in (33, 130))
+    assert p.units == bool(len(used.units))
+
+
+def test_emulated_charts_where_shared_memory_is_small() -> None:
+    small = check_charts(emulated("shuffled:6", (8, 6)), grammar(64, 3000), 5)
+    assert small.warps < plan(grammar(64, 3000)).warps
+    assert small.kept == 0 < plan(grammar(64, 3000)).kept
+
+
+def test_nothing_to_do() -> None:
+    device = emulated("forward")
+    columns = DenseColumns(device, grammar(1, 1))
+    memory = device.alloc(0)
+    columns.run(memory, 0, 5)
+    columns.run(memory, 5, 0)
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Device:
+    from kernels.cuda import CudaDevice
+
+    return CudaDevice()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 12, 31, 32, 33, 48])
+@pytest.mark.parametrize(
+    ("symbols", "rules", "units"),
+    [(1, 1, 0), (7, 30, 2), (9, 60, 3), (32, 8192, 0), (33, 300, 5), (64, 0, 9), (130, 4000, 5)],
+)
+def test_charts_on_a_gpu(gpu: Device, symbols: int, rules: int, units: int, length: int) -> None:
+    check_charts(gpu, grammar(symbols, rules, units), length, groups=3)
+
+
+@pytest.mark.gpu
+def test_many_groups_on_a_gpu(gpu: Device) -> None:
+    check_charts(gpu, grammar(32, 1000), 20, groups=500, different=20)
+    check_charts(gpu, grammar(512, 20_000), 9, groups=200)
+    check_charts(gpu, grammar(1024, 50_000, 3), 6, groups=150)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@pytest.mark.parametrize("arch", [75, 80, 90])
+@pytest.mark.parametrize(("symbols", "rules"), [(32, 8192), (512, 10_000)])
+def test_nvcc_compiles_without_local_memory(
+    arch: int, symbols: int, rules: int, tmp_path: Path
+) -> None:
+    p = plan(grammar(symbols, rules, 1), shared_bytes((arch // 10, arch % 10)))
+    defines = [f"-D{name}={value}" for name, value in p.defines.items()]
+    command = ["nvcc", "-std=c++17", f"-arch=sm_{arch}", "-cubin", "-Werror=all-warnings"]
+    done = subprocess.run(
+        [*command, "-Xptxas=-v", *defines, str(SOURCE), "-o", str(tmp_path / "dense.cubin")],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "0 bytes stack frame" in done.stderr
