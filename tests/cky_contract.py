@@ -6,6 +6,7 @@ make(rules, memory) is a kernels.cky.Cky.
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -287,8 +288,17 @@ class CkyContract:
                 method(batch, 0)
             error = raised.value
             assert (error.index, error.length, error.longest) == (3, most + 1, most)
+            again = pickle.loads(pickle.dumps(error))  # as between processes
+            assert (str(again), again.index) == (str(error), 3)
         rest = batch.take(np.array([0, 1, 2, 5]))
         assert engine.longest(rest, 0).tolist() == rest.lengths.tolist()
+
+    @pytest.mark.parametrize("symbol", [-1, 3])
+    def test_no_such_symbol(self, make: Make, symbol: int) -> None:
+        engine = make(Rules.make(3, 1, [], [(0, 0)]))
+        for question in (engine.accept, engine.longest):
+            with pytest.raises(ValueError, match=f"no symbol {symbol}"):
+                question(Batch.of([[0]]), symbol)
 
     def test_charts_left_unread(self, make: Make) -> None:
         """A generator may be dropped, or wait while the engine does something else."""

@@ -84,9 +84,7 @@ class CpuCky(Cky):
         longest: Lengths | None,
         accepted: Mask | None,
     ) -> None:
-        if not 0 <= symbol < self.rules.symbols:
-            raise ValueError(f"there is no symbol {symbol}")
-        self.check_lengths(batch)
+        self.check(batch, symbol)
         done = len(batch) - int(np.count_nonzero(batch.lengths))
         new = int(self.plan.renumbering.new[symbol])
         for run in self.runs(batch, 0):

@@ -133,6 +133,7 @@ class CudaCky(Cky):
         return (isqrt(8 * (self.memory // self.cell_bytes) + 1) - 1) // 2
 
     def accept(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Mask:
+        self.check(batch, symbol)
         result = np.zeros(len(batch), np.bool_)
 
         def work(desk: _Desk, start: int, stop: int) -> None:
@@ -145,6 +146,7 @@ class CudaCky(Cky):
         return result
 
     def longest(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Lengths:
+        self.check(batch, symbol)
         result = np.zeros(len(batch), np.int32)
 
         def work(desk: _Desk, start: int, stop: int) -> None:
@@ -201,7 +203,6 @@ class CudaCky(Cky):
     def _stream(
         self, batch: Batch, work: Callable[[_Desk, int, int], None], progress: Progress | None
     ) -> None:
-        self.check_lengths(batch)
         parts = list(self._parts(batch))
         if not parts:
             return

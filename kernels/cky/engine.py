@@ -27,6 +27,9 @@ class TooLongError(MemoryError):
         )
         self.index, self.length, self.longest = index, length, longest
 
+    def __reduce__(self) -> tuple[type[TooLongError], tuple[int, int, int]]:
+        return type(self), (self.index, self.length, self.longest)
+
 
 class Cky(ABC):
     """Parses batches of strings of any lengths with one grammar, many strings to a word.
@@ -44,13 +47,16 @@ class Cky(ABC):
 
     @abstractmethod
     def accept(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Mask:
-        """Which strings the symbol derives: bool (count,). Raises TooLongError."""
+        """Which strings the symbol derives: bool (count,).
+
+        Raises TooLongError, and ValueError where there is no such symbol.
+        """
 
     @abstractmethod
     def longest(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Lengths:
         """The greatest k where symbol derives the first k tokens, or 0: int32 (count,).
 
-        Raises TooLongError.
+        Raises as accept() does.
         """
 
     @abstractmethod
@@ -64,6 +70,12 @@ class Cky(ABC):
     @abstractmethod
     def max_length(self) -> int:
         """Tokens of the longest string whose chart fits in memory."""
+
+    def check(self, batch: Batch, symbol: int) -> None:
+        """Raises where accept() and longest() must."""
+        if not 0 <= symbol < self.rules.symbols:
+            raise ValueError(f"there is no symbol {symbol}: they are 0 to {self.rules.symbols - 1}")
+        self.check_lengths(batch)
 
     def check_lengths(self, batch: Batch) -> None:
         """Raises TooLongError for the first string that is too long."""

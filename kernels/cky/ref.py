@@ -51,7 +51,7 @@ class ReferenceCky(Cky):
         return accepted
 
     def longest(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Lengths:
-        self.check_lengths(batch)
+        self.check(batch, symbol)
         result = np.zeros(len(batch), np.int32)
         for s in range(len(batch)):
             string = batch[s].tolist()

@@ -61,13 +61,6 @@ def test_engine_of_a_backend() -> None:
 
 
 @built
-@pytest.mark.parametrize("symbol", [-1, 4])
-def test_symbols_that_are_none(symbol: int) -> None:
-    with pytest.raises(ValueError, match=f"no symbol {symbol}"):
-        engine_for(CpuBackend(), BRACKETS).accept(Batch.of([[0, 1]]), symbol)
-
-
-@built
 @pytest.mark.parametrize("count", [40, 1300])
 def test_fewer_threads_and_narrower_words(count: int) -> None:
     """Where memory is short, the longer strings are parsed in other ways than the others."""
