@@ -131,6 +131,8 @@ class Grammar:
         from .reading import parse
 
         source = str(path)
+        if not source:
+            raise GrammarError("no file is named so", "''")
         try:
             data = Path(path).read_bytes()
         except (OSError, ValueError) as error:

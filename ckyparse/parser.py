@@ -74,6 +74,8 @@ class CKYParser:
         memory: int | None = None,
         unknown: str = "error",
     ) -> None:
+        if memory is not None and (not isinstance(memory, int) or memory < 1):
+            raise ValueError(f"memory is a number of bytes, not {memory!r}")
         self._grammar = _grammar(grammar)
         ours = self._grammar if isinstance(self._grammar, Grammar) else Grammar.of(self._grammar)
         self.normal_form = NormalForm(ours)
@@ -108,8 +110,8 @@ class CKYParser:
 
         They are trees of the grammar as it was given, with the tokens as they were given.
         With probabilities they are ProbabilisticTrees, the most probable first. Where there
-        is no end of parses they are those in which nothing has an equal node above it, of
-        the same symbol over the same tokens. Raises UnknownTokenError at once.
+        is no end of parses they are those in which no node has an equal one above it, of
+        the same production over the same tokens. Raises UnknownTokenError at once.
         """
         return self.charts([sent])[0].trees()
 

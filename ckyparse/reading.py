@@ -116,13 +116,13 @@ class _Reader:
         defined = {production.lhs for production in self.productions}
         for name, (statement, offset) in self.first.items():
             if self.symbols[name] not in defined:
-                self.fail(f"nonterminal {name!r} has no productions", statement, offset)
+                self.fail(f"nonterminal {shown(name)} has no productions", statement, offset)
         if start is None:
             chosen = self.start or self.productions[0].lhs
         else:
             chosen = Nonterminal(start) if isinstance(start, str) else start
             if chosen not in defined:
-                what = f"the start symbol {chosen.name!r} has no productions"
+                what = f"the start symbol {shown(chosen.name)} has no productions"
                 raise GrammarError(what, self.source)
         grammar = Grammar(chosen, self.productions)
         check_sums(grammar, self.source)
@@ -253,6 +253,9 @@ def _trouble(text: str, offset: int) -> str:
 
 
 def _shown(text: str) -> str:
+    return shown(text.rstrip())
+
+
+def shown(text: str) -> str:
     """For an error: one line, not too long."""
-    text = text.rstrip()
     return repr(text if len(text) <= 30 else text[:29] + "…")

@@ -32,6 +32,9 @@ class UnknownTokenError(ValueError):
         )
         self.index, self.tokens = index, tuple(tokens)
 
+    def __reduce__(self) -> tuple[type[UnknownTokenError], tuple[int, tuple[str, ...]]]:
+        return type(self), (self.index, self.tokens)
+
 
 @dataclass(frozen=True, eq=False)
 class Sentences:

@@ -25,7 +25,8 @@ class Style:
     quoted: Callable[[Any], str]
 
 
-BRACKETS = Style("(", " ", ")", True, str)  # as nltk writes a tree on one line
+# As nltk writes a tree on one line. Tokens of a JSON array can have newlines.
+BRACKETS = Style("(", " ", ")", True, lambda symbol: str(symbol).replace("\n", "\\n"))
 ARRAYS = Style("[", ", ", "]", False, lambda symbol: json.dumps(str(symbol)))
 
 

@@ -95,17 +95,16 @@ def lines_of(
     paths: Sequence[str], tokenizer: Tokenizer, hungry: Callable[[], bool]
 ) -> Iterator[Lines]:
     """The files' lines, tokenised; hungry: see blocks()."""
-    path, first = "", 1
-    for block in blocks(paths, hungry, BLOCK_BYTES):
-        if block.path != path:
-            path, first = block.path, 1
-        if block.trouble:
-            lines = Lines.lost(block, first)
-        else:
-            lines = Lines.of(block, first, tokenizer.encode(block.text))
-        if len(lines) <= BLOCK_LINES:
-            yield lines
-        else:
-            for begin in range(0, len(lines), BLOCK_LINES):
-                yield lines.part(begin, min(begin + BLOCK_LINES, len(lines)))
-        first += len(lines)
+    for path in paths:  # one may be there twice
+        first = 1
+        for block in blocks([path], hungry, BLOCK_BYTES):
+            if block.trouble:
+                lines = Lines.lost(block, first)
+            else:
+                lines = Lines.of(block, first, tokenizer.encode(block.text))
+            if len(lines) <= BLOCK_LINES:
+                yield lines
+            else:
+                for begin in range(0, len(lines), BLOCK_LINES):
+                    yield lines.part(begin, min(begin + BLOCK_LINES, len(lines)))
+            first += len(lines)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from ckyparse.chart import Chart
     from ckyparse.parser import CKYParser
 
-_PIECE = 1 << 18  # characters that are written at a time
+_PIECE = 1 << 18  # characters that are written at a time, about
+_LONG = 1 << 23  # of a line of output that is written in parts
 
 
 @click.command("parse")
@@ -46,8 +47,8 @@ def command(output: str, best: bool, limit: int | None, **options: Any) -> int:
 
     With --best a line of output for each line, empty where there is no tree. With --all or
     --limit a line for each tree, and, if not as tsv, an empty one after those of each line.
-    Of infinitely many trees those are printed in which no symbol has itself below it over
-    the same tokens. In brackets tokens stand as they are, also ( and ).
+    Of infinitely many trees those are printed in which no production has itself below it over
+    the same tokens. In brackets tokens stand as they are, also ( and ), but newlines as \\n.
 
     \b
     Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend.
@@ -105,7 +106,7 @@ class _Trees:
             tree = chart.best() if self.ranked else next(chart.trees(), None)
             return () if tree is None else (tree,)
         if self.cyclic and chart.count() == math.inf:
-            what = "infinitely many trees; printed are those in which nothing repeats"
+            what = "infinitely many trees; printed are those without cycles"
             self.reports(what, [i], lambda i: f"{lines.place(i)}: {what}")
         return islice(chart.trees(), self.limit)
 
@@ -164,13 +165,18 @@ def _as_json(lines: Lines, found: Found, several: bool, place: dict[str, str]) -
 
 
 def _joined(texts: Iterable[str]) -> Iterator[bytes]:
-    """In pieces that are worth writing."""
+    """In pieces that are worth writing, of whole lines, but for a line that goes on and on."""
     pieces: list[str] = []
     size = 0
     for text in texts:
         pieces.append(text)
         size += len(text)
-        if size >= _PIECE:
-            yield "".join(pieces).encode()
+        if size >= _LONG or (size >= _PIECE and text.endswith("\n")):
+            yield _encoded(pieces)
             pieces, size = [], 0
-    yield "".join(pieces).encode()
+    yield _encoded(pieces)
+
+
+def _encoded(pieces: list[str]) -> bytes:
+    """Tokens of a JSON array can have what UTF-8 has not."""
+    return "".join(pieces).encode(errors="backslashreplace")

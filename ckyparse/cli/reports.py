@@ -10,6 +10,7 @@ import numpy as np
 
 from ckyparse.cli.lines import Lines
 from ckyparse.cli.tokenise import NO_TOKENS, Tokenizer
+from ckyparse.reading import shown
 from kernels.cky.batch import Indices, Mask
 from kernels.cky.text import INVALID, UNKNOWN
 
@@ -77,7 +78,7 @@ class LineReports:
     def unknown(self, lines: Lines, i: int, fault: int, byte: int) -> str:
         """The text about an unknown token."""
         word = self._tokenizer.first_unknown(lines.line(i))
-        return f"{lines.place(i, byte)}: unknown token {word!r}"
+        return f"{lines.place(i, byte)}: unknown token {shown(word)}"
 
     def too_long(self, lines: Lines, which: Mask, longest: int) -> None:
         """For charts in memory."""

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from ckyparse.cli import blocks as blocks_module
 from ckyparse.cli import lines as lines_module
 from ckyparse.cli import main
+from ckyparse.cli import parse as parse_module
 from ckyparse.cli.blocks import blocks
 from ckyparse.cli.channel import Channel, StoppedError
 from kernels.cky import TooLongError
@@ -154,6 +155,14 @@ def test_files_come_in_order_and_a_missing_one_harms_no_other(ckyparse, dyck, tm
     )
 
 
+def test_lines_are_counted_anew_in_each_file(ckyparse, dyck, tmp_path) -> None:
+    one = write(tmp_path / "one", "()\n((\n")
+    done = ckyparse(
+        "accept", "-g", dyck, "--tokens", "chars", "--output", "jsonl", one, one, "-", "-"
+    )
+    assert [json.loads(line)["line"] for line in done.out.splitlines()] == [1, 2, 1, 2]
+
+
 def test_start(ckyparse, english) -> None:
     args = ["accept", "-g", english, "--start"]
     assert ckyparse(*args, "NP", stdin=b"the dog\nI saw I\n")[:2] == (1, "1\tthe dog\n0\tI saw I\n")
@@ -233,6 +242,13 @@ def test_unknown_tokens_as_an_error(ckyparse, english, tmp_path, way) -> None:
     column = 1 if way == "json" else 11
     refused(done, rf"lines:2:{column}: unknown token 'cat'")
     assert done.out == f"1\t{lines[0]}\n"
+
+
+@pytest.mark.parametrize("unknown", ["reject", "error"])
+def test_long_unknown_tokens_are_named_in_part(ckyparse, english, unknown) -> None:
+    stdin = b"I saw " + b"x" * 100_000
+    done = ckyparse("accept", "-g", english, "--unknown", unknown, stdin=stdin)
+    assert re.search(r"standard input:1:7: unknown token 'x{20,40}…'\n$", done.err)
 
 
 def test_unknown_tokens_as_another(ckyparse, english) -> None:
@@ -374,6 +390,44 @@ def test_parse(ckyparse, english) -> None:
     ]
 
 
+def test_trees_of_tokens_that_only_json_can_have(ckyparse, english) -> None:
+    """They leave the lines of the output whole."""
+    tokens = ["a\nb", "saw", "\ud800"]
+    args = ["parse", "-g", english, "--tokens", "json", "--unknown", "I"]
+    stdin = json.dumps(tokens).encode()
+    tree = r"(S (NP a\nb) (VP (V saw) (NP \ud800)))"
+    assert ckyparse(*args, stdin=stdin) == Done(0, tree + "\n", "")
+    assert ckyparse(*args, "--output", "tsv", stdin=stdin) == Done(0, f"1\t{tree}\n", "")
+    done = ckyparse(*args, "--output", "jsonl", stdin=stdin)
+    trees = [["S", ["NP", tokens[0]], ["VP", ["V", "saw"], ["NP", tokens[2]]]]]
+    assert json.loads(done.out)["trees"] == trees
+
+
+@pytest.mark.parametrize("output", ["trees", "tsv", "jsonl"])
+def test_trees_are_written_in_whole_lines(ckyparse, english, monkeypatch, output) -> None:
+    """So that an interrupt leaves no half of one, unless it is very long."""
+    args = ["parse", "-g", english, "--all", "--output", output]
+    stdin = b"I saw the dog in the park\n" * 20
+    whole = ckyparse(*args, stdin=stdin)
+    pieces: list[bytes] = []
+    joined = parse_module._joined
+
+    def watched(texts):
+        for piece in joined(texts):
+            pieces.append(piece)
+            yield piece
+
+    monkeypatch.setattr(parse_module, "_joined", watched)
+    monkeypatch.setattr(parse_module, "_PIECE", 100)
+    assert ckyparse(*args, stdin=stdin) == whole
+    assert len(pieces) > 5
+    assert all(not piece or piece.endswith(b"\n") for piece in pieces)
+    pieces.clear()
+    monkeypatch.setattr(parse_module, "_LONG", 10)
+    assert ckyparse(*args, stdin=stdin) == whole
+    assert len(pieces) >= 20
+
+
 def test_all_trees_and_a_limit(ckyparse, english) -> None:
     args = ["parse", "-g", english]
     stdin = b"I saw the man in the park with the dog\nsaw\nI saw I\n"
@@ -398,8 +452,7 @@ def test_of_infinitely_many_trees_some_are_printed(ckyparse, tmp_path) -> None:
     assert done.code == 1
     assert done.out == "(S a)\n(S (S a))\n\n\n"
     assert done.err == (
-        "ckyparse: standard input:1: infinitely many trees; printed are those in which nothing "
-        "repeats\n"
+        "ckyparse: standard input:1: infinitely many trees; printed are those without cycles\n"
     )
     assert ckyparse(*args, "--limit", 1, stdin=b"a\n").out == "(S a)\n\n"
     assert ckyparse(*args, stdin=b"a\n") == Done(0, "(S a)\n", "")

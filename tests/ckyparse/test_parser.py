@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,6 +99,16 @@ def test_any_grammar_has_the_trees_of_chart_parser(
         assert texts(trees) == texts(theirs.parse(tokens))
 
 
+def test_of_infinitely_many_trees_those_without_an_equal_node_above() -> None:
+    parser = CKYParser("S -> S | A | 'a'\nA -> S")
+    assert texts(parser.parse("a")) == texts(
+        map(
+            Tree.fromstring,
+            ["(S a)", "(S (S a))", "(S (A (S a)))", "(S (S (A (S a))))", "(S (A (S (S a))))"],
+        )
+    )
+
+
 def test_it_is_a_parser_of_nltk() -> None:
     parser = CKYParser("S -> 'a'")
     assert isinstance(parser, ParserI)
@@ -112,6 +123,15 @@ def test_copies_and_pickles() -> None:
         assert type(other) is CKYParser
         assert other.grammar().productions() == parser.grammar().productions()
         assert other.accepts(["I saw the woman"], tokens="space").tolist() == [True]
+
+
+def test_errors_are_pickled() -> None:
+    """Between processes they go like that."""
+    for error in (UnknownTokenError(2, ["a", "b"]), TooLongError(2, 9, 4)):
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+        assert vars(again) == vars(error)
 
 
 LAZY = """
@@ -346,3 +366,14 @@ def test_acceptance_and_prefixes(backend: str, grammar: Grammar) -> None:
     assert accepted.tolist() == [s in sentences for s in strings]
     longest = [max((k for k in range(len(s) + 1) if s[:k] in prefixes), default=0) for s in strings]
     assert parser.prefixes(strings).tolist() == longest
+
+
+@pytest.mark.parametrize("memory", [0, -1, "1G", 1e9])
+def test_memory_that_is_no_number_of_bytes(memory: Any) -> None:
+    with pytest.raises(ValueError, match=f"memory is a number of bytes, not {memory!r}"):
+        CKYParser("S -> 'a'", memory=memory)
+
+
+def test_a_grammar_without_text_or_name() -> None:
+    with pytest.raises(GrammarError, match="^'': no file is named so"):
+        CKYParser("")

@@ -182,6 +182,7 @@ REFUSED = [
     ("%", "t:1:1: '%' is no directive; %start is the one there is"),
     ("%start X\nS -> 'a'", "t:1:8: nonterminal 'X' has no productions"),
     ("S -> 'a' | S A 'b' | A", "t:1:14: nonterminal 'A' has no productions"),
+    (f"S -> {'X' * 99}", f"t:1:6: nonterminal '{'X' * 29}…' has no productions"),
     ("S -> 'a' \\\n  'b' A\nS -> B", "t:2:7: nonterminal 'A' has no productions"),
     ("S \x00-> 'a'", "t:1:3: '->' was expected after 'S', not \"\\x00-> 'a'\""),
     ("S -> " + "?" * 80, "t:1:6: a symbol was expected, not '" + "?" * 29 + "…'"),
