@@ -375,5 +375,5 @@ def test_memory_that_is_no_number_of_bytes(memory: Any) -> None:
 
 
 def test_a_grammar_without_text_or_name() -> None:
-    with pytest.raises(GrammarError, match="^'': no file is named so"):
+    with pytest.raises(GrammarError, match=r"^'': no file is named so"):
         CKYParser("")
