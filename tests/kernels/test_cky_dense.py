@@ -284,7 +284,7 @@ def test_many_groups_on_a_gpu(gpu: Device) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
 @pytest.mark.parametrize("arch", [75, 80, 90])
-@pytest.mark.parametrize(("symbols", "rules"), [(32, 8192), (512, 10_000)])
+@pytest.mark.parametrize(("symbols", "rules"), [(32, 8192), (400, 10_000)])
 def test_nvcc_compiles_without_local_memory(
     arch: int, symbols: int, rules: int, tmp_path: Path
 ) -> None:
