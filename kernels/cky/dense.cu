@@ -28,7 +28,7 @@
 namespace {
 
 constexpr int TILE = 8;
-constexpr int CELL = SYMBOLS * 32;                     // words
+constexpr int CELL = SYMBOLS * 32;          // words
 constexpr int PAIRS = TILE * TILE * WARPS;  // rows; then the buckets, then a row of zeros
 constexpr int ZERO = PAIRS + BUCKETS;
 constexpr int COPY = (ZERO + 1) * 8;  // where in shared memory the program is, in vectors
