@@ -69,6 +69,9 @@ class NormalForm:
     terminal. lexicon: of each symbol, the terminals of its lexical rules, each with the
     number of its production, -1 for a wrapped one. nullable_ids: the symbols that derive
     the empty string.
+
+    What needs the units raises GrammarError where their closure has millions of pairs, as
+    that of a chain of thousands has.
     """
 
     start = 0

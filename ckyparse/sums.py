@@ -16,12 +16,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .grammar import GrammarError
+
 Node = TypeVar("Node", bound=Hashable)
 Value = Any  # int, Fraction, Decimal or float
 Matrix = dict[Node, dict[Node, Value]]  # what is not there is zero
 # A node's value is the sum over its edges: a weight times the values of some nodes.
 Edge = tuple[Value, tuple[Node, ...]]
 Edges = Callable[[Node], Iterable[Edge[Node]]]
+
+# Rows of a closure together: what takes seconds and half a gigabyte.
+MOST_PAIRS = 4_000_000
 
 _DIGITS = Context(prec=120, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _DENSE = 16  # nodes of a part from which on numpy is faster
@@ -250,11 +255,16 @@ def components(
 
 
 def closure(matrix: Matrix[Node], semiring: Semiring) -> Matrix[Node]:
-    """The sum of all powers of a matrix, the identity among them; a row for each of its rows."""
+    """The sum of all powers of a matrix, the identity among them; a row for each of its rows.
+
+    Raises GrammarError where it has more than MOST_PAIRS entries.
+    """
     add, multiply = semiring.add, semiring.multiply
     result: Matrix[Node] = {}
+    pairs = 0
     for part in components(matrix, lambda node: matrix.get(node, ())):
         inside = set(part)
+        _check_pairs(pairs + len(part) ** 2)
         inner: Matrix[Node] = {}
         outer: Matrix[Node] = {}
         for a in part:
@@ -270,7 +280,14 @@ def closure(matrix: Matrix[Node], semiring: Semiring) -> Matrix[Node]:
         if len(part) > 1 or inner[part[0]]:
             outer = semiring.solve(inner, outer)
         result.update(outer)
+        pairs += sum(map(len, outer.values()))
+        _check_pairs(pairs)
     return result
+
+
+def _check_pairs(pairs: int) -> None:
+    if pairs > MOST_PAIRS:
+        raise GrammarError(f"more than {MOST_PAIRS} pairs of symbols derive one another by units")
 
 
 def least(roots: Iterable[Node], edges: Edges[Node], semiring: Semiring) -> dict[Node, Value]:

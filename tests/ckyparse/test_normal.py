@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from ckyparse import sums
 from ckyparse.analysis import filling, nullable, trimmed
-from ckyparse.grammar import Grammar, Nonterminal, Production
+from ckyparse.grammar import Grammar, GrammarError, Nonterminal, Production
 from ckyparse.normal import NormalForm
 from ckyparse.sums import NotRationalError
 from kernels.cky import Rules, ref
@@ -324,3 +325,13 @@ def test_catalan_numbers() -> None:
     catalan = math.comb(58, 29) // 30
     assert _value(form, form.counting()[0], ("a",) * 30) == catalan
     assert log(catalan) == pytest.approx(math.log(catalan))
+
+
+@pytest.mark.parametrize("last", ["'a'", "A0 | 'a'"])
+def test_chains_that_are_too_long(monkeypatch: pytest.MonkeyPatch, last: str) -> None:
+    """Their closure grows with the square: it ends with one line, not with all memory."""
+    chain = "".join(f"A{i} -> A{i + 1}\n" for i in range(40)) + f"A40 -> {last}"
+    assert len(NormalForm(Grammar.fromstring(chain)).rules.units) >= 40 * 41 // 2
+    monkeypatch.setattr(sums, "MOST_PAIRS", 41 * 42 // 2 - 1)
+    with pytest.raises(GrammarError, match="more than 860 pairs of symbols"):
+        _ = NormalForm(Grammar.fromstring(chain)).rules
