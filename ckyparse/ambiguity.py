@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from .analysis import components, cycle, filling, nullable, shortest, trimmed, unit_graph
+from .analysis import cycle, filling, nullable, shortest, trimmed, unit_graph
 from .grammar import Grammar, Nonterminal, Production, Symbol
+from .graphs import components
 
 Sentence = tuple[str, ...]
 Strings = dict[Sentence, int]  # with their numbers of trees
@@ -158,7 +159,8 @@ class _Search:
         self.least: dict[Symbol, int] = dict.fromkeys(grammar.terminals, 1)
         self.least.update(shortest(grammar).items())
         # Without cycles each group is one symbol.
-        self.order = [group[0] for group in components(unit_graph(grammar, nullable(grammar)))]
+        graph = unit_graph(grammar, nullable(grammar))
+        self.order = [group[0] for group in components(graph, graph.__getitem__)]
         # Of each right-hand side, for each part, what those from it on derive, by length.
         self.rests: dict[tuple[Symbol, ...], list[list[Strings]]] = {
             p.rhs: [[] for _ in p.rhs] for p in grammar.productions

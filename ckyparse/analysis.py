@@ -6,14 +6,12 @@ Parsing Theory I, chapters 4.4 and 4.5).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
-from typing import TypeVar
 
 from .grammar import Grammar, Nonterminal, Production, Symbol
-
-Node = TypeVar("Node")
+from .graphs import components
 
 
 def productive(grammar: Grammar) -> frozenset[Nonterminal]:
@@ -96,7 +94,8 @@ def is_finite(grammar: Grammar) -> bool:
     """Whether there are finitely many sentences."""
     grammar = trimmed(grammar)[0]
     full = filling(grammar)
-    groups = components(_graph(grammar))
+    graph = _graph(grammar)
+    groups = components(graph, graph.__getitem__)
     home: dict[Symbol, int] = {symbol: i for i, group in enumerate(groups) for symbol in group}
     for production in grammar.productions:
         again = any(home.get(s) == home[production.lhs] for s in production.rhs)
@@ -112,7 +111,7 @@ def cycle(grammar: Grammar) -> tuple[Nonterminal, ...] | None:
     """
     grammar = trimmed(grammar)[0]
     graph = unit_graph(grammar, nullable(grammar))
-    for component in components(graph):
+    for component in components(graph, graph.__getitem__):
         begin = component[0]
         if len(component) > 1 or begin in graph[begin]:
             return _round(graph, begin)
@@ -131,49 +130,6 @@ def unit_graph(
                 if isinstance(symbol, Nonterminal):
                     graph[production.lhs][symbol] = None
     return {a: list(below) for a, below in graph.items()}
-
-
-def components(graph: Mapping[Node, Collection[Node]]) -> list[list[Node]]:
-    """The strongly connected components, each after those that it leads to (Tarjan 1972).
-
-    Every node is a key of the graph.
-    """
-    number: dict[Node, int] = {}
-    low: dict[Node, int] = {}
-    stack: list[Node] = []
-    done: set[Node] = set()
-    found = []
-    for root in graph:
-        if root in number:
-            continue
-        path: list[tuple[Node, Iterator[Node]]] = []
-        entered: Node | None = root
-        while path or entered is not None:
-            if entered is not None:
-                number[entered] = low[entered] = len(number)
-                stack.append(entered)
-                path.append((entered, iter(graph[entered])))
-            node, below = path[-1]
-            entered = None
-            for child in below:
-                if child not in number:
-                    entered = child
-                    break
-                if child not in done:
-                    low[node] = min(low[node], number[child])
-            else:
-                path.pop()
-                if path:
-                    above = path[-1][0]
-                    low[above] = min(low[above], low[node])
-                if low[node] == number[node]:
-                    component: list[Node] = []
-                    while not component or component[-1] != node:
-                        component.append(stack.pop())
-                    component.reverse()
-                    done.update(component)
-                    found.append(component)
-    return found
 
 
 def _fixpoint(grammar: Grammar, terminals: bool) -> frozenset[Nonterminal]:
@@ -290,7 +246,8 @@ def lengths(grammar: Grammar, up_to: int) -> list[int]:
     mask = (2 << up_to) - 1
     # Bit n of a number says whether there is something of n tokens.
     found: dict[Nonterminal, int] = dict.fromkeys(grammar.nonterminals, 0)
-    for component in components(_graph(grammar)):
+    graph = _graph(grammar)
+    for component in components(graph, graph.__getitem__):
         grown = True
         while grown:
             grown = False

@@ -12,8 +12,9 @@ from bisect import bisect_right
 from itertools import accumulate
 from operator import mul
 
-from .analysis import components, nullable, shortest, trimmed, unit_graph
+from .analysis import nullable, shortest, trimmed, unit_graph
 from .grammar import Grammar, Nonterminal, Production
+from .graphs import components
 
 Choices = tuple[list[int], list[int]]  # running sums of weights, and what is chosen
 
@@ -33,9 +34,9 @@ class Derivations:
         self._counts: list[list[int]] = [[] for _ in symbols]
         self._words: dict[str, list[int]] = {terminal: [] for terminal in grammar.terminals}
         # Symbols after those that they derive alone; those of a cycle together.
+        graph = unit_graph(grammar, nullable(grammar))
         self._groups = [
-            [symbols[symbol] for symbol in group]
-            for group in components(unit_graph(grammar, nullable(grammar)))
+            [symbols[symbol] for symbol in group] for group in components(graph, graph.__getitem__)
         ]
         group_of = {symbol: group for group in self._groups for symbol in group}
         least = shortest(grammar)

@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from kernels.cky.rules import cell, cells
 
+from .graphs import components
 from .normal import NormalForm
-from .sums import Edge, Semiring, components, grown, least
+from .sums import Edge, Semiring, grown, least
 
 if TYPE_CHECKING:
     from nltk.tree import Tree

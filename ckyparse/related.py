@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-import numpy as np
-
-from kernels.cky.rules import Numbers, Rules
+from kernels.cky.rules import Rules, sorted_rows
 from kernels.cky.weighted.engine import Weights
 
-from .sums import components
+from .graphs import components
 
 Pairs = list[tuple[int, int]]
 
@@ -103,26 +101,16 @@ def _made(
         # One set for all of a part.
         reached.update(dict.fromkeys(part, inner.union(part, *outer)))
     closed = [(number[a], number[b]) for a in useful for b in reached[a] if a != b]
+    rows = [(number[a], number[b], number[c]) for a, b, c in binary if a in number]
+    words = [(number[a], terminal) for a, terminal in lexical if a in number]
     made = Rules(
         count,
         rules.terminals,
-        _array([(number[a], number[b], number[c]) for a, b, c in binary if a in number], 3),
-        _array(closed, 2),
-        _array([(number[a], terminal) for a, terminal in lexical if a in number], 2),
+        sorted_rows(rows, (count,) * 3),
+        sorted_rows(closed, (count,) * 2),
+        sorted_rows(words, (count, rules.terminals)),
     )
     return made, number[start]
-
-
-def _array(rows: Sequence[tuple[int, ...]], width: int) -> Numbers:
-    """Sorted and distinct rows, read-only."""
-    columns = np.array(rows, np.int64).reshape(-1, width).T
-    shape = tuple(int(column.max(initial=0)) + 1 for column in columns)
-    # As single numbers, which are sorted far sooner than rows.
-    keys = np.sort(np.ravel_multi_index(tuple(columns), shape))
-    keys = keys[np.diff(keys, prepend=-1) > 0]
-    result = np.stack(np.unravel_index(keys, shape), axis=1).astype(np.int32)
-    result.setflags(write=False)
-    return result
 
 
 def _listed(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .grammar import GrammarError
+from .graphs import components
 
 Node = TypeVar("Node", bound=Hashable)
 Value = Any  # int, Fraction, Decimal or float
@@ -220,38 +221,6 @@ def _dense_steps(slopes: Matrix[Node], missing: dict[Node, Value]) -> dict[Node,
     if not np.isfinite(found).all() or found.min() < -_DENSE_ROUNDING * abs(found).max():
         return dict.fromkeys(places, math.inf)
     return {node: Decimal(max(float(found[k]), 0.0)) * most for node, k in places.items()}
-
-
-def components(
-    roots: Iterable[Node], successors: Callable[[Node], Iterable[Node]]
-) -> Iterator[list[Node]]:
-    """The strongly connected parts of what the roots lead to, successors first (Tarjan 1972)."""
-    low: dict[Node, float] = {}
-    path: list[Node] = []
-    for root in roots:
-        if root in low:
-            continue
-        low[root] = len(low)
-        stack = [(root, len(low) - 1, len(path), iter(successors(root)))]
-        path.append(root)
-        while stack:
-            node, number, place, rest = stack[-1]
-            for child in rest:
-                if child not in low:
-                    low[child] = len(low)
-                    stack.append((child, len(low) - 1, len(path), iter(successors(child))))
-                    path.append(child)
-                    break
-                low[node] = min(low[node], low[child])
-            else:
-                stack.pop()
-                if low[node] == number:
-                    part = path[place:]
-                    del path[place:]
-                    low.update(dict.fromkeys(part, math.inf))
-                    yield part
-                else:
-                    low[stack[-1][0]] = min(low[stack[-1][0]], low[node])
 
 
 def closure(matrix: Matrix[Node], semiring: Semiring) -> Matrix[Node]:

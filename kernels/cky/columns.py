@@ -12,12 +12,14 @@ class Columns(Protocol):
 
     lanes: 32-bit words of a group, whose strings are 32 * lanes. symbols: of a chart, those of
     the rules and perhaps more, which are never set. side: how many symbols' words of a lane
-    lie side by side; it divides symbols.
+    lie side by side; it divides symbols. blocks: groups for each multiprocessor that are
+    best computed in one launch.
     """
 
     lanes: int
     symbols: int
     side: int
+    blocks: int
 
     def run(self, chart: Buffer | Slice, groups: int, length: int) -> None:
         """Queue the computing of all charts. Returns at once.

@@ -126,7 +126,7 @@ class CudaCky(Cky):
     @property
     def wave(self) -> int:
         """Groups that keep the device busy."""
-        return self.device.info.multiprocessors * int(getattr(self.columns, "blocks", 1))
+        return self.device.info.multiprocessors * self.columns.blocks
 
     @property
     def max_length(self) -> int:

@@ -331,6 +331,7 @@ class DenseColumns:
 
     lanes = LANES
     side = 4
+    blocks = 1
 
     def __init__(self, device: Device, rules: Rules) -> None:
         self.plan = plan(rules, shared_bytes(device.info.capability))

@@ -20,6 +20,7 @@ class DirectColumns:
 
     lanes = 32
     side = 1
+    blocks = 1
 
     def __init__(self, device: Device, rules: Rules) -> None:
         self.symbols = rules.symbols

@@ -53,16 +53,13 @@ class Rules:
             raise ValueError(f"{symbols} symbols: 1 to {MAX_SYMBOLS} are possible")
         if terminals < 0:
             raise ValueError(f"{terminals} terminals")
-        rules = cls(
+        return cls(
             symbols,
             terminals,
-            _rows(binary, (symbols,) * 3),
-            _rows(_closure(_rows(units, (symbols,) * 2)), (symbols,) * 2),
-            _rows(lexical, (symbols, terminals)),
+            sorted_rows(binary, (symbols,) * 3),
+            sorted_rows(_closure(sorted_rows(units, (symbols,) * 2)), (symbols,) * 2),
+            sorted_rows(lexical, (symbols, terminals)),
         )
-        for rows in (rules.binary, rules.units, rules.lexical):
-            rows.setflags(write=False)
-        return rules
 
     @cached_property
     def pairs(self) -> Numbers:
@@ -87,7 +84,11 @@ def cell(start: int, end: int) -> int:
     return end * (end - 1) // 2 + start
 
 
-def _rows(rows: Iterable[Sequence[int]], below: tuple[int, ...]) -> Numbers:
+def sorted_rows(rows: Iterable[Sequence[int]], below: tuple[int, ...]) -> Numbers:
+    """Distinct rows in order, each column below a bound: int32 (rows, columns), read-only.
+
+    Raises ValueError for a number out of range.
+    """
     array = np.array(rows if isinstance(rows, np.ndarray) else list(rows), np.int64)
     array = array.reshape(-1, len(below))
     if array.size and ((array < 0) | (array >= np.array(below))).any():
@@ -102,7 +103,9 @@ def _rows(rows: Iterable[Sequence[int]], below: tuple[int, ...]) -> Numbers:
     for bound in reversed(below[1:]):
         columns.append(keys % max(bound, 1))
         keys = keys // max(bound, 1)
-    return np.stack([keys, *reversed(columns)], axis=1).astype(np.int32)
+    result = np.stack([keys, *reversed(columns)], axis=1).astype(np.int32)
+    result.setflags(write=False)
+    return result
 
 
 def _closure(units: Numbers) -> Numbers:

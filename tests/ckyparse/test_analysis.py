@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckyparse.analysis import (
-    components,
     cycle,
     filling,
     is_empty,
@@ -25,6 +24,7 @@ from ckyparse.analysis import (
     trimmed,
 )
 from ckyparse.grammar import Grammar, Nonterminal, Production
+from ckyparse.graphs import components
 from tests.ckyparse.oracle import grammars, language, languages
 
 # Trees of three symbols without repetitions on a path have at most 8 tokens.
@@ -123,7 +123,7 @@ def test_components(edges: list[tuple[int, int]]) -> None:
     ways = {(n, n) for n in graph} | set(edges)
     while more := {(a, d) for (a, b), (c, d) in product(ways, ways) if b == c} - ways:
         ways |= more
-    found = components(graph)
+    found = list(components(graph, graph.__getitem__))
     assert sorted(node for component in found for node in component) == list(graph)
     place = {node: i for i, component in enumerate(found) for node in component}
     for a, b in product(graph, graph):
@@ -190,12 +190,15 @@ def test_finite_languages(text: str, finite: bool) -> None:
 def test_nothing_depends_on_hash_values() -> None:
     code = """
 from ckyparse.ambiguity import hints
-from ckyparse.analysis import components, cycle, trimmed, unit_graph
+from ckyparse.analysis import cycle, trimmed, unit_graph
 from ckyparse.grammar import Grammar
+from ckyparse.graphs import components
 from ckyparse.sample import sentences
 text = "S -> A B | B C | X 'x' | Y\\nA -> B | 'a' | 'b' |\\nB -> C A | 'c' |\\nC -> A | 'd'\\n"
 grammar = Grammar.fromstring(text + "X -> Y X\\nY -> X | 'y' Y\\nZ -> 'z'")
-print(trimmed(grammar)[1], cycle(grammar), hints(grammar), components(unit_graph(grammar, ())))
+graph = unit_graph(grammar, ())
+print(trimmed(grammar)[1], cycle(grammar), hints(grammar))
+print(list(components(graph, graph.__getitem__)))
 print(list(sentences(grammar, 20, 1)), Grammar.random(5, 9, 1))
 """
     runs = [

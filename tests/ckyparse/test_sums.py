@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ckyparse.graphs import components
 from ckyparse.sums import (
     Approximate,
     Best,
@@ -20,7 +21,6 @@ from ckyparse.sums import (
     NotRationalError,
     Semiring,
     closure,
-    components,
     decimal,
     grown,
     least,
