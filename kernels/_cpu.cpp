@@ -45,12 +45,6 @@ const Level levels[] = {
 #undef LEVEL
 };
 
-const Level& level_named(const std::string& name) {
-    for (const Level& level : levels)
-        if (name == level.name && supported(name)) return level;
-    throw nb::value_error(("this CPU or build has no level " + name).c_str());
-}
-
 using Words = nb::ndarray<std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ConstWords = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -58,7 +52,7 @@ void life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t
                unsigned birth, unsigned survival, int steps, std::int64_t panels,
                std::int64_t useful, int columns, int halo, std::int64_t band_rows, int block_rows,
                int threads) {
-    const LifeOps& ops = *level_named(level).life;
+    const LifeOps& ops = *level_named(levels, level).life;
     const std::int64_t height = std::int64_t(src.shape(0)), stride = std::int64_t(src.shape(1));
     const std::int64_t reach = std::int64_t(ops.vector_bytes) * 8 * columns;
     bool closed = torus && halo == 0 && panels == 1 && reach == width;
@@ -117,7 +111,7 @@ void run_parts(std::size_t count, int threads, Run run) {
 }
 
 void sums_naive(const std::string& level, Batch a, Batch b, Result out, int threads) {
-    const SumsOps& ops = *level_named(level).sums;
+    const SumsOps& ops = *level_named(levels, level).sums;
     const std::uint32_t *x = batch_words(a, 1), *y = batch_words(b, 1);
     std::uint32_t* z = batch_words(out, 1);
     for (const Batch& operand : {a, b})
@@ -128,7 +122,7 @@ void sums_naive(const std::string& level, Batch a, Batch b, Result out, int thre
 }
 
 void sums_bitwise(const std::string& level, Batch a, Batch b, Result out, int threads) {
-    const SumsOps& ops = *level_named(level).sums;
+    const SumsOps& ops = *level_named(levels, level).sums;
     const std::uint32_t *x = batch_words(a, 2), *y = batch_words(b, 2);
     std::uint32_t* z = batch_words(out, 2);
     const std::size_t k = a.shape(0), groups = a.shape(1);
@@ -156,7 +150,7 @@ CellsBlock<Word> cells_block(const Array& words, std::uint64_t y0, std::uint64_t
 
 void cells_fill_soup(const std::string& level, Result words, std::uint64_t y0, std::uint64_t w0,
                      std::uint64_t digits, std::uint64_t key) {
-    const CellsOps& ops = *level_named(level).cells;
+    const CellsOps& ops = *level_named(levels, level).cells;
     const auto block = cells_block<std::uint64_t>(words, y0, w0);
     if (digits >> 32 && digits != std::uint64_t(1) << 32)
         throw nb::value_error("digits must be 0 to 2^32");
@@ -166,7 +160,7 @@ void cells_fill_soup(const std::string& level, Result words, std::uint64_t y0, s
 
 nb::tuple cells_survey(const std::string& level, Batch words, std::uint64_t y0, std::uint64_t w0,
                        std::optional<Result> counts) {
-    const CellsOps& ops = *level_named(level).cells;
+    const CellsOps& ops = *level_named(levels, level).cells;
     const auto block = cells_block<const std::uint64_t>(words, y0, w0);
     std::uint8_t* bytes = nullptr;
     if (counts) {
@@ -194,7 +188,7 @@ std::vector<std::string> available_levels() {
     return names;
 }
 
-int vector_bits(const std::string& level) { return 8 * level_named(level).life->vector_bytes; }
+int vector_bits(const std::string& level) { return 8 * level_named(levels, level).life->vector_bytes; }
 
 }  // namespace
 

@@ -26,6 +26,15 @@ inline bool supported(const std::string& name) {
     return name == "base";
 }
 
+// Of a table of levels, the one that a caller names. Raises ValueError where the CPU or the
+// build have none of that name.
+template <class Level, std::size_t N>
+const Level& level_named(const Level (&levels)[N], const std::string& name) {
+    for (const Level& level : levels)
+        if (name == level.name && supported(name)) return level;
+    throw nanobind::value_error(("this CPU or build has no level " + name).c_str());
+}
+
 struct Free {
     void operator()(void* memory) const { std::free(memory); }
 };

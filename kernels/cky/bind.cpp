@@ -67,9 +67,7 @@ void prefer_huge_pages(void* memory, std::size_t bytes) {
 class Parser {
 public:
     Parser(const std::string& level, nb::object plan) {
-        for (const Level& l : levels)
-            if (level == l.name && supported(level)) ops = l.ops;
-        if (!ops) throw nb::value_error(("this CPU or build has no level " + level).c_str());
+        ops = level_named(levels, level).ops;
         nb::object order = plan.attr("renumbering");
         auto number = [](nb::object from, const char* name) {
             return nb::cast<std::uint32_t>(from.attr(name));

@@ -34,10 +34,7 @@ using std::size_t;
 const RedundantWordOps& ops_of(const std::string& name, int word) {
     if (word != 16 && word != 32 && word != 64)
         throw nb::value_error("words have 16, 32 or 64 bits");
-    for (const Level& level : levels)
-        if (name == level.name && supported(name))
-            return level.ops->words[word == 16 ? 0 : word == 32 ? 1 : 2];
-    throw nb::value_error(("this CPU or build has no level " + name).c_str());
+    return level_named(levels, name).ops->words[word == 16 ? 0 : word == 32 ? 1 : 2];
 }
 
 template <class A>

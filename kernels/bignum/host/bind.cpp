@@ -29,11 +29,7 @@ const Level levels[] = {
 
 }  // namespace
 
-const BignumOps& ops_of(const std::string& name) {
-    for (const Level& level : levels)
-        if (name == level.name && supported(name)) return *level.ops;
-    throw nb::value_error(("this CPU or build has no level " + name).c_str());
-}
+const BignumOps& ops_of(const std::string& name) { return *level_named(levels, name).ops; }
 
 const Lanes* lanes_of(const std::string& level) {
 #if defined(HAVE_LANES)

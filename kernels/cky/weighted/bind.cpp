@@ -40,9 +40,7 @@ const Level levels[] = {
 
 const WeightedSemiring& semiring(const std::string& name, int kind) {
     if (kind < 0 || kind >= KINDS) throw nb::value_error("there is no such semiring");
-    for (const Level& level : levels)
-        if (name == level.name && supported(name)) return level.ops->kinds[kind];
-    throw nb::value_error(("this CPU or build has no level " + name).c_str());
+    return level_named(levels, name).ops->kinds[kind];
 }
 
 void require(bool holds, const char* what) {
