@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from benchmarks import cky_device, natural
+from benchmarks import cky_device, cky_weighted, natural
 from benchmarks.cky_tables import TABLE, random_rules, random_strings, splits
+from kernels.cky.weighted.ref import ReferenceWeighted
 from tests.emulation import EmulatedDevice
 
 
@@ -56,3 +59,13 @@ def test_the_natural_grammar_is_what_it_says() -> None:
     assert sentences == natural.sentences(grammar, 200)
     assert 10 < sum(map(len, sentences)) / 200 < 12
     assert max(map(len, sentences)) <= natural.LONGEST
+
+
+def test_weighted_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cky_weighted, "RUNS", 1)
+    case = next(cky_weighted.cases(1))
+    assert len(case.batch) == 500
+    one = replace(case, batch=random_strings(case.rules, 1, 3))
+    times = cky_weighted.measure(ReferenceWeighted(case.rules), one)
+    assert len(times) == 4
+    assert min(times) > 0
