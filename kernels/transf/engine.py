@@ -1,0 +1,195 @@
+"""What a backend that enumerates semigroups of maps offers.
+
+Numbers count the elements in shortlex order of their least words, from the empty word, which is
+number 0 whether the semigroup is a monoid or not. An element's least word is prefix · last and
+also first · suffix, where prefix and suffix are numbers too, and first and last generators.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .hashing import Hashes
+from .maps import Maps
+
+NONE = 2**32 - 1  # no number
+Numbers = npt.NDArray[np.uint32]
+
+
+class HashCollisionError(RuntimeError):
+    """Two rows that differ have the same hash: the enumeration begins anew with another seed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is enumerated, and how.
+
+    generators: (m, degree), as as_maps() makes them. points: uint32 (width,), those whose
+        images are a row: elements are told apart by their rows; all of them, in order, where
+        it is to be certain without a proof that rows suffice.
+    monoid: whether the identity is an element even if no product of generators equals it. If
+        not, number 0 is only the empty word, and a product that is the identity another one.
+    compare: settle equal hashes by comparing rows; else trust them.
+    memory: bytes that all arrays together may take, those of the generators included.
+    seed, hash_bits: of the HashKey; results do not depend on them.
+    """
+
+    generators: Maps
+    points: Numbers
+    monoid: bool = True
+    compare: bool = True
+    memory: int = 4 << 30
+    seed: int = 0
+    hash_bits: int = 128
+
+    @property
+    def degree(self) -> int:
+        return int(self.generators.shape[1])
+
+    @property
+    def letters(self) -> int:
+        """How many generators there are."""
+        return int(self.generators.shape[0])
+
+    @property
+    def width(self) -> int:
+        return int(self.points.size)
+
+    @property
+    def whole(self) -> bool:
+        """Whether rows are whole maps."""
+        return bool(np.array_equal(self.points, np.arange(self.degree)))
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """An enumeration, finished or not, in arrays of the host; enough to go on from.
+
+    starts: numbers of level k, whose words have length k, are starts[k] … starts[k + 1] - 1;
+        from the last entry on the level may not be complete. [0, 1] in the beginning.
+    first, suffix, prefix, last: uint32 (size,), see above; NONE for the empty word's.
+    right: uint32 (expanded, m), number i times generator g; left: uint32 (left_known, m), g
+        times i. hashes: uint64 (size, 2), of the rows.
+    """
+
+    starts: list[int]
+    first: Numbers
+    suffix: Numbers
+    prefix: Numbers
+    last: Numbers
+    right: Numbers
+    left: Numbers
+    hashes: Hashes
+
+    ARRAYS = ("first", "suffix", "prefix", "last", "right", "left", "hashes")
+
+
+@dataclass
+class Counts:
+    """How much was done since the enumeration began, or since it went on from tables.
+
+    computed: products of maps. deduced: those found in the graphs instead. moved: bytes of
+    rows read and written, as the algorithm needs them, whatever caches hold.
+    """
+
+    computed: int = 0
+    deduced: int = 0
+    moved: int = 0
+
+    def __iadd__(self, other: Counts) -> Counts:
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+        return self
+
+
+@dataclass
+class Enumerator(ABC):
+    """An enumeration under way.
+
+    size: how many numbers there are. expanded: those whose products with the generators are
+        known, which are the first. starts: as in Tables; the level under way is starts[-2] …
+        starts[-1] - 1. When its last number is expanded the next one begins, that is
+        starts.append(size), unless nothing new was found: then all is finished.
+    left_known: numbers whose products with generators on the left are known: those of all
+        levels before the one under way, starts[-2], or in the end all.
+    kept: rows of numbers from this one on are in memory; those of others are computed from
+        their words where they are needed.
+    nbytes: taken now.
+    """
+
+    problem: Problem
+    size: int = 1
+    expanded: int = 0
+    starts: list[int] = field(default_factory=lambda: [0, 1])
+    left_known: int = 0
+    kept: int = 0
+    nbytes: int = 0
+    counts: Counts = field(default_factory=Counts)
+
+    @property
+    def finished(self) -> bool:
+        return self.expanded == self.size
+
+    @property
+    def waiting(self) -> int:
+        """How many numbers of the level under way are not expanded."""
+        return self.starts[-1] - self.expanded
+
+    @abstractmethod
+    def expand(self, most: int) -> None:
+        """Multiply the next numbers of the level under way, at least one and at most `most`.
+
+        Takes some tenths of a second at most, but where a single product takes longer.
+        Interrupted or out of memory it leaves everything as it was. Raises MemoryError where
+        what can be found does not fit in problem.memory, or there are more than 2^32 - 2
+        numbers; HashCollisionError; ValueError if most < 1 or all is finished.
+        """
+
+    @abstractmethod
+    def array(self, name: str, start: int = 0, stop: int | None = None) -> npt.NDArray[Any]:
+        """A copy of a part of one of Tables.ARRAYS."""
+
+    @abstractmethod
+    def maps(self, numbers: npt.NDArray[np.integer[Any]]) -> Maps:
+        """The whole maps, (count, degree). Raises IndexError, and MemoryError."""
+
+    @abstractmethod
+    def positions(self, maps: Maps) -> npt.NDArray[np.int64]:
+        """The numbers of whole maps, (count, degree), of the generators' dtype; -1 of what is
+        not found so far. Without monoid, 0 is never found."""
+
+    @abstractmethod
+    def differ(self, words: Numbers, letters: Numbers, others: Numbers) -> tuple[int, int] | None:
+        """The least k, and the least point there, at which word[k] · letter[k] and other[k],
+        all of them numbers but letters, are not the same map; None if all are equal."""
+
+    def tables(self) -> Tables:
+        return Tables(list(self.starts), *(self.array(name) for name in Tables.ARRAYS))
+
+
+class Transf(ABC):
+    """Begins enumerations on one backend.
+
+    Results, the numbers of elements among them, are the same on all, whatever memory there is
+    and however many numbers are expanded at a time.
+    """
+
+    name: str
+
+    @abstractmethod
+    def start(self, problem: Problem, tables: Tables | None = None) -> Enumerator:
+        """An enumeration from its beginning, or going on from tables of the same problem.
+
+        The seed and hash_bits must be those that the tables were made with. Raises MemoryError,
+        and ValueError where the tables contradict each other: nothing in them makes it crash.
+        """
+
+    @property
+    @abstractmethod
+    def memory(self) -> int:
+        """Bytes that an enumeration may take here, if nobody says otherwise."""
