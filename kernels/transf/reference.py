@@ -15,7 +15,6 @@ from .hashing import HashKey, row_stride
 from .maps import Map, Maps
 from .tables import check_tables
 
-
 _WORD = ("first", "suffix", "prefix", "last")
 
 
