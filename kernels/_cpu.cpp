@@ -181,6 +181,26 @@ nb::tuple cells_survey(const std::string& level, Batch words, std::uint64_t y0, 
     return nb::make_tuple(found.population, found.low, found.high);
 }
 
+void cells_densities(const std::string& level, Batch words, std::uint64_t first, int scale,
+                     Result levels) {
+    const CellsOps& ops = *level_named(::levels, level).cells;
+    const auto block = cells_block<const std::uint64_t>(words, 0, 0);
+    if (levels.dtype() != nb::dtype<std::uint8_t>() || levels.ndim() != 2 ||
+        levels.device_type() != nb::device::cpu::value || scale < 1 || scale > 3 ||
+        levels.shape(0) != block.rows >> scale || block.rows % (std::size_t(1) << scale) ||
+        first > 64 * block.count || levels.shape(1) > (64 * block.count - first) >> scale ||
+        (levels.size() && ((levels.shape(0) > 1 &&
+                            levels.stride(0) != std::int64_t(levels.shape(1))) ||
+                           (levels.shape(1) > 1 && levels.stride(1) != 1))))
+        throw nb::value_error("levels must be of uint8, a byte for each whole block, contiguous");
+    if (!levels.size()) return;
+    nb::gil_scoped_release release;
+    const std::size_t columns = levels.shape(1);
+    const Scratch scratch = aligned_scratch(((columns << scale) + 63) / 64 * 8 * (8 >> scale));
+    ops.densities(block, first, scale, columns, static_cast<std::uint8_t*>(levels.data()),
+                  static_cast<std::uint64_t*>(scratch.get()));
+}
+
 std::vector<std::string> available_levels() {
     std::vector<std::string> names;
     for (const Level& level : levels)
@@ -214,6 +234,9 @@ NB_MODULE(_cpu, m) {
     m.def("cells_survey", &cells_survey, nb::arg("level"), nb::arg("words").noconvert(),
           nb::arg("y0"), nb::arg("w0"), nb::arg("counts").noconvert().none(),
           "Population of words, and low and high half of what they add to the digest's sum.");
+    m.def("cells_densities", &cells_densities, nb::arg("level"), nb::arg("words").noconvert(),
+          nb::arg("first"), nb::arg("scale"), nb::arg("levels").noconvert(),
+          "Levels of whole blocks of 2^scale x 2^scale cells, from bit `first` of the rows on.");
     bind_bignum(m);
     bind_cky(m);
     bind_cky_text(m);

@@ -34,4 +34,11 @@ def cells_survey(
     w0: int,
     counts: npt.NDArray[np.uint8] | None,
 ) -> tuple[int, int, int]: ...
+def cells_densities(
+    level: str,
+    words: npt.NDArray[np.uint64],
+    first: int,
+    scale: int,
+    levels: npt.NDArray[np.uint8],
+) -> None: ...
 def __getattr__(name: str) -> Any: ...

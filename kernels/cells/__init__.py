@@ -1,4 +1,4 @@
-"""What is done to packed cells word by word: the random soup, and the survey.
+"""What is done to packed cells word by word: the random soup, the survey, and densities.
 
 Bit j of word w of a row is the cell in column 64 w + j. The compiled extension works at
 the best level of this CPU, numpy where there is none. Neither call holds the GIL for
@@ -18,7 +18,7 @@ from kernels import cpu
 from . import ref
 from .ref import Counts, Words
 
-__all__ = ["fill_soup", "survey"]
+__all__ = ["densities", "fill_soup", "survey"]
 
 REFERENCE = "reference"
 _MASK = (1 << 64) - 1
@@ -76,6 +76,41 @@ def survey(
         return ref.population(words), ref.partial(words, y0, w0)
     population, low, high = _extension().cells_survey(level, words, y0, w0, counts)
     return population, high << 64 | low
+
+
+def densities(
+    words: Words, first: int, scale: int, levels: Counts, *, level: str | None = None
+) -> None:
+    """Write how densely blocks of 2^scale x 2^scale cells live into levels, 0 to 255.
+
+    words: uint64 (rows, count), each row contiguous; rows is a multiple of 2^scale. scale: 1,
+    2 or 3. levels: uint8 (rows / 2^scale, columns), C-contiguous: a block is 255 times its
+    live share, a half rounded up, so 0 only where no cell lives and 255 only where all do.
+    The first blocks begin at column `first` of words. level: as for fill_soup(). Raises
+    ValueError for anything else, and where blocks leave the words.
+    """
+    _checked(words, 0, 0)
+    rows, count = words.shape
+    first, scale = operator.index(first), operator.index(scale)
+    if not 1 <= scale <= 3 or rows % (1 << scale):
+        raise ValueError(f"no whole blocks of scale {scale} in {rows} rows")
+    if (
+        levels.dtype != np.uint8
+        or levels.ndim != 2
+        or levels.shape[0] != rows >> scale
+        or not (levels.flags.c_contiguous and levels.flags.writeable)
+    ):
+        raise ValueError(
+            f"levels must be uint8 of shape ({rows >> scale}, columns), C-contiguous and "
+            f"writeable, not {levels.dtype} {levels.shape}"
+        )
+    if first < 0 or first + (levels.shape[1] << scale) > 64 * count:
+        raise ValueError(f"blocks from column {first} on leave {64 * count} columns")
+    level = _level(level)
+    if level == REFERENCE:
+        ref.densities(words, first, scale, levels)
+    else:
+        _extension().cells_densities(level, words, first, scale, levels)
 
 
 def _checked(words: Words, y0: int, w0: int) -> tuple[int, int]:

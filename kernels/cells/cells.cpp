@@ -204,9 +204,64 @@ CellsSurvey survey(const CellsBlock<const u64>& block, std::uint8_t* counts) {
     return total;
 }
 
+// Live cells of each run of 2^SCALE cells.
+template <int SCALE>
+BITS_FN u64 run_counts(u64 x) {
+    x = (x & 0x5555555555555555) + (x >> 1 & 0x5555555555555555);
+    if (SCALE > 1) x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
+    if (SCALE > 2) x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return x;
+}
+
+// Sums of blocks need a byte each: the runs of a byte go to as many planes, first to first.
+template <int SCALE>
+void densities_at(const CellsBlock<const u64>& block, size_t first, size_t columns,
+                  std::uint8_t* levels, u64* planes) {
+    constexpr int SIDE = 1 << SCALE, PLANES = 8 >> SCALE;
+    constexpr u64 RUN = SCALE == 3 ? 0x7f7f7f7f7f7f7f7f : SCALE == 2 ? 0x0f0f0f0f0f0f0f0f
+                                                                     : 0x0303030303030303;
+    const size_t count = (columns * SIDE + 63) / 64, shift = first % 64;
+    // The word past the last may not be there, nor be needed.
+    const size_t in_two = shift ? block.count - first / 64 - 1 : 0;
+    const size_t joined = in_two < count ? in_two : count;
+    for (size_t r = 0; r < block.rows >> SCALE; r++, levels += columns) {
+        for (size_t i = 0; i < PLANES * count; i++) planes[i] = 0;
+        for (size_t k = 0; k < SIDE; k++) {
+            const u64* row =
+                block.words + std::ptrdiff_t(r * SIDE + k) * block.stride + first / 64;
+            size_t i = 0;
+            auto add = [&](u64 word) {
+                const u64 runs = run_counts<SCALE>(word);
+                for (int p = 0; p < PLANES; p++)
+                    planes[size_t(p) * count + i] += runs >> (p * SIDE) & RUN;
+            };
+            if (shift)
+                for (; i < joined; i++) add(row[i] >> shift | row[i + 1] << (64 - shift));
+            for (; i < count; i++) add(row[i] >> shift);
+        }
+        const std::uint8_t* bytes = reinterpret_cast<const std::uint8_t*>(planes);
+        auto level = [](std::uint8_t live) {
+            return std::uint8_t((510u * live + SIDE * SIDE) >> (1 + 2 * SCALE));
+        };
+        const size_t whole = columns / PLANES;
+        for (size_t i = 0; i < whole; i++)
+            for (size_t p = 0; p < PLANES; p++)
+                levels[i * PLANES + p] = level(bytes[p * 8 * count + i]);
+        for (size_t c = whole * PLANES; c < columns; c++)
+            levels[c] = level(bytes[c % PLANES * 8 * count + c / PLANES]);
+    }
+}
+
+void densities(const CellsBlock<const u64>& block, size_t first, int scale, size_t columns,
+               std::uint8_t* levels, u64* scratch) {
+    if (scale == 1) densities_at<1>(block, first, columns, levels, scratch);
+    if (scale == 2) densities_at<2>(block, first, columns, levels, scratch);
+    if (scale == 3) densities_at<3>(block, first, columns, levels, scratch);
+}
+
 }  // namespace
 
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
 extern const CellsOps JOIN(cells_, LEVEL);
-const CellsOps JOIN(cells_, LEVEL) = {fill_soup, survey};
+const CellsOps JOIN(cells_, LEVEL) = {fill_soup, survey, densities};

@@ -27,4 +27,9 @@ struct CellsOps {
     // counts, unless null, receives the live cells of each block of 8 x 8 cells: 8 * count
     // bytes for every 8 rows.
     CellsSurvey (*survey)(const CellsBlock<const std::uint64_t>& block, std::uint8_t* counts);
+    // levels[r * columns + c] = 255 times the live share of block (r, c) of 2^scale x 2^scale
+    // cells, a half rounded up, scale 1 to 3; r < block.rows >> scale. The first block begins
+    // at bit `first` of the block's rows; scratch is for 2^(3 - scale) rows of words.
+    void (*densities)(const CellsBlock<const std::uint64_t>& block, std::size_t first, int scale,
+                      std::size_t columns, std::uint8_t* levels, std::uint64_t* scratch);
 };

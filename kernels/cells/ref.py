@@ -89,6 +89,20 @@ def count_blocks(words: Words, counts: Counts) -> None:
         counts[: len(of_bytes)] += of_bytes
 
 
+def densities(words: Words, first: int, scale: int, levels: Counts) -> None:
+    """As kernels.cells.densities()."""
+    rows, columns = levels.shape
+    side = 1 << scale
+    if not levels.size:
+        return
+    bits = np.unpackbits(
+        np.ascontiguousarray(words[: rows * side]).view(np.uint8), axis=1, bitorder="little"
+    )
+    cells = bits[:, first : first + columns * side].reshape(rows, side, columns, side)
+    live = cells.sum(axis=(1, 3), dtype=np.uint32)
+    levels[:] = (510 * live + side * side) // (2 * side * side)
+
+
 def _counted(first: int, count: int) -> Words:
     """first, first + 1, ... modulo 2^64."""
     return np.arange(count, dtype=np.uint64) + np.uint64(first & _MASK)

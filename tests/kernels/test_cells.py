@@ -300,3 +300,51 @@ def test_bands_raise_what_a_task_raises(monkeypatch: pytest.MonkeyPatch) -> None
 
     with pytest.raises(KeyError, match="8"):
         for_bands(task, 800, 1)
+
+
+@given(PLACED, st.integers(1, 3), st.data())
+@settings(deadline=None)
+def test_densities(level: str, placed: Placed, scale: int, data: st.DataObject) -> None:
+    """Against single cells, summed; with the words at any place of a larger array."""
+    block = placed.block[: len(placed.block) >> scale << scale]
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    source = np.random.default_rng(seed)
+    block[:] = source.integers(0, 2**64, block.shape, np.uint64)
+    block[:] |= source.choice(np.array([0, 0, MASK], np.uint64), block.shape)
+    cells_across = 64 * block.shape[1]
+    first = data.draw(st.integers(0, cells_across))
+    columns = data.draw(st.integers(0, (cells_across - first) >> scale))
+    side = 1 << scale
+    bits = np.unpackbits(
+        np.ascontiguousarray(block).view(np.uint8), axis=1, bitorder="little", count=cells_across
+    )
+    live = np.zeros((len(block) >> scale, columns), np.int64)
+    for r in range(side):
+        for c in range(side):
+            live += bits[r::side, first + c : first + columns * side : side][:, :columns]
+    levels = np.full(live.shape, 199, np.uint8)
+    before = placed.memory.copy()
+    cells.densities(block, first, scale, levels, level=level)
+    # A half is rounded up.
+    assert np.array_equal(levels, np.floor(255 * live / side**2 + 0.5))
+    assert ((levels == 0) == (live == 0)).all()
+    assert ((levels == 255) == (live == side**2)).all()
+    assert np.array_equal(placed.memory, before)
+
+
+def test_densities_of_what_is_not_there() -> None:
+    words = np.zeros((8, 2), np.uint64)
+    for rows, first, scale, shape in (
+        (8, 0, 0, (8, 4)),
+        (8, 0, 4, (0, 4)),
+        (7, 0, 1, (3, 4)),
+        (8, 0, 1, (3, 4)),
+        (8, -1, 1, (4, 4)),
+        (8, 0, 1, (4, 65)),
+        (8, 1, 1, (4, 64)),
+        (8, 129, 1, (4, 0)),
+    ):
+        with pytest.raises(ValueError, match=r"block|levels"):
+            cells.densities(words[:rows], first, scale, np.zeros(shape, np.uint8))
+    with pytest.raises(ValueError, match="levels"):
+        cells.densities(words, 0, 1, np.zeros((4, 64), np.uint8)[:, ::2])
