@@ -1,0 +1,116 @@
+"""Which part of a universe a window shows, in whole pixels.
+
+A scale is the binary logarithm of cells per pixel, as in lifesim.render: at scale 3 a pixel is
+8 x 8 cells, at scale -2 a cell is 4 x 4 pixels. Pixels are counted from the corner of the
+universe, so that at every scale they lie on the blocks that pyramids hold, and a view is four
+integers, however large the universe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lifesim.grid import Box
+
+NEAREST, FARTHEST = -5, 40  # 32 pixels a cell; a pixel of 2^40 cells a side
+MOST_PIXELS = 1 << 15  # a side
+
+
+@dataclass(frozen=True, slots=True)
+class Viewport:
+    """left, top: the pixel of the universe in the window's top-left corner; width, height: of
+    the window, in pixels, 1 to MOST_PIXELS. Raises ValueError for a scale or size out of range.
+    """
+
+    left: int
+    top: int
+    scale: int
+    width: int
+    height: int
+
+    def __post_init__(self) -> None:
+        if not NEAREST <= self.scale <= FARTHEST:
+            raise ValueError(f"scale 2^{self.scale} is outside 2^{NEAREST} to 2^{FARTHEST}")
+        if not (1 <= self.width <= MOST_PIXELS and 1 <= self.height <= MOST_PIXELS):
+            raise ValueError(f"a window of {self.width}x{self.height} pixels")
+
+    @classmethod
+    def fitting(cls, box: Box, width: int, height: int, *, nearest: int = -4) -> Viewport:
+        """The nearest view, but no nearer than `nearest`, that shows all of box, centred."""
+        scale = max(nearest, NEAREST)
+        while scale < FARTHEST and not (
+            _pixels(box.width, scale) <= width and _pixels(box.height, scale) <= height
+        ):
+            scale += 1
+        middle = _pixel(2 * box.x + box.width, scale + 1), _pixel(2 * box.y + box.height, scale + 1)
+        return cls(middle[0] - width // 2, middle[1] - height // 2, scale, width, height)
+
+    def moved(self, right: int, down: int) -> Viewport:
+        """By so many pixels."""
+        return replace(self, left=self.left + right, top=self.top + down)
+
+    def zoomed(self, steps: int, x: int, y: int) -> Viewport:
+        """Nearer by `steps` powers of two (farther where negative), as far as scales go. The
+        cell in the middle of what pixel x, y of the window shows stays under that pixel."""
+        scale = min(max(self.scale - steps, NEAREST), FARTHEST)
+        return replace(
+            self,
+            left=_rescaled(self.left + x, self.scale, scale) - x,
+            top=_rescaled(self.top + y, self.scale, scale) - y,
+            scale=scale,
+        )
+
+    def resized(self, width: int, height: int) -> Viewport:
+        """Another size of window, with the same middle."""
+        return replace(
+            self,
+            left=self.left + self.width // 2 - width // 2,
+            top=self.top + self.height // 2 - height // 2,
+            width=width,
+            height=height,
+        )
+
+    def centred(self, x: int, y: int) -> Viewport:
+        """At the same scale, with a cell in the middle."""
+        left = _pixel(2 * x + 1, self.scale + 1) - self.width // 2
+        top = _pixel(2 * y + 1, self.scale + 1) - self.height // 2
+        return replace(self, left=left, top=top)
+
+    def cells_at(self, x: int, y: int) -> Box:
+        """The cells under a pixel of the window: one, or a block of 2^scale a side."""
+        side = 1 << max(0, self.scale)
+        return Box(_cell(self.left + x, self.scale), _cell(self.top + y, self.scale), side, side)
+
+    @property
+    def box(self) -> Box:
+        """All cells that are seen, if only in part; it may leave the universe."""
+        first, last = self.cells_at(0, 0), self.cells_at(self.width - 1, self.height - 1)
+        width, height = last.x + last.width - first.x, last.y + last.height - first.y
+        return Box(first.x, first.y, width, height)
+
+    def rectangle(self, box: Box) -> tuple[int, int, int, int]:
+        """Left, top, right and bottom, in pixels of the window, of the pixels that box touches."""
+        left, top = _pixel(box.x, self.scale), _pixel(box.y, self.scale)
+        right = -_pixel(-(box.x + box.width), self.scale)
+        bottom = -_pixel(-(box.y + box.height), self.scale)
+        return left - self.left, top - self.top, right - self.left, bottom - self.top
+
+
+def _pixel(cell: int, scale: int) -> int:
+    """The pixel that the corner of a cell lies in."""
+    return cell >> scale if scale >= 0 else cell << -scale
+
+
+def _cell(pixel: int, scale: int) -> int:
+    return pixel << scale if scale >= 0 else pixel >> -scale
+
+
+def _pixels(cells: int, scale: int) -> int:
+    return -_pixel(-cells, scale)
+
+
+def _rescaled(pixel: int, scale: int, to: int) -> int:
+    """The pixel of another scale in which the middle of this one lies."""
+    if to >= scale:
+        return pixel >> (to - scale)
+    return (2 * pixel + 1) << (scale - to) >> 1
