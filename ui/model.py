@@ -1,0 +1,52 @@
+"""What a window shows and how, without a window: values, changed by making new ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from lifesim.grid import Box
+from lifesim.render import PALETTES
+from ui.request import FrameRequest
+from ui.viewport import NEAREST, Viewport
+
+GRID_LINES_FROM = -3  # lines between cells are drawn from 8 pixels a cell on
+
+
+class Tool(Enum):
+    PAN = "pan"
+    DRAW = "draw"
+    SELECT = "select"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """palette: of lifesim.render. any_cell: see FrameRequest. grid: lines between cells, where
+    they are near. auto_fit: after every picture, show all live cells. follow: keep the middle
+    of the live cells, or of the selection, in the middle. ages: colour by how long cells live.
+    selection: in cells, within the universe."""
+
+    viewport: Viewport = field(default_factory=lambda: Viewport(0, 0, 0, 1, 1))
+    palette: str = "dark"
+    any_cell: bool = False
+    grid: bool = True
+    auto_fit: bool = False
+    follow: bool = False
+    ages: bool = False
+    tool: Tool = Tool.DRAW
+    selection: Box | None = None
+
+    def __post_init__(self) -> None:
+        if self.palette not in PALETTES:
+            raise ValueError(f"unknown palette {self.palette!r}")
+
+    @property
+    def shows_lines(self) -> bool:
+        return self.grid and NEAREST <= self.viewport.scale <= GRID_LINES_FROM
+
+    def request(self, serial: int) -> FrameRequest:
+        return FrameRequest(self.viewport, self.any_cell, serial)
+
+    def at(self, viewport: Viewport) -> View:
+        """Moved by hand: it follows nothing any more."""
+        return replace(self, viewport=viewport, auto_fit=False, follow=False)
