@@ -10,10 +10,7 @@ the seed.
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
-import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -24,6 +21,7 @@ import xxhash
 from kernels.memory import available_memory
 
 from . import convert
+from .draft import drafted
 from .integer import IntArray
 
 TYPE = "IntArray"
@@ -34,26 +32,10 @@ def save(path: str | os.PathLike[str], arrays: Mapping[str, IntArray], kind: str
 
     kind: what the attribute `type` of the root says.
     """
-    target = os.path.realpath(os.fspath(path))
-    if os.path.lexists(target) and not os.path.isfile(target):
-        # The rename at the end would put a file in the place of a device.
-        raise OSError(errno.EINVAL, "this is no regular file", os.fspath(path))
-    draft = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
-    try:
-        with h5py.File(draft, "w") as file:
-            file.attrs["type"] = np.bytes_(kind)
-            for name, array in arrays.items():
-                _write(file.require_group(name) if name else file, array)
-        descriptor = os.open(draft, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.replace(draft, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-        raise
+    with drafted(path) as draft, h5py.File(draft, "w") as file:
+        file.attrs["type"] = np.bytes_(kind)
+        for name, array in arrays.items():
+            _write(file.require_group(name) if name else file, array)
 
 
 def _write(group: Any, array: IntArray) -> None:

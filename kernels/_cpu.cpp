@@ -22,6 +22,8 @@ void bind_cky(nb::module_& m);
 void bind_cky_text(nb::module_& m);
 void bind_cky_weighted(nb::module_& m);
 void bind_redundant(nb::module_& m);
+void bind_transf(nb::module_& m);
+void bind_transf_graphs(nb::module_& m);
 
 // levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
 #define LEVEL(name)                     \
@@ -242,4 +244,6 @@ NB_MODULE(_cpu, m) {
     bind_cky_text(m);
     bind_cky_weighted(m);
     bind_redundant(m);
+    bind_transf(m);
+    bind_transf_graphs(m);
 }

@@ -1,9 +1,19 @@
 """Enumeration of transformation semigroups.
 
->>> from semigroups import zero_rook
->>> zero_rook(2)
-array([[0, 1, 2, 0, 2, 0, 1],
-       [0, 3, 5, 3, 6, 5, 6]], dtype=uint8)
+>>> from semigroups import Family, Semigroup
+>>> S = Semigroup(Family.parse("bihecke:4"))
+>>> S.size
+477
+>>> S.levels
+[1, 6, 20, 52, 94, 134, 126, 34, 10]
+>>> S.word(476)
+(5, 1, 0, 2, 4, 3, 5, 4)
+>>> [S.green(kind).count for kind in "RLJH"]
+[71, 171, 28, 477]
+>>> len(S.idempotents), len(S.rules)
+(251, 268)
+>>> S
+<Semigroup of 477 maps of 24 points, 6 generators, with the identity; proved by comparing rows>
 """
 
 from __future__ import annotations
@@ -12,6 +22,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .classes import GreenClasses
     from .families import (
         Family,
         bihecke,
@@ -23,11 +34,19 @@ if TYPE_CHECKING:
         zero_hecke,
         zero_rook,
     )
+    from .files import StoredError
     from .reading import GeneratorsError, parse_generators, read_generators
+    from .running import CancelledError, Progress
+    from .semigroup import Semigroup
 
 __all__ = [
+    "CancelledError",
     "Family",
     "GeneratorsError",
+    "GreenClasses",
+    "Progress",
+    "Semigroup",
+    "StoredError",
     "bihecke",
     "catalan",
     "full",
@@ -41,6 +60,11 @@ __all__ = [
 ]
 
 _HOME = {
+    "CancelledError": "running",
+    "GreenClasses": "classes",
+    "Progress": "running",
+    "Semigroup": "semigroup",
+    "StoredError": "files",
     "GeneratorsError": "reading",
     "parse_generators": "reading",
     "read_generators": "reading",

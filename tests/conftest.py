@@ -7,7 +7,12 @@ from hypothesis import settings
 
 # Modules that hold no tests, but assertions of many.
 pytest.register_assert_rewrite(
-    "tests.commands", "tests.contracts", "tests.universes", "tests.lifesim.store.faults"
+    "tests.commands",
+    "tests.contracts",
+    "tests.lifesim.store.faults",
+    "tests.transf_contract",
+    "tests.transf_model",
+    "tests.universes",
 )
 
 # A busy machine is no failure.

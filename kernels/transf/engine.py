@@ -161,12 +161,14 @@ class Enumerator(ABC):
     @abstractmethod
     def positions(self, maps: Maps) -> npt.NDArray[np.int64]:
         """The numbers of whole maps, (count, degree), of the generators' dtype; -1 of what is
-        not found so far. Without monoid, 0 is never found."""
+        not found so far. Without monoid, 0 is never found. Raises ValueError for another shape
+        or dtype; images may be out of range."""
 
     @abstractmethod
     def differ(self, words: Numbers, letters: Numbers, others: Numbers) -> tuple[int, int] | None:
         """The least k, and the least point there, at which word[k] · letter[k] and other[k],
-        all of them numbers but letters, are not the same map; None if all are equal."""
+        all of them numbers but letters, are not the same map; None if all are equal. Raises
+        IndexError where there is no such number or letter."""
 
     def tables(self) -> Tables:
         return Tables(list(self.starts), *(self.array(name) for name in Tables.ARRAYS))

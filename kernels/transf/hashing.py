@@ -26,6 +26,7 @@ STEP = 16  # bytes: rows are padded to multiples of this
 
 Hashes = npt.NDArray[np.uint64]  # (count, 2)
 _MASK = 2**64 - 1
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def row_stride(width: int, itemsize: int) -> int:
@@ -74,11 +75,7 @@ class HashKey:
 
 def _splitmix(seed: int, count: int) -> npt.NDArray[np.uint64]:
     """The first numbers of SplitMix64 (Steele, Lea and Flood 2014)."""
-    result = np.empty(count, np.uint64)
-    state = seed & _MASK
-    for n in range(count):
-        state = (state + 0x9E3779B97F4A7C15) & _MASK
-        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-        result[n] = z ^ (z >> 31)
-    return result
+    z = np.uint64(seed & _MASK) + np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN
+    z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return z ^ z >> np.uint64(31)

@@ -48,13 +48,20 @@ class ReferenceEnumerator(Enumerator):
             check_tables(problem, tables)
             self._restore(tables)
         self._measure()
+        self._check_memory(0)
 
     def expand(self, most: int) -> None:
         if most < 1 or self.finished:
             raise ValueError("nothing to expand")
+        before = self.expanded
         for _ in range(min(most, self.waiting, 64)):
-            self._expand_one()
-        self._measure()
+            try:
+                self._expand_one()
+            except (MemoryError, HashCollisionError):
+                if self.expanded == before:
+                    raise
+                return  # the next call finds the same
+            self._measure()
 
     def array(self, name: str, start: int = 0, stop: int | None = None) -> npt.NDArray[Any]:
         shape = {"right": (-1, self.problem.letters), "left": (-1, self.problem.letters)}
@@ -77,6 +84,11 @@ class ReferenceEnumerator(Enumerator):
         return result
 
     def positions(self, maps: Maps) -> npt.NDArray[np.int64]:
+        generators = self.problem.generators
+        if maps.ndim != 2 or maps.shape[1] != self.problem.degree or maps.dtype != generators.dtype:
+            raise ValueError(
+                f"{maps.dtype} {maps.shape} are no maps of {self.problem.degree} points"
+            )
         found = [self._places.get(row.tobytes(), -1) for row in maps[:, self.problem.points]]
         result = np.array(found, np.int64)
         known = np.flatnonzero(result >= 0)

@@ -59,6 +59,51 @@ def check_tables(problem: Problem, tables: Tables) -> None:
         raise ValueError("a prefix is not expanded")
     if (tables.right[prefix, tables.last[1:]] != numbers).any():
         raise ValueError("a word's product is another element")
+    _check_words(tables)
+    if not problem.monoid and not tables.right.all():
+        raise ValueError("a product is the empty word, which is no element")
+    _check_right(tables)
+    _check_left(tables)
+
+
+def _check_words(tables: Tables) -> None:
+    """That first · suffix is the word of prefix · last."""
+    first, suffix, prefix, last = (
+        getattr(tables, name)[1:] for name in ("first", "suffix", "prefix", "last")
+    )
+    short = prefix == 0
+    others = suffix[prefix[~short] - 1]
+    if (first[short] != last[short]).any() or suffix[short].any():
+        raise ValueError("a word of one letter is none")
+    if (first[~short] != first[prefix[~short] - 1]).any():
+        raise ValueError("a word begins unlike its prefix")
+    if (suffix[~short] != tables.right[others, last[~short]]).any():
+        raise ValueError("a suffix is not the prefix's, times the last letter")
+
+
+def _check_right(tables: Tables) -> None:
+    """That numbers follow on each other, each from where it is first found."""
+    letters = tables.right.shape[1]
+    keys = tables.prefix[1:].astype(np.int64) * letters + tables.last[1:]
+    most = np.maximum.accumulate(tables.right.reshape(-1))
+    grows = np.flatnonzero(most[1:] != most[:-1]) + 1
+    begins = [0] if most.size and most[0] else []
+    if not np.array_equal(np.append(begins, grows), keys):
+        raise ValueError("elements are not numbered in order of their words")
+
+
+def _check_left(tables: Tables) -> None:
+    """That products on the left are those that the others imply."""
+    right, left, step = tables.right, tables.left, 1 << 16
+    if (left[:1] != right[: len(left)][:1]).any():
+        raise ValueError("products of the empty word differ")
+    for start in range(1, len(left), step):
+        known = left[start : start + step]
+        prefix, last = (a[start : start + len(known)] for a in (tables.prefix, tables.last))
+        shorter = left[prefix]
+        # They are of finished levels.
+        if (shorter >= len(right)).any() or (right[shorter, last[:, None]] != known).any():
+            raise ValueError("a product on the left is not what it must be")
 
 
 def _check_starts(starts: list[int], size: int, expanded: int) -> None:

@@ -1,0 +1,1 @@
+"""The parts of the enumeration on a CUDA device."""

@@ -1,0 +1,49 @@
+"""The semigroups command. Each subcommand is a module of this package, imported when used."""
+
+from __future__ import annotations
+
+import click
+
+from arith.cli.entry import LazyGroup, run
+
+COMMANDS = {
+    "enumerate": "Find all elements of a semigroup.",
+    "resume": "Go on with an enumeration that was saved.",
+    "info": "Describe a saved semigroup, a family or generators.",
+    "words": "Print elements of a saved semigroup by number.",
+    "find": "Find maps in a saved semigroup.",
+    "convert": "Write generators as JSON, lines or GAP.",
+    "families": "List the families that are known by name.",
+    "bench": "Measure this machine's rates, beside libsemigroups.",
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    package="semigroups.cli",
+    lines=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(package_name="bulkbits", prog_name="semigroups")
+def group() -> None:
+    """Transformation semigroups, enumerated on GPU or CPU.
+
+    \b
+    semigroups enumerate bihecke:5 --levels --green
+    semigroups enumerate --generators maps.json --out S.h5
+    """
+
+
+def main() -> None:
+    """Entry point. Exit codes: 0 done, 1 not finished for want of memory or by --limit (find:
+    something is no element), 2 bad input, 3 no backend, 130 interrupted."""
+    run(group, "semigroups", _exit_code)
+
+
+def _exit_code(error: Exception) -> int | None:
+    from kernels.backend import BackendUnavailableError
+    from semigroups.reading import GeneratorsError
+
+    if isinstance(error, GeneratorsError):
+        return 2
+    return 3 if isinstance(error, BackendUnavailableError) else None

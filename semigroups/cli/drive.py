@@ -1,0 +1,167 @@
+"""Enumerating on behalf of a person: progress, Ctrl-C, limits, and what is saved of it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from kernels.backend import Backend
+from kernels.choose import explain
+from semigroups.cli.options import say
+from semigroups.running import Progress
+from semigroups.semigroup import Semigroup
+
+
+@dataclass
+class Outcome:
+    """seconds: of the enumeration. stopped: why it is not finished, "" if it is. written: where
+    it is saved. error: why it is not, "" if it is or need not be."""
+
+    seconds: float = 0.0
+    stopped: str = ""
+    interrupted: bool = False
+    written: str | None = None
+    error: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        if self.error:
+            return 2
+        if self.interrupted:
+            return 130
+        return 1 if self.stopped else 0
+
+
+def pick_backend(name: str, device: int, threads: int | None, quiet: bool) -> Backend:
+    """Says where it is a slow one that nobody asked for."""
+    backend, passed_over = explain(name, device=device, threads=threads)
+    if backend.name == "reference" and passed_over and not quiet:
+        reason = passed_over[-1].partition(": ")[2]
+        say(f"running on the slow reference backend: {reason}")
+    return backend
+
+
+def busy(what: str, quiet: bool) -> AbstractContextManager[object]:
+    """Says so, on a terminal, while the block takes its time."""
+    if quiet or not sys.stderr.isatty():
+        return nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True).status(what)
+
+
+def drive(semigroup: Semigroup, limit: int | None, out: str | None, quiet: bool) -> Outcome:
+    """Goes on to the end, or the limit, or until memory is full; then saves what there is.
+
+    The first Ctrl-C ends the enumeration as if the limit were reached; the next one all. Raises
+    MemoryError where not even the beginning fits.
+    """
+    outcome = Outcome()
+    began = time.monotonic()
+    with _Stop() as stop, _bar(quiet) as show:
+
+        def progress(now: Progress) -> None:
+            if show is not None:
+                show(now)
+            if stop.asked:
+                semigroup.cancel()
+
+        try:
+            finished = semigroup.run(limit, progress=progress)
+        except MemoryError as error:
+            if not _begun(semigroup):
+                raise
+            outcome.stopped = str(error)
+        else:
+            if not finished:
+                outcome.interrupted = stop.asked
+                why = "interrupted" if stop.asked else "stopped by --limit"
+                outcome.stopped = f"{why} at {semigroup.current_size:,} elements"
+    outcome.seconds = time.monotonic() - began
+    if out is not None:
+        try:
+            with busy(f"writing {out}", quiet):
+                semigroup.save(out)
+            outcome.written = out
+        except OSError as error:
+            outcome.error = f"cannot write {out}: {error.strerror or error}"
+    if outcome.stopped:
+        goes_on = f"`semigroups resume {outcome.written}` goes on"
+        say(f"{outcome.stopped}; {goes_on if outcome.written else 'nothing is saved'}")
+    if outcome.error:
+        say(outcome.error)
+    return outcome
+
+
+def _begun(semigroup: Semigroup) -> bool:
+    try:
+        return semigroup.current_size > 0
+    except MemoryError:
+        return False
+
+
+class _Stop:
+    """Makes the first Ctrl-C, or other signal to end, a request; later ones interrupt."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> _Stop:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            handler = signal.getsignal(number)
+            if callable(handler):  # not where it is ignored, as under nohup
+                self._before[number] = signal.signal(number, self._ask)
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+def _bar(quiet: bool) -> AbstractContextManager[Callable[[Progress], None] | None]:
+    return nullcontext() if quiet or not sys.stderr.isatty() else _Bar()
+
+
+class _Bar:
+    """A line on standard error: elements, level, rate, memory."""
+
+    def __init__(self) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        self._shown = progress.Progress(
+            progress.SpinnerColumn(),
+            progress.TextColumn("{task.description}"),
+            progress.TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._shown.add_task("", total=None)
+        self._last: tuple[float, int] | None = None
+
+    def __enter__(self) -> Callable[[Progress], None]:
+        self._shown.start()
+        return self._show
+
+    def __exit__(self, *reason: object) -> None:
+        self._shown.stop()
+
+    def _show(self, now: Progress) -> None:
+        seconds, size = time.monotonic(), now.size
+        if self._last is None:
+            self._last = seconds, size
+        rate = (size - self._last[1]) / max(seconds - self._last[0], 1e-9)
+        self._shown.update(self._task, description=f"{size:,} elements, level {now.level}, "
+                           f"{rate:,.0f}/s, {now.nbytes / 2**20:,.0f} MiB")  # fmt: skip

@@ -1,0 +1,89 @@
+"""semigroups enumerate: all elements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from semigroups.cli.options import (
+    Points,
+    generators_of,
+    question_options,
+    run_options,
+    source_options,
+    usage_errors,
+)
+
+if TYPE_CHECKING:
+    from semigroups.options import Base
+
+
+@click.command("enumerate")
+@source_options
+@click.option(
+    "--semigroup",
+    is_flag=True,
+    help="Without the identity, unless it is a product of generators. [with it: a monoid]",
+)
+@click.option(
+    "--base",
+    type=Points(),
+    help="Tell elements apart by the images of these points, and prove that that is enough. "
+    "[all; auto where a map takes 4 KiB]",
+)
+@click.option("--hash-only", is_flag=True, help="Take equal hashes of 128 bits for equal maps.")
+@run_options
+@click.option("-o", "--out", metavar="S.h5", help="Save what is found, finished or not.")
+@question_options
+def command(
+    family: str | None,
+    path: str | None,
+    semigroup: bool,
+    base: Base | None,
+    hash_only: bool,
+    limit: int | None,
+    memory: int | None,
+    backend: str,
+    device: int,
+    threads: int | None,
+    out: str | None,
+    as_json: bool,
+    quiet: bool,
+    **asked: Any,
+) -> int:
+    """Find all elements of a semigroup, and say how many there are.
+
+    FAMILY is one of `semigroups families`, as bihecke:5; with --generators FILE the maps are
+    read. Elements are in the order of their shortest words. The result is certain, unless
+    --hash-only.
+
+    Ctrl-C, --limit and full memory stop the enumeration; what was found is saved where --out
+    says, and `semigroups resume` goes on. Ctrl-C again stops at once, and saves nothing.
+
+    \b
+    Exit codes: 0 all found, 1 stopped by --limit or for want of memory, 2 bad input, 3 no
+    backend, 130 interrupted.
+    """
+    source = generators_of(family, path, memory)
+    from semigroups.cli.drive import drive, pick_backend
+    from semigroups.cli.report import check_outputs, report
+    from semigroups.semigroup import Semigroup
+
+    check_outputs(out, asked["rules_out"], as_json)
+    place = pick_backend(backend, device, threads, quiet)
+    with usage_errors():
+        found = Semigroup(
+            source,
+            monoid=not semigroup,
+            base=base,
+            hash_only=hash_only,
+            backend=place.name,
+            device=device,
+            threads=threads,
+            memory=memory,
+        )
+    name = str(family) if path is None else path
+    outcome = drive(found, limit, out, quiet)
+    report(found, outcome, place, source=name, as_json=as_json, quiet=quiet, **asked)
+    return outcome.exit_code

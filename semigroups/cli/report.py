@@ -1,0 +1,162 @@
+"""What a command says of a semigroup when its enumeration is over."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import click
+import numpy as np
+
+from arith.cli.files import writing
+from kernels.backend import Backend
+from semigroups.classes import Kind
+from semigroups.cli.drive import Outcome, busy
+from semigroups.cli.options import say
+from semigroups.semigroup import Semigroup
+
+
+def check_outputs(out: str | None, rules_out: str | None, as_json: bool) -> None:
+    """Finds out before a long enumeration what cannot be written after it."""
+    if as_json and rules_out == "-":
+        raise click.UsageError("--json and --rules-out - both write to standard output")
+    paths = [path for path in (out, rules_out) if path is not None and path != "-"]
+    if out == "-":
+        raise click.UsageError("--out - : HDF5 is not written to standard output")
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
+        raise click.UsageError("--out and --rules-out name the same file")
+    for path in paths:
+        target = os.path.realpath(path)
+        folder = os.path.dirname(target)
+        if os.path.isdir(target):
+            reason = "this is a directory"
+        elif os.path.exists(target) and not os.path.isfile(target):
+            if path != out:
+                continue  # lines may go to a pipe
+            reason = "this is no regular file"
+        elif not os.path.isdir(folder):
+            reason = "No such file or directory"
+        elif not os.access(folder, os.W_OK):
+            reason = "Permission denied"
+        else:
+            continue
+        raise click.ClickException(f"cannot write {path}: {reason}")
+
+
+def report(
+    semigroup: Semigroup,
+    outcome: Outcome,
+    backend: Backend,
+    *,
+    source: str,
+    levels: bool,
+    green: bool,
+    idempotents: bool,
+    rules: bool,
+    rules_out: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Answers what question_options ask; what needs all elements is null where there are not.
+
+    Lines go to standard error where rules are written to standard output.
+    """
+    asked = {"green": green, "idempotents": idempotents, "rules": rules}
+    wanted = [f"--{name}" for name, flag in asked.items() if flag]
+    wanted += ["--rules-out"] if rules_out is not None else []
+    if wanted and outcome.stopped:
+        say(f"no answer to {', '.join(wanted)}: that needs all elements")
+    facts = _facts(semigroup, outcome, backend, source)
+    if levels:
+        facts["levels"] = semigroup.current_levels
+    for name, flag in asked.items():
+        if flag:
+            facts[name] = None if outcome.stopped else _answer(semigroup, name, quiet)
+    if rules_out is not None and not outcome.stopped:
+        with busy(f"writing {rules_out}", quiet), writing(rules_out) as stream:
+            for left, right in semigroup.rules:
+                stream.write(f"{_letters(left)}\t{_letters(right)}\n".encode())
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    for line in _lines(facts):
+        click.echo(line, err=rules_out == "-")
+
+
+def _letters(word: tuple[int, ...]) -> str:
+    return " ".join(map(str, word))
+
+
+def _facts(semigroup: Semigroup, outcome: Outcome, backend: Backend, source: str) -> dict[str, Any]:
+    now = semigroup.progress
+    rate = now.size / outcome.seconds if outcome.seconds else 0
+    return {
+        "source": source,
+        "degree": semigroup.degree,
+        "generators": len(semigroup.generators),
+        "monoid": semigroup.monoid,
+        "base": semigroup.base,
+        "size": now.size,
+        "finished": not outcome.stopped,
+        "interrupted": outcome.interrupted,
+        "certainty": semigroup.certainty,
+        "seconds": round(outcome.seconds, 6),
+        "elements_per_second": round(rate),
+        "computed": now.counts.computed,
+        "deduced": now.counts.deduced,
+        "bytes_moved": now.counts.moved,
+        "memory": now.nbytes,
+        "backend": backend.name,
+        "device": backend.describe(),
+        "written": outcome.written,
+    }
+
+
+def _answer(semigroup: Semigroup, name: str, quiet: bool) -> Any:
+    with busy(f"computing {name}", quiet):
+        if name == "idempotents":
+            return len(semigroup.idempotents)
+        if name == "rules":
+            return len(semigroup.rules)
+        classes = {kind: semigroup.green(kind) for kind in get_args(Kind)}
+        return {
+            kind: {"classes": each.count, "regular": int(np.count_nonzero(each.regular))}
+            for kind, each in classes.items()
+        }
+
+
+def _lines(facts: dict[str, Any]) -> Iterator[str]:
+    identity = "with the identity" if facts["monoid"] else "without the empty product"
+    so_far = "" if facts["finished"] else " so far"
+    yield f"{_many(facts['size'], 'element')}{so_far}, {identity}"
+    yield f"{_many(facts['generators'], 'generator')} of degree {facts['degree']:,}"
+    if facts["finished"]:
+        yield facts["certainty"]
+    for length, count in enumerate(facts.get("levels", [])):
+        yield f"level {length}: {count:,}"
+    for kind, found in (facts.get("green") or {}).items():
+        yield f"{kind}-classes: {found['classes']:,}, {found['regular']:,} of them regular"
+    for name in ("idempotents", "rules"):
+        if facts.get(name) is not None:
+            yield f"{name}: {facts[name]:,}"
+    if facts["seconds"]:
+        yield from _rates(facts)
+    if facts["written"]:
+        yield f"wrote {facts['written']}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _rates(facts: dict[str, Any]) -> Iterator[str]:
+    yield (
+        f"products: {facts['computed']:,} computed, {facts['deduced']:,} deduced; "
+        f"{facts['bytes_moved'] / 1e6:,.1f} MB moved"
+    )
+    yield (
+        f"{facts['seconds']:.3f} s, {facts['elements_per_second']:,} elements/s, "
+        f"{facts['memory'] / 2**20:,.1f} MiB on {facts['device']}"
+    )

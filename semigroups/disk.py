@@ -1,0 +1,94 @@
+"""Effects of writing a file: what HDF5 must not hear of, and what must not hear of HDF5."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+
+class Disk:
+    """A file as HDF5 writes it, which never hears of a failure.
+
+    Where the disk is full, HDF5 tries again and again as it closes what it has, with many lines
+    on standard error. So what goes wrong is kept, nothing more written, and check() raises it.
+    """
+
+    def __init__(self, raw: io.FileIO) -> None:
+        self._raw = raw
+        self._trouble: OSError | None = None
+        self.read, self.readinto, self.seek, self.tell = raw.read, raw.readinto, raw.seek, raw.tell
+
+    def write(self, data: Any) -> int:
+        written = memoryview(data).nbytes
+        try:
+            if self._trouble is None:
+                put(self._raw, self._raw.tell(), data)
+                self._raw.seek(written, os.SEEK_CUR)
+        except OSError as error:
+            self._trouble = error
+        return written
+
+    def truncate(self, size: int) -> int:
+        try:
+            if self._trouble is None:
+                self._raw.truncate(size)
+        except OSError as error:
+            self._trouble = error
+        return size
+
+    def flush(self) -> None:
+        """There is no buffer."""
+
+    def check(self) -> None:
+        if self._trouble is not None:
+            raise self._trouble
+
+
+def put(raw: io.FileIO, place: int, data: Any) -> None:
+    left = memoryview(data).cast("B")
+    while left:
+        written = os.pwrite(raw.fileno(), left, place)
+        left, place = left[written:], place + written
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Ctrl-C, and other signals, wait for the block's end.
+
+    Amid h5py they could leave a file open, or be lost. The block is to take some milliseconds.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals interrupt the main thread only
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    before: dict[int, Any] = {}
+    numbers: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    try:
+        for number in numbers:
+            handler = signal.getsignal(number)
+            if callable(handler):
+                before[number] = handler
+                signal.signal(number, lambda *call: came.append(call))
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number, frame in came:
+        before[number](number, frame)
+
+
+@contextlib.contextmanager
+def short_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Names the file, not its draft, and leaves out what HDF5 says of its functions."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename == os.fspath(path):
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from None

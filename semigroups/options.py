@@ -1,0 +1,55 @@
+"""What a Semigroup is made with, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.choose import NAMES
+from kernels.memory import available_memory
+from kernels.transf import Maps, Numbers, as_maps
+
+from .families import Family
+
+Base = Literal["auto", "all"] | Iterable[int]
+Generators = Family | npt.ArrayLike | Iterable[npt.ArrayLike]
+
+_MAKING = 32  # bytes a point that making a family's generators takes
+
+
+def check_options(backend: str, memory: int | None) -> None:
+    if backend not in NAMES:
+        raise ValueError(f"unknown backend {backend!r}: one of {', '.join(NAMES)}")
+    if memory is not None and (not isinstance(memory, int) or memory < 1):
+        raise ValueError(f"memory is a number of bytes, not {memory!r}")
+
+
+def maps_of(generators: Generators) -> Maps:
+    if not isinstance(generators, Family):
+        if isinstance(generators, str) or not isinstance(generators, Iterable):
+            raise TypeError(f"generators are maps or a Family, not {generators!r}")
+        return as_maps(generators)
+    needed = generators.nbytes + _MAKING * generators.degree
+    if needed > (free := available_memory()):
+        raise MemoryError(f"{generators}: generators of {needed:,} bytes, {free:,} are available")
+    return generators.generators()
+
+
+def points_of(base: Base, degree: int) -> Numbers:
+    """Those of the rows; all, for now, where they are to be chosen."""
+    if isinstance(base, str):
+        if base not in ("auto", "all"):
+            raise ValueError(f"base is auto, all or a list of points, not {base!r}")
+        return np.arange(degree, dtype=np.uint32)
+    points = np.unique(np.asarray(list(base)))
+    if not points.size:
+        raise ValueError("a base has at least one point")
+    if points.dtype.kind not in "iu":
+        raise ValueError(f"points of a base are integers, not {points.dtype}")
+    if points[0] < 0 or points[-1] >= degree:
+        wrong = points[0] if points[0] < 0 else points[-1]
+        raise ValueError(f"{wrong} is no point: they are 0 to {degree - 1}")
+    return points.astype(np.uint32)

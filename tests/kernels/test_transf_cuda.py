@@ -1,0 +1,241 @@
+"""Enumeration on a CUDA device, emulated and real: the contract, and what is its own."""
+
+from __future__ import annotations
+
+import gc
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import pytest
+
+from kernels.choose import pick
+from kernels.device import Device
+from kernels.reference import ReferenceBackend
+from kernels.transf import cuda, transf_for
+from kernels.transf.cuda import CudaTransf
+from kernels.transf.device import launches, questions, rows
+from semigroups.families import Family
+from tests.emulation import EmulatedDevice
+from tests.transf_contract import TransfContract
+from tests.transf_model import assert_equal_tables, at, expected, make_problem
+
+OTHERS = ((rows.SOURCE, 1), (rows.SOURCE, 4), (launches.GRAPH, 1))  # and the one that is quick
+
+
+@cache
+def device(name: str) -> Device:
+    if name == "cuda":
+        from kernels.cuda import CudaDevice
+
+        return CudaDevice()
+    return cast(Device, EmulatedDevice(order=name))
+
+
+class TestEmulated(TransfContract):
+    """What is quick; the class after it does all."""
+
+    examples: ClassVar[int] = 2
+    named: ClassVar[Sequence[str]] = ("bihecke:3", "zero_rook:4", "symmetric:4")
+    degrees: ClassVar[Sequence[int]] = (257,)
+    cycles: ClassVar[Sequence[int]] = (3, 5)
+    many: ClassVar[int] = 100
+
+    test_batches = test_chains_of_deduced_products = test_goes_on_from_every_place = None
+    test_entries_that_contradict = test_goes_on_in_little_memory = test_little_memory = None
+
+    @pytest.fixture
+    def transf(self) -> CudaTransf:
+        return CudaTransf(device("forward"))
+
+
+@pytest.mark.slow
+class TestEmulatedInAnyOrder(TransfContract):
+    cycles: ClassVar[Sequence[int]] = (8, 3, 5)
+
+    @pytest.fixture(params=["reverse", "shuffled:1"])
+    def transf(self, request: pytest.FixtureRequest) -> CudaTransf:
+        return CudaTransf(device(request.param))
+
+
+@pytest.mark.gpu
+class TestCuda(TransfContract):
+    @pytest.fixture
+    def transf(self) -> CudaTransf:
+        return CudaTransf(device("cuda"))
+
+
+def test_only_of_its_own_backend() -> None:
+    with pytest.raises(TypeError, match="CUDA"):
+        CudaTransf.of(ReferenceBackend())
+
+
+@pytest.mark.gpu
+def test_the_engine_of_the_backend() -> None:
+    transf = transf_for(pick("cuda"))
+    assert isinstance(transf, CudaTransf)
+    assert 1 << 30 < transf.memory < transf.device.free_memory()
+
+
+class Failing:
+    """A device whose call number `at`, counted from 0, fails."""
+
+    def __init__(self, device: Device, error: type[BaseException]) -> None:
+        self._device, self._error = device, error
+        self.info = device.info
+        self.left = -1
+
+    def _count(self) -> None:
+        self.left -= 1
+        if self.left == -1:
+            raise self._error
+
+    def module(self, *args: Any) -> Any:
+        module, count = self._device.module(*args), self._count
+
+        class Counted:
+            def launch(self, *args: Any, **options: Any) -> None:
+                count()
+                module.launch(*args, **options)
+
+        return Counted()
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self._device, name)
+
+        def counted(*args: Any) -> Any:
+            self._count()
+            return function(*args)
+
+        return counted
+
+
+# Families, and so little memory that the oldest rows give way to others, or all to the graph.
+LITTLE = (("bihecke:3", 5000), ("zero_rook:3", 6000))
+
+
+def check_failures(text: str, memory: int, error: type[BaseException], steps: range) -> None:
+    """Of one call after the other."""
+    problem = make_problem(Family.parse(text).generators(), memory=memory)
+    final = expected(problem)
+    failing = Failing(device("forward"), error)
+    for k in steps:
+        enumerator = CudaTransf(cast(Device, failing)).start(problem)
+        place = 0
+        failing.left = k
+        try:
+            while not enumerator.finished:
+                place = enumerator.expanded
+                enumerator.expand(4)
+        except error:
+            assert enumerator.expanded == place
+            assert_equal_tables(enumerator.tables(), at(final, place))
+            found = enumerator.positions(problem.generators).tolist()
+            wanted = range(1, problem.letters + 1)
+            assert found == (list(wanted) if place else [-1] * len(wanted))
+        ended, failing.left = failing.left >= 0, -1
+        while not enumerator.finished:
+            enumerator.expand(4)
+        assert_equal_tables(enumerator.tables(), final)
+        if ended:
+            return
+    raise AssertionError("the calls do not end")
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_nothing_is_lost_where_a_call_fails(error: type[BaseException]) -> None:
+    check_failures(*LITTLE[0], error, range(5, 1000, 37))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+@pytest.mark.parametrize(("text", "memory"), LITTLE)
+def test_nothing_is_lost_wherever_a_call_fails(
+    text: str, memory: int, error: type[BaseException]
+) -> None:
+    check_failures(text, memory, error, range(1000))
+
+
+@pytest.mark.parametrize(("work", "items"), [(400, 1 << 30), (1 << 40, 10)])
+def test_batches_that_would_take_long(
+    monkeypatch: pytest.MonkeyPatch, work: int, items: int
+) -> None:
+    """They are cut, and the left graph is made in parts."""
+    monkeypatch.setattr(cuda, "_WORK", work)
+    monkeypatch.setattr(cuda, "MAX_ITEMS", items)
+    problem = make_problem(Family.parse("zero_rook:3").generators())
+    enumerator = CudaTransf(device("forward")).start(problem)
+    before, steps = enumerator.counts.computed, []
+    while not enumerator.finished:
+        enumerator.expand(1 << 20)
+        steps.append(enumerator.counts.computed - before)
+        before += steps[-1]
+    assert_equal_tables(enumerator.tables(), expected(problem))
+    row = 48  # bytes
+    assert max(steps) * row <= max(work, 3 * row)
+    assert len(steps) > len(enumerator.starts)
+
+
+def test_memory_goes_with_the_enumerator() -> None:
+    free = device("forward").free_memory()
+    gc.disable()
+    try:
+        enumerator = CudaTransf(device("forward")).start(make_problem([[1, 2, 0]]))
+        enumerator.expand(1)
+        assert free - device("forward").free_memory() == enumerator.nbytes
+        del enumerator
+        assert device("forward").free_memory() == free
+    finally:
+        gc.enable()
+
+
+def test_questions_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "_ASKED", 100)
+    monkeypatch.setattr(questions, "_QUESTIONS", 7)
+    problem = make_problem(Family.parse("zero_rook:3").generators())
+    enumerator = CudaTransf(device("forward")).start(problem)
+    while not enumerator.finished:
+        enumerator.expand(1 << 20)
+    maps = enumerator.maps(np.arange(34))
+    assert enumerator.positions(maps[::-1]).tolist() == list(range(34))[::-1]
+    right = enumerator.array("right")
+    words, letters = (a.ravel().astype(np.uint32) for a in np.indices(right.shape))
+    others = right.ravel().copy()
+    assert enumerator.differ(words, letters, others) is None
+    others[[30, 90]] ^= 1
+    x, y = maps[[others[30], others[30] ^ 1]]
+    assert enumerator.differ(words, letters, others) == (30, int((x != y).argmax()))
+
+
+def test_tables_of_two_elements_with_one_row() -> None:
+    """As where a file has the hashes, and words, of an element twice."""
+    problem = make_problem([[0, 0, 2], [0, 1, 1]])
+    tables = expected(problem)
+    twice = make_problem([[0, 0, 2], [0, 0, 2]])
+    hashes = expected(twice).hashes[[0, 1, 1]]
+    part = at(tables, 1)
+    with pytest.raises(ValueError, match="tables"):
+        CudaTransf(device("forward")).start(twice, replace(part, hashes=hashes))
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@pytest.mark.parametrize(
+    ("source", "item"),
+    [(rows.SOURCE, 2), *(pytest.param(*x, marks=pytest.mark.slow) for x in OTHERS)],
+)
+def test_nvcc_keeps_vectors_in_registers(source: Path, item: int, tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["nvcc", "-cubin", "-arch=sm_90", "-std=c++17", "-Werror=all-warnings", "-Xptxas=-v",
+         f"-DITEM={item}", str(source), "-o", str(tmp_path / "out")],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    frames = re.findall(r"(\d+) bytes stack frame", done.stderr)
+    assert frames
+    assert max(int(n) for n in frames) <= 8
