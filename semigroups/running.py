@@ -25,6 +25,7 @@ from .bases import first_points, more_points
 from .engines import Engines
 from .proof import Claim
 
+_FEW = 256  # numbers that are expanded at once before it pays to look products up
 _PEEKED = 4 << 20  # bytes of products that are looked up in advance near a limit
 _FIRST_LOOK = 64  # numbers that are expanded before it is looked whether rules hold
 _LOOKS = 4  # times as many before the next time
@@ -291,6 +292,8 @@ class Runner:
             return enumerator.waiting
         room = max(0, most - enumerator.size)
         count = room // self.problem.letters
+        if count >= _FEW:
+            return min(count, enumerator.waiting)
         # Near the limit products are looked up first, of ever more numbers: they may be known.
         most_at_once = min(enumerator.waiting, max(1, _PEEKED // self.problem.generators.nbytes))
         ahead = 2 * count or 1
