@@ -41,6 +41,7 @@ def device(name: str) -> Device:
 class TestEmulated(TransfContract):
     """What is quick; the class after it does all."""
 
+    atomic: ClassVar[bool] = False
     examples: ClassVar[int] = 2
     named: ClassVar[Sequence[str]] = ("bihecke:3", "zero_rook:4", "symmetric:4")
     degrees: ClassVar[Sequence[int]] = (257,)
@@ -57,6 +58,7 @@ class TestEmulated(TransfContract):
 
 @pytest.mark.slow
 class TestEmulatedInAnyOrder(TransfContract):
+    atomic: ClassVar[bool] = False
     cycles: ClassVar[Sequence[int]] = (8, 3, 5)
 
     @pytest.fixture(params=["reverse", "shuffled:1"])
@@ -66,6 +68,8 @@ class TestEmulatedInAnyOrder(TransfContract):
 
 @pytest.mark.gpu
 class TestCuda(TransfContract):
+    atomic: ClassVar[bool] = False
+
     @pytest.fixture
     def transf(self) -> CudaTransf:
         return CudaTransf(device("cuda"))
@@ -141,7 +145,11 @@ def check_failures(text: str, memory: int, error: type[BaseException], steps: ra
             assert found == (list(wanted) if place else [-1] * len(wanted))
         ended, failing.left = failing.left >= 0, -1
         while not enumerator.finished:
-            enumerator.expand(4)
+            try:
+                enumerator.expand(4)
+            except MemoryError:  # arrays have grown in another order
+                more = replace(problem, memory=1 << 20)
+                enumerator = CudaTransf(device("forward")).start(more, enumerator.tables())
         assert_equal_tables(enumerator.tables(), final)
         if ended:
             return
