@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,7 @@ class CudaDevice:
         self._reserve_limit = self.info.memory // 8
         self._reserve = Reserve(self._reserve_limit)
         _KEPT.append(self)
+        atexit.register(self._leave)
         self._loading = threading.Lock()
         self._idle: list[Any] = []  # streams
         self._mine = threading.local()
@@ -172,6 +174,13 @@ class CudaDevice:
             yield
         finally:
             self._driver.Context.pop()
+
+    def _leave(self) -> None:
+        """PyCUDA aborts the exit where a context is still current: where, say, an interrupt came
+        right after a push."""
+        with suppress(self._driver.Error):
+            while True:  # until there is none to pop
+                self._driver.Context.pop()
 
     def stream(self) -> Any:
         """The calling thread's own. Needs the context to be current."""

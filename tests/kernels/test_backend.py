@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
 import sys
 from typing import assert_type
 
@@ -196,3 +197,11 @@ def test_arenas_take_what_the_contract_says(made: type[LifeArena]) -> None:
 )
 def test_universes_take_what_the_contract_says(made: type[LifeUniverse]) -> None:
     assert_takes(made, LifeUniverse)
+
+
+@pytest.mark.gpu
+def test_an_exit_with_the_context_current_is_no_abort() -> None:
+    """As an interrupt leaves it that comes between two lines of CudaDevice.current()."""
+    program = "from kernels.cuda import CudaDevice; CudaDevice(0)._context.push()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, b"")
