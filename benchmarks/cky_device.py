@@ -7,7 +7,9 @@ Microseconds per string of length 32, from terminals on the device to charts and
 acceptance there; the median of up to five runs. Fujita's are of a GTX TITAN X (2017). direct
 is his circuit, every rule at every split point, on this device; it takes too long beyond 128
 symbols. --table takes all of his grammars, not only those that there is a figure to reach for.
-Beyond 128 symbols there are fewer strings, by as much.
+Beyond 128 symbols there are fewer strings, by as much. Where it pays for very many strings,
+rows of up to 32 symbols use code that is generated from the grammar, from the start; the last
+column says so, and how many seconds it took to generate and compile (or to find in the cache).
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ from benchmarks import natural
 from benchmarks.cky_tables import LENGTH, TABLE, random_rules, random_strings, splits
 from kernels.backend import BackendUnavailableError
 from kernels.choose import pick
-from kernels.cky import Batch
-from kernels.cky.cuda import CudaCky
+from kernels.cky import Batch, Rules
+from kernels.cky.circuit import circuit, enough
+from kernels.cky.cuda import CudaCky, kind
+from kernels.cky.dense import DenseColumns, shared_bytes
 from kernels.cky.direct import DirectColumns
 from kernels.device import Device
 
@@ -55,6 +59,7 @@ class Row:
     reach: float | None
     accepted: float  # share, of a sample
     columns: str
+    generated: float | None  # seconds that generated code took, if there is any
 
 
 def microseconds(engine: CudaCky, batch: Batch, runs: int) -> float:
@@ -80,9 +85,23 @@ def check(engine: CudaCky, batch: Batch, symbol: int = 0) -> None:
         raise AssertionError("the direct circuit does not agree")
 
 
+def made(device: Device, of: Rules) -> tuple[CudaCky, float | None]:
+    """An engine as it is after very many strings, and the seconds for generated code, if any."""
+    capability = device.info.capability
+    if (
+        kind(of, capability) is not DenseColumns
+        or not enough(of)
+        or circuit(of, shared_bytes(capability)) is None
+    ):
+        return CudaCky(device, of), None
+    start = time.perf_counter()
+    columns = DenseColumns(device, of, circuit=True)
+    return CudaCky(device, of, columns=columns), time.perf_counter() - start
+
+
 def measure(device: Device, symbols: int, rules: int, count: int, *, direct: bool) -> Row:
     of = random_rules(symbols, rules)
-    engine = CudaCky(device, of)
+    engine, generated = made(device, of)
     strings = random_strings(of, count, LENGTH)
     sample = strings.take(np.arange(min(count, SAMPLE)))
     accepted = float(engine.accept(sample, 0).mean())
@@ -95,7 +114,8 @@ def measure(device: Device, symbols: int, rules: int, count: int, *, direct: boo
         theirs = microseconds(slow, strings, 1)
     name = type(engine.columns).__name__
     key = symbols, rules
-    return Row(*key, count, us, theirs, TABLE[key][1], REACH.get(key), accepted, name)
+    fujita = TABLE[key][1]
+    return Row(*key, count, us, theirs, fujita, REACH.get(key), accepted, name, generated)
 
 
 def mixed_lengths(device: Device, count: int = COUNT) -> tuple[float, float]:
@@ -164,9 +184,10 @@ def main() -> None:
         if not arguments.json:
             reach = "" if row.reach is None else f"{row.reach:g}"
             theirs = "" if row.direct is None else f"{row.direct:.3g}"
-            tail = (
-                f"{row.fujita:g} | {row.fujita / row.us:.0f} | {row.accepted:.0%} | {row.columns}"
-            )
+            kernel = row.columns
+            if row.generated is not None:
+                kernel += f", generated code ({row.generated:.1f} s)"
+            tail = f"{row.fujita:g} | {row.fujita / row.us:.0f} | {row.accepted:.0%} | {kernel}"
             print(
                 f"| {symbols} | {rules} | {row.us:.4f} | {reach} | {theirs} | {tail} |", flush=True
             )

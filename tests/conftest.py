@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import settings
 
@@ -15,8 +17,10 @@ pytest.register_assert_rewrite(
     "tests.universes",
 )
 
-# A busy machine is no failure.
-settings.register_profile("bulkbits", deadline=None, print_blob=True)
+# A busy machine is no failure. Fewer examples than Hypothesis takes by itself; EXAMPLES=1000
+# looks longer.
+EXAMPLES = int(os.environ.get("EXAMPLES", "60"))
+settings.register_profile("bulkbits", deadline=None, print_blob=True, max_examples=EXAMPLES)
 settings.load_profile("bulkbits")
 
 

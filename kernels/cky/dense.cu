@@ -3,23 +3,63 @@
 // hoisted form of Fujita 2017, 7.2).
 //
 // A block has a group of 1024 strings, one word a lane. Its spans come diagonal by
-// diagonal, each in passes of one tile of 8 x 8 pairs a warp. While the pairs of one pass
-// grow in registers, those of the pass before lie in shared memory as rows of 32 words,
-// and lists of rows, made on the host, say which are ORed to what: first to buckets
-// (sets of symbols), and after a span's last pass buckets to symbols. In a chart the words
-// of four symbols lie side by side, so that a lane reads the symbols of a tile as vectors.
+// diagonal, each in passes over its pairs: an item is one pass of one span. The warps have
+// three tasks, on which they work at the same time:
 //
-// Macros: SYMBOLS of a chart, a multiple of 8, WARPS with tiles, BUCKETS, UNITS whether there
-// are unit rules, KEPT vectors of the program if shared memory has a copy of it, else 0.
-#include "../bits.hpp"
-
+//   The copier, one warp, brings the symbols of the splits to come from the chart to a ring
+//     in shared memory. A step of the ring has STEP splits, of each the SLOTS tiles of eight
+//     symbols that the pass needs.
+//   The tilers, WARPS warps, have a tile of 8 x 8 pairs each. It grows in registers, split by
+//     split from the ring, and is then published: written to rows of 32 words.
+//   The listers work off lists of rows (lists.hpp), made by the host, that say which are ORed
+//     to what: pairs to buckets (sets of symbols), and after a span's last pass buckets to
+//     symbols, which go to the chart. Tilers that have computed their tile take a share
+//     of the lists of the item before.
+//
+// Of small grammars, with CIRCUIT, a tiler makes symbols of its pairs by code that was
+// generated from the rules (circuit.py), and publishes a row for each symbol; the listers
+// then only OR the rows of all tilers.
+//
+// Who waits for whom (gates.hpp):
+//
+//   full       tilers, for the copier: a step of the ring can be read
+//   empty      the copier, for all tilers: they have read a step, it can be overwritten
+//   published  whoever has lists, for all tilers: the rows of an item are complete
+//   freed      tilers, for whoever has lists: the item's rows have been read and can be
+//              overwritten; listers: the buckets of the span are complete
+//   met        whoever has lists, for all listers: a span's symbols are in the chart, and
+//              its buckets can be overwritten
+//   finished   the copier, for the listers: how many spans are in the chart. A number, as it
+//              waits for one long past, and a gate can only be asked for its last round.
+//
+// Nobody waits in a circle: the tiles of an item need the lists of the item before in one
+// case alone, the span of the whole string, and there tilers see to these lists first.
+//
+// In a chart the words of four symbols lie side by side, so that a lane reads the symbols of
+// a tile as vectors; a tile is 1 KiB, and tiles that follow one another are one copy.
+//
+// Macros: SYMBOLS of a chart, a multiple of 8; WARPS with tiles; LISTERS; BUCKETS, rows;
+// UNITS whether there are unit rules; SLOTS, STEP and DEPTH, in steps, of the ring; RUNS of
+// tiles that a pass copies, 32 at most; KEPT vectors of the program if shared memory has a copy
+// of it, else 0; CIRCUIT whether there is generated code, which is WIRES.
 #ifndef SYMBOLS
 #define SYMBOLS 32
 #define WARPS 16
+#define LISTERS 3
 #define BUCKETS 32
 #define UNITS 1
+#define SLOTS 8
+#define RUNS 2
+#define STEP 2
+#define DEPTH 3
 #define KEPT 0
+#define CIRCUIT 0
+#define WIRES
 #endif
+
+#include "gates.hpp"
+#include "items.hpp"
+#include "lists.hpp"
 
 #if !defined(DYNAMIC_SHARED)
 #define DYNAMIC_SHARED(T, name) extern __shared__ T name[]
@@ -28,223 +68,282 @@
 namespace {
 
 constexpr int TILE = 8;
-constexpr int CELL = SYMBOLS * 32;          // words
-constexpr int PAIRS = TILE * TILE * WARPS;  // rows; then the buckets, then a row of zeros
-constexpr int ZERO = PAIRS + BUCKETS;
-constexpr int COPY = (ZERO + 1) * 8;  // where in shared memory the program is, in vectors
+constexpr int CELL = SYMBOLS * 32;  // words
+constexpr int SLOT = TILE * 8;      // vectors
+constexpr int SPLIT = SLOTS * SLOT;
+constexpr int SHARES = LISTERS + (CIRCUIT ? 0 : WARPS);  // warps that have lists
+constexpr int THREADS = 32 * (LISTERS + 1 + WARPS);
+constexpr int AHEAD = KEPT ? 2 : 4;  // vectors, from shared or from global memory
 
-struct Lists {
-    u32 start, quads;
-};
+// Shared memory. Rows: what the tilers publish, the buckets, one of zeros. Then, in vectors:
+constexpr int ROWS = (CIRCUIT ? SYMBOLS : TILE * TILE) * WARPS;
+constexpr int ZERO = ROWS + BUCKETS;
+constexpr int RING = (ZERO + 1) * 8;
+constexpr int COPY = RING + DEPTH * STEP * SPLIT;  // of the program
+constexpr int GATES = COPY + KEPT * 4;
 
-// A pass over the pairs of the span (i, j).
-struct Item {
-    int i, j, pass;
-
-    __device__ __forceinline__ int width() const { return j - i; }
-    __device__ __forceinline__ Item next(int length, int passes) const {
-        if (pass + 1 < passes) return {i, j, pass + 1};
-        if (j < length) return {i + 1, j + 1, 0};
-        return {0, j - i + 1, 0};
-    }
-};
-
-__device__ __forceinline__ u64 cell(int i, int j) { return u64(j * (j - 1) / 2 + i) * CELL; }
+__device__ __forceinline__ u64 cell(int i, int j) { return u64(u64(j) * (j - 1) / 2 + i) * CELL; }
 
 // Where in a cell the word of a symbol and lane is.
 __device__ __forceinline__ int place(int symbol, int lane) {
     return (symbol & ~3) * 32 + lane * 4 + (symbol & 3);
 }
 
-__device__ __forceinline__ uint4 either(uint4 a, uint4 b, uint4 c) {
-    return make_uint4(a.x | b.x | c.x, a.y | b.y | c.y, a.z | b.z | c.z, a.w | b.w | c.w);
-}
-
-// A warp's share of the lists: ORs of rows. Four lists at a time, eight lanes to each, a
-// lane having four words: the lists' vectors of 16-bit numbers lie side by side. The first
-// number is what sink() is told, the second the number of rows, the greatest of the four;
-// then come the rows, times 8.
-struct Work {
-    const uint4* at;
-    u32 quads;
-    uint4 head;
-
-    __device__ __forceinline__ Work(const uint4* program, Lists lists, int lane)
-        : at(program + lists.start * 4 + (lane >> 3)), quads(lists.quads) {
-        if (!KEPT && quads) head = *at;
-    }
-
-    template <class Sink>
-    __device__ __forceinline__ void quad(const uint4* column, Sink sink) {
-        auto four = [=](uint4 sum, u32 some, u32 others) {
-            const uint4 a = column[some & 0xFFFF], b = column[some >> 16];
-            const uint4 c = column[others & 0xFFFF], d = column[others >> 16];
-            return either(either(sum, a, b), c, d);
-        };
-        auto two = [=](uint4 sum, u32 which) {
-            return either(sum, column[which & 0xFFFF], column[which >> 16]);
-        };
-        // From global memory the first vector is read ahead; there are few others then.
-        const uint4 first = KEPT ? *at : head;
-        const int count = int(first.x >> 16);
-        const uint4* body = at + 4;
-        at += 4 * (1 + (count + 1) / 8);
-        quads--;
-        if (!KEPT && quads) head = *at;
-        uint4 sum = make_uint4(0, 0, 0, 0);
-        if (count > 2)
-            sum = four(sum, first.y, first.z);
-        else if (count > 0)
-            sum = two(sum, first.y);
-        if (count > 4) sum = two(sum, first.w);
-#pragma unroll 1
-        for (int rest = count - 6; rest > 0; rest -= 8) {
-            const uint4 these = *body;
-            body += 4;
-            sum = four(sum, these.x, these.y);
-            if (rest > 4) sum = four(sum, these.z, these.w);
-        }
-        sink(first.x & 0xFFFF, sum);
-    }
-};
-
 // Symbols of a tile, of one lane.
 struct Symbols {
     u32 words[TILE];
 
-    __device__ __forceinline__ void load(const u32* from) {
+    __device__ __forceinline__ void load(const uint4* from) {
 #pragma unroll
         for (int q = 0; q < TILE; q += 4) {
-            const uint4 four = *reinterpret_cast<const uint4*>(from + q * 32);
+            const uint4 four = from[q * 8];
             words[q] = four.x, words[q + 1] = four.y, words[q + 2] = four.z, words[q + 3] = four.w;
         }
     }
 };
 
-// Pairs over all splits of a span: left and right are the symbols of the first, the left
-// ones in cells (i, i + 1), (i, i + 2), .. and the right ones in cells that follow one
-// another. While symbols are on their way, the pairs of the split before are computed.
-__device__ __forceinline__ void accumulate(u32 (&pairs)[TILE * TILE], const u32* left,
-                                           const u32* right, int i, int splits) {
-    Symbols a, b, c, d;
-    auto add = [&](const Symbols& x, const Symbols& y) {
-#pragma unroll
-        for (int q = 0; q < TILE * TILE; q++) pairs[q] |= x.words[q / TILE] & y.words[q % TILE];
-    };
-    auto load = [&](Symbols& x, Symbols& y) {
-        x.load(left);
-        y.load(right);
-        left += ++i * CELL;
-        right += CELL;
-    };
-    load(a, b);
-#pragma unroll
-    for (int q = 0; q < TILE * TILE; q++) pairs[q] = 0;
-#pragma unroll 1
-    for (; splits > 2; splits -= 2) {
-        load(c, d);
-        add(a, b);
-        load(a, b);
-        add(c, d);
+#if CIRCUIT
+// What a tiler's pairs p make of each symbol. Unrolled by the host: the compiler takes far
+// longer for it.
+__device__ __forceinline__ void circuit(int tiler, const u32 (&p)[TILE * TILE], u32* to) {
+    constexpr int ROW = WARPS * 32;
+    switch (tiler) { WIRES }
+}
+#endif
+
+// What all warps of a block know.
+struct Block {
+    uint4* rows;  // shared memory
+    u32* chart;
+    const u32* heads;  // see dense_charts
+    const uint4* program;
+    int length, passes, lane;
+
+    __device__ __forceinline__ u64* gate(int which) const {
+        return reinterpret_cast<u64*>(rows + GATES) + which;
     }
-    if (splits > 1) {
-        load(c, d);
-        add(a, b);
-        add(c, d);
-    } else {
-        add(a, b);
+    __device__ __forceinline__ Gate<RUNS> full(int p) const { return {gate(p)}; }
+    __device__ __forceinline__ Gate<WARPS> empty(int p) const { return {gate(DEPTH + p)}; }
+    __device__ __forceinline__ Gate<WARPS> published() const { return {gate(2 * DEPTH)}; }
+    __device__ __forceinline__ Gate<SHARES> freed() const { return {gate(2 * DEPTH + 1)}; }
+    __device__ __forceinline__ Gate<LISTERS> met() const { return {gate(2 * DEPTH + 2)}; }
+    __device__ __forceinline__ volatile u32* finished() const {
+        return reinterpret_cast<u32*>(gate(2 * DEPTH + 3));
+    }
+
+    __device__ __forceinline__ void make_gates() const {
+        for (int p = 0; p < DEPTH; p++) full(p).init(), empty(p).init();
+        published().init(), freed().init(), met().init();
+        *finished() = 0;
+        gates_made();
+    }
+
+    template <int WANTED>
+    __device__ __forceinline__ void come(Gate<WANTED> gate) const {
+        __syncwarp();
+        if (!lane) gate.come();
+    }
+
+    __device__ __forceinline__ bool more(const Item& item) const { return item.width() <= length; }
+
+    // Its symbols come from the span just before it.
+    __device__ __forceinline__ bool whole(const Item& item) const {
+        return item.width() == length && !item.pass();
+    }
+
+    // Where the warp's lists are, of those of this number: first vector and number of vectors.
+    __device__ __forceinline__ uint2 share(int which, int warp) const {
+        const int at = late(passes) * (WARPS + RUNS) + (which * (LISTERS + WARPS) + warp) * 2;
+        return make_uint2(heads[at], heads[at + 1]);
+    }
+    __device__ __forceinline__ Work<AHEAD> work(int which, int lister) const {
+        const uint2 own = share(which, lister);
+        return {program + own.x * 4 + (lane >> 3), own.y};
+    }
+    // Results are rows.
+    __device__ __forceinline__ auto to_rows() const {
+        return [to = rows + (lane & 7)](u32 row, uint4 sum) { to[row * 8] = sum; };
+    }
+    // Results are symbols of a cell.
+    __device__ __forceinline__ void finish(Work<AHEAD> some, int i, int j) const {
+        u32* const to = chart + cell(i, j);
+        some.run({rows, lane}, [=, this_lane = lane](u32 symbol, uint4 sum) {
+            if (symbol >= SYMBOLS) return;
+            u32* const four = to + place(int(symbol), (this_lane & 7) * 4);
+            four[0] = sum.x, four[4] = sum.y, four[8] = sum.z, four[12] = sum.w;
+        });
+        before_copies();
+    }
+
+    __device__ __forceinline__ void copy() const;
+    __device__ __forceinline__ void tile(int tiler) const;
+    __device__ __forceinline__ void list(int lister) const;
+};
+
+// The copier.
+__device__ __forceinline__ void Block::copy() const {
+    Step step;
+    u32 spans = 0;  // begun
+    for (Item item; more(item); item.advance(length, passes)) {
+        if (!item.pass()) {
+            // All spans up to the later of the two inside that are one token shorter.
+            while (int(*finished() - spans) < item.width() - length) __nanosleep(40);
+            spans++;
+            __threadfence_block();
+            before_copies();
+        }
+        // A lane knows a run of tiles: first tile | right << 7 | first slot << 8 | tiles << 16.
+        const u32 own = lane < RUNS ? heads[passes * WARPS + item.pass() * RUNS + lane] : 0;
+        // Where one is in the chart, for the split at k.
+        auto source = [&](u32 run, int k) {
+            return chart + (run >> 7 & 1 ? cell(k, item.j) : cell(item.i, k)) +
+                   (run & 0x7F) * (SLOT * 4);
+        };
+        for (int k = item.i + 1; k < item.j; k += STEP) {
+            empty(step.place()).wait(step.round() - 1);
+            const Gate<RUNS> gate = full(step.place());
+            uint4* const to = rows + RING + step.place() * (STEP * SPLIT);
+            const int splits = item.j - k < STEP ? item.j - k : STEP;
+#if BULK_COPIES
+            const u32 bytes = (own >> 16) * (SLOT * 16);
+            if (lane < RUNS) gate.come_with(splits * bytes);
+            for (int h = 0; h < splits; h++)
+                if (bytes)
+                    gate.copy(to + h * SPLIT + (own >> 8 & 0xFF) * SLOT, source(own, k + h), bytes);
+#else
+            for (int r = 0; r < RUNS; r++) {
+                const u32 run = __shfl_sync(~0u, own, r);
+                uint4* const at = to + (run >> 8 & 0xFF) * SLOT + lane;
+                for (int h = 0; h < splits; h++) {
+                    const uint4* from = reinterpret_cast<const uint4*>(source(run, k + h)) + lane;
+#pragma unroll 8
+                    for (int q = 0; q < int(run >> 16) * SLOT; q += 32) at[h * SPLIT + q] = from[q];
+                }
+            }
+            __syncwarp();
+            if (lane < RUNS) gate.come();
+#endif
+            step.advance<DEPTH>();
+        }
+    }
+}
+
+__device__ __forceinline__ void Block::tile(int tiler) const {
+    // A share of the lists of the item before.
+    auto help = [&](const Item& item) {
+        if (CIRCUIT) return;
+        const int pass = item.pass() ? item.pass() - 1 : passes - 1;
+        const uint2 own = share(pass, LISTERS + tiler);
+        published().wait(item.round() - 1);
+        met().wait(item.pass() ? item.span() - 1 : item.span());
+        run_lean(program, own.x * 4 + (lane >> 3), own.y, {rows, lane}, to_rows());
+        come(freed());
+    };
+    Step step;
+    Item item;
+    for (; more(item); item.advance(length, passes)) {
+        const u32 slots = heads[item.pass() * WARPS + tiler];
+        const uint4* const left = rows + RING + (slots & 0xFFFF) * SLOT + lane;
+        const uint4* const right = rows + RING + (slots >> 16) * SLOT + lane;
+        if (whole(item) && !item.first()) help(item);
+        u32 pairs[TILE * TILE];
+#pragma unroll
+        for (int q = 0; q < TILE * TILE; q++) pairs[q] = 0;
+        auto add = [&](int at) {
+            Symbols a, b;
+            a.load(left + at), b.load(right + at);
+#pragma unroll
+            for (int q = 0; q < TILE * TILE; q++) pairs[q] |= a.words[q / TILE] & b.words[q % TILE];
+        };
+#pragma unroll 1
+        for (int splits = item.width() - 1; splits > 0; splits -= STEP) {
+            const int at = step.place() * (STEP * SPLIT);
+            full(step.place()).wait(step.round());
+            add(at);
+            if (STEP > 1 && splits > 1) add(at + SPLIT);
+            come(empty(step.place()));
+            step.advance<DEPTH>();
+        }
+        if (!whole(item) && !item.first()) help(item);
+        freed().wait(item.round() - 1);
+        u32* const to = reinterpret_cast<u32*>(rows) + tiler * 32 + lane;
+#if CIRCUIT
+        circuit(tiler, pairs, to);
+#else
+#pragma unroll
+        for (int q = 0; q < TILE * TILE; q++) to[q * WARPS * 32] = pairs[q];
+#endif
+        come(published());
+    }
+    help(item);
+}
+
+__device__ __forceinline__ void Block::list(int lister) const {
+    u32 spans = 0;  // done
+    for (Item item; more(item); item.advance(length, passes)) {
+#if CIRCUIT
+        const auto some = work(0, lister);
+        published().wait(item.round());
+        finish(some, item.i, item.j);
+        come(freed());
+#else
+        auto some = work(item.pass(), lister);
+        published().wait(item.round());
+        some.run({rows, lane}, to_rows());
+        come(freed());
+        if (item.pass() < passes - 1) continue;
+        const auto rest = work(passes, lister);
+        freed().wait(item.round());
+        finish(rest, item.i, item.j);
+#endif
+        come(met());
+        met().wait(item.span());
+        spans++;
+        if (!lister && !lane) {
+            __threadfence_block();
+            *finished() = spans;
+        }
     }
 }
 
 }  // namespace
 
-// chart: uint32 [groups][cells][SYMBOLS / 4][32][4]. heads: the passes' tiles, one a warp,
-// as first B | first C << 16; then the Lists of each pass, those that make symbols, and those
-// of unit rules, one a warp. vectors: of the program.
-extern "C" __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS)
+// chart: uint32 [groups][cells][SYMBOLS / 4][32][4], as Columns.run has it. heads: for each
+// pass the slots of each tiler, left | right << 16; for each pass RUNS of tiles to be copied;
+// then where the lists of each warp begin and how many vectors they have, first the listers',
+// then the tilers': for each pass those of its pairs (not with CIRCUIT), those that make
+// symbols, those of units for single tokens. vectors: the program.
+extern "C" __global__ void __launch_bounds__(THREADS, 20 / (LISTERS + 1 + WARPS))
     dense_charts(u32* charts, const u32* __restrict__ heads, const uint4* __restrict__ vectors,
                  int length, int passes) {
     DYNAMIC_SHARED(uint4, rows);
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    u32* const chart = charts + blockIdx.x * cell(0, length + 1);
+    const Block block = {rows,
+                         charts + blockIdx.x * cell(0, length + 1),
+                         heads,
+                         KEPT ? rows + COPY : vectors,
+                         length,
+                         passes,
+                         lane};
+    if (!threadIdx.x) block.make_gates();
     if (threadIdx.x < 8) rows[ZERO * 8 + threadIdx.x] = make_uint4(0, 0, 0, 0);
-    for (int q = threadIdx.x; q < KEPT * 4; q += 32 * WARPS) rows[COPY + q] = vectors[q];
-    const uint4* const program = KEPT ? rows + COPY : vectors;
+    for (int q = threadIdx.x; q < KEPT * 4; q += THREADS) rows[COPY + q] = vectors[q];
     __syncthreads();
-
-    const uint4* const column = rows + (lane & 7);
-    auto work = [=](int which) {
-        const u32* at = heads + passes * WARPS + (which * WARPS + warp) * 2;
-        return Work(program, {at[0], at[1]}, lane);
-    };
-    // To the symbols of a cell.
-    auto finish = [=](int which, u64 c) {
-        u32* const to = chart + c;
-        Work some = work(which);
-        while (some.quads)
-            some.quad(column, [=](u32 symbol, uint4 sum) {
-                if (symbol >= SYMBOLS) return;
-                u32* const four = to + place(int(symbol), (lane & 7) * 4);
-                four[0] = sum.x, four[4] = sum.y, four[8] = sum.z, four[12] = sum.w;
-            });
-    };
 #if UNITS
     for (int i = 0; i < length; i++) {
-        const u64 c = cell(i, i + 1);
-        u32* const words = reinterpret_cast<u32*>(rows);
-        for (int q = threadIdx.x; q < CELL; q += 32 * WARPS)
-            words[q] = chart[c + place(q / 32, q % 32)];
+        const u32* const from = block.chart + cell(i, i + 1);
+        u32* const symbols = reinterpret_cast<u32*>(rows);
+        for (int q = threadIdx.x; q < CELL; q += THREADS) symbols[q] = from[place(q / 32, q % 32)];
         __syncthreads();
-        finish(passes + 1, c);
+        if (warp < LISTERS) block.finish(block.work(CIRCUIT ? 1 : passes + 1, warp), i, i + 1);
         __syncthreads();
     }
 #endif
     if (length < 2) return;
-
-    u32 pairs[TILE * TILE];
-    auto grow = [&](Item item) {
-        const u32 tile = heads[item.pass * WARPS + warp];
-        const int b = int(tile & 0xFFFF), c = int(tile >> 16);
-        accumulate(pairs, chart + cell(item.i, item.i + 1) + b * 32 + lane * 4,
-                   chart + cell(item.i + 1, item.j) + c * 32 + lane * 4, item.i,
-                   item.width() - 1);
-    };
-    auto publish = [&] {
-        u32* const to = reinterpret_cast<u32*>(rows) + threadIdx.x;
-#pragma unroll
-        for (int q = 0; q < TILE * TILE; q++) to[q * WARPS * 32] = pairs[q];
-    };
-    auto alone = [&](Item item) {
-        grow(item);
-        publish();
-        __syncthreads();
-    };
-
-    Item item = {0, 2, 0};
-    alone(item);
-    for (;;) {
-        const Item next = item.next(length, passes);
-        const bool more = next.width() <= length;
-        // The last span alone needs the one just before it.
-        const bool waits = next.width() == length && next.pass == 0;
-        Work some = work(item.pass);
-        auto one = [&] {
-            some.quad(column, [=](u32 row, uint4 sum) {
-                uint4* const to = rows + row * 8 + (lane & 7);
-                const uint4 old = item.pass ? *to : make_uint4(0, 0, 0, 0);
-                *to = make_uint4(old.x | sum.x, old.y | sum.y, old.z | sum.z, old.w | sum.w);
-            });
-        };
-        // Half of the warps wait for memory while the others work off their lists.
-        while (warp >> 2 & 1 && some.quads) one();
-        if (more && !waits) grow(next);
-        while (some.quads) one();
-        __syncthreads();
-        if (item.pass == passes - 1) finish(passes, cell(item.i, item.j));
-        if (more && !waits) publish();
-        __syncthreads();
-        if (!more) return;
-        if (waits) alone(next);
-        item = next;
-    }
+    if (warp < LISTERS)
+        block.list(warp);
+    else if (warp == LISTERS)
+        block.copy();
+    else
+        block.tile(warp - LISTERS - 1);
 }

@@ -22,6 +22,7 @@ def test_rows_of_the_table(monkeypatch: pytest.MonkeyPatch, rules: int, direct: 
     assert row.direct is None or row.direct > 0
     assert (row.fujita, row.reach) == (TABLE[32, rules][1], None)
     assert row.columns == ("SparseColumns" if rules == 32 else "DenseColumns")
+    assert (row.generated is None) == (rules == 32)
 
 
 def test_wrong_answers_are_no_row(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ class EmulatedBackend(Backend):
 
 
 class TestEmulated(LifeContract):
-    sizes = NARROW + FULL + ((127, 29), (257, 19), (1021, 7), (4099, 3), (4100, 3), (8300, 2))
+    sizes = ((1, 1), (33, 1), (1, 65), (2, 2), (64, 64), (513, 3), (127, 29), (4100, 3))
     times = (1, 2, 9, 33)
     few_times = (9, 18)
     rules = FEW_RULES
@@ -105,6 +105,18 @@ class TestEmulated(LifeContract):
     @pytest.fixture
     def backend(self) -> Backend:
         return EmulatedBackend()
+
+
+@pytest.mark.slow
+class TestEmulatedSizes:
+    """All sizes that hurt."""
+
+    sizes = NARROW + FULL + ((127, 29), (257, 19), (1021, 7), (4099, 3), (4100, 3), (8300, 2))
+
+    @pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+    @pytest.mark.parametrize("size", sizes, ids=lambda size: f"{size[0]}x{size[1]}")
+    def test_sizes(self, size: Size, torus: bool) -> None:
+        TestEmulated().test_sizes(EmulatedBackend(), size, torus)
 
 
 @pytest.mark.gpu

@@ -175,6 +175,15 @@ def test_interrupted_within_a_batch() -> None:
     assert enumerator.array("right").tolist() == [[i + 1] * 24 for i in range(expanded)]
 
 
+def test_levels_are_counted_in_place() -> None:
+    """A copy of all of them a level would take long where there are a million."""
+    enumerator = CpuTransf(CpuBackend(1)).start(family("symmetric:5"))
+    starts = enumerator.starts
+    run(enumerator)
+    assert enumerator.starts is starts
+    assert starts == expected(enumerator.problem).starts
+
+
 def test_many_threads() -> None:
     problem = family("zero_rook:5")
     assert_equal_tables(run(CpuTransf(CpuBackend(64)).start(problem)), expected(problem))

@@ -287,9 +287,9 @@ def test_a_large_universe_on_a_large_device() -> None:
     form = form_of(tiling)
     machine = Machine(2 * GB, 30 * GB, on_h200, workers=8)
     h200 = Rates(5.3e13, 3.3e9, 2.4e9)
-    began = time.perf_counter()
+    began = time.process_time()
     plan = choose(tiling, form, 16384, machine, h200)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
     assert 85 < plan.seconds < 130
     host, device = needs(tiling, plan, machine)
     assert host <= 2 * GB
@@ -300,6 +300,6 @@ def test_a_large_universe_on_a_large_device() -> None:
 def test_choosing_is_quick(tiles: tuple[int, int]) -> None:
     tiling = tile_universe(512 << 10, 512 << 10, True, tiles)
     machine = Machine(1 << 40, 1 << 40, on_device, workers=8)
-    began = time.perf_counter()
+    began = time.process_time()
     choose(tiling, form_of(tiling), 10**9, machine, RATES, last=60)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
