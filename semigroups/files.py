@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -231,11 +232,15 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
     where = os.fspath(path)
     with open(where, "rb"):
         pass  # a plain OSError for what is missing or may not be read
+    if not h5py.is_hdf5(where):
+        raise StoredError(f"{where}: this is no HDF5 file")
     try:
         with h5py.File(where, "r") as file:
             yield file
     except (ValueError, KeyError, OSError, RuntimeError, TypeError) as error:
         reason = (str(error).strip("'\"").splitlines() or ["cannot be read"])[0]
+        # Of HDF5's words what it says of the file.
+        reason = re.sub(r"^(?:Unable to|Can't) synchronously [a-z ]+ \((.*)\)$", r"\1", reason)
         raise StoredError(f"{where}: {reason}") from None
 
 

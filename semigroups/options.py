@@ -20,11 +20,21 @@ Generators = Family | npt.ArrayLike | Iterable[npt.ArrayLike]
 _MAKING = 32  # bytes a point that making a family's generators takes
 
 
-def check_options(backend: str, memory: int | None) -> None:
+def check_options(
+    backend: str, memory: int | None, device: int = 0, threads: int | None = None
+) -> None:
     if backend not in NAMES:
         raise ValueError(f"unknown backend {backend!r}: one of {', '.join(NAMES)}")
-    if memory is not None and (not isinstance(memory, int) or memory < 1):
+    if memory is not None and not _is_number(memory, 1):
         raise ValueError(f"memory is a number of bytes, not {memory!r}")
+    if not _is_number(device, 0):
+        raise ValueError(f"device is the number of a GPU, from 0, not {device!r}")
+    if threads is not None and not _is_number(threads, 1):
+        raise ValueError(f"threads is how many work, at least one, not {threads!r}")
+
+
+def _is_number(value: object, least: int) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
 
 
 def maps_of(generators: Generators) -> Maps:
@@ -44,6 +54,8 @@ def points_of(base: Base, degree: int) -> Numbers:
         if base not in ("auto", "all"):
             raise ValueError(f"base is auto, all or a list of points, not {base!r}")
         return np.arange(degree, dtype=np.uint32)
+    if not isinstance(base, Iterable):
+        raise ValueError(f"base is auto, all or a list of points, not {base!r}")
     points = np.unique(np.asarray(list(base)))
     if not points.size:
         raise ValueError("a base has at least one point")

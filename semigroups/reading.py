@@ -9,7 +9,8 @@
     gens := [ Transformation( [ 2, 1 ] ),       GAP, with or without a name, and a list,
               Transformation( [ 1, 1, 2 ] ) ];  Semigroup( … ) or Monoid( … ) around them
 
-A # begins a comment. Points and images count from 0, but in GAP from 1; the arrays that are
+Semigroup and Monoid make no difference: whether the identity counts is asked elsewhere. A #
+begins a comment. Points and images count from 0, but in GAP from 1; the arrays that are
 made count from 0.
 
 All generators must have as many points, but in GAP a list may leave off last points that are

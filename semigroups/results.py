@@ -14,6 +14,8 @@ from .classes import KINDS, GreenClasses, Kind
 from .running import Runner
 from .sequences import Rules, Words
 
+_DEEP = 1 << 10  # levels: all words together could take long to follow
+
 
 class Results:
     """Arrays are fetched from a device when they are first needed, and kept.
@@ -42,6 +44,8 @@ class Results:
 
     @cached_property
     def idempotents(self) -> Numbers:
+        if len(self._starts) > _DEEP:
+            return self._shown(self._identities(), 0)
         found = graphs.idempotents(
             self._right,
             self._first,
@@ -64,9 +68,36 @@ class Results:
 
     def products(self, i: npt.ArrayLike, j: npt.ArrayLike) -> npt.NDArray[np.uint32]:
         x, y = np.broadcast_arrays(self._numbers(i), self._numbers(j))
-        found = graphs.products(
-            x.ravel(),
-            y.ravel(),
+        found = self._multiplied(x.ravel(), y.ravel())
+        return (found - np.uint32(self._begin)).reshape(x.shape)
+
+    def _identities(self) -> Numbers:
+        """Of the H-classes that are groups: they are the idempotents.
+
+        A class is a group if it has x x, for any x in it (Green, On the structure of semigroups,
+        1951), and x to its order is the identity then. So only one word of each is followed.
+        """
+        h = self._green.h
+        _, x, order = np.unique(h, return_index=True, return_counts=True)
+        # Most words leave the R-class of x at once, and never come back.
+        word = x > 0
+        stays = np.ones(len(x), np.bool_)
+        stays[word] = self._r[self._right[x[word], self._first[x[word]]]] == self._r[x[word]]
+        x, order = x[stays], order[stays]
+        group = h[self._multiplied(x, x)] == h[x]
+        power, order = x[group], order[group]
+        found = np.zeros(len(power), np.uint32)
+        while order.any():
+            odd = order % 2 == 1
+            found[odd] = self._multiplied(found[odd], power[odd])
+            order //= 2
+            power = self._multiplied(power, power)
+        return np.sort(found)[self._begin :]
+
+    def _multiplied(self, x: npt.ArrayLike, y: npt.ArrayLike) -> Numbers:
+        return graphs.products(
+            x,
+            y,
             self._right,
             self._first,
             self._suffix,
@@ -75,7 +106,6 @@ class Results:
             self._prefix,
             threads=self._threads,
         )
-        return (found - np.uint32(self._begin)).reshape(x.shape)
 
     def _numbers(self, numbers: npt.ArrayLike) -> npt.NDArray[np.int64]:
         return known(numbers, len(self._first) - self._begin) + self._begin
@@ -139,6 +169,7 @@ def known(numbers: npt.ArrayLike, size: int) -> npt.NDArray[np.int64]:
     if array.dtype.kind not in "iu":
         raise TypeError(f"numbers of elements are integers, not {array.dtype}")
     if array.min() < 0 or array.max() >= size:
-        wrong = int(array.min()) if array.min() < 0 else int(array.max())
-        raise IndexError(f"there is no element {wrong}: there are {size}, from 0")
+        if array.min() < 0:
+            raise IndexError(f"there is no element {array.min()}: numbers are 0 or more")
+        raise IndexError(f"there is no element {array.max()}: there are {size}, from 0")
     return array.astype(np.int64)

@@ -91,7 +91,7 @@ class Runner:
         self._checked = self._looked = 0  # numbers of which it was proved, or looked whether
         self._next_look = _FIRST_LOOK
         self._proving = False
-        self._cancelled = False
+        self._cancels = 0
         self.problem = problem
         self.rules = 0
         self.lock = threading.RLock()
@@ -135,8 +135,9 @@ class Runner:
             return self.enumerator.finished and self.proved
 
     def cancel(self) -> None:
-        """From any thread, or from a signal's handler, which a lock could stop for ever."""
-        self._cancelled = True
+        """All that runs now; from any thread, or from a signal's handler, which a lock could
+        stop for ever."""
+        self._cancels += 1
 
     def run(
         self,
@@ -146,10 +147,10 @@ class Runner:
         enough: int | None = None,
     ) -> Stop:
         """Until no more than `most` numbers can be found, or `enough` are."""
-        self._cancelled = False
+        cancels = self._cancels
         end = None if seconds is None else time.monotonic() + seconds
         while True:
-            if self._cancelled:
+            if self._cancels != cancels:
                 return "cancelled"
             if end is not None and time.monotonic() >= end:
                 return "finished" if self.finished else "time"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -74,7 +75,7 @@ class Semigroup:
         threads: int | None = None,
         memory: int | None = None,
     ) -> None:
-        check_options(backend, memory)
+        check_options(backend, memory, device, threads)
         maps = maps_of(generators)
         if base is None:
             base = "all" if maps[0].nbytes < _LONG else "auto"
@@ -103,7 +104,7 @@ class Semigroup:
         """
         from .files import load
 
-        check_options(backend, memory)
+        check_options(backend, memory, device, threads)
         stored = load(path)
         engines = Engines(backend, device, threads)
         problem = stored.problem(memory or 0)
@@ -140,7 +141,7 @@ class Semigroup:
         Stopped, interrupted or failed, it can go on. Raises MemoryError where the memory given
         is full.
         """
-        if limit is not None and limit < 1:
+        if limit is not None and (limit != operator.index(limit) or limit < 1):
             raise ValueError(f"limit is a number of elements, not {limit}")
         most = None if limit is None else limit + self._begin
         return self._runner.run(most, seconds, progress) == "finished"
@@ -301,7 +302,10 @@ class Semigroup:
 
     def position(self, x: npt.ArrayLike) -> int | None:
         """The number of a map, None if it is no element. Enumerates until it is found."""
-        images = np.asarray(x)
+        try:
+            images = np.asarray(x)
+        except ValueError:
+            return None  # rows of several lengths
         if images.shape != (self.degree,) or images.dtype.kind not in "iu":
             return None
         while True:
@@ -396,7 +400,7 @@ class Semigroup:
     def __repr__(self) -> str:
         problem = self._runner.problem
         finished = self.finished
-        size = f"{self.current_size} maps" if finished else "maps"
+        size = _count(self.current_size, "map") if finished else "maps"
         identity = "with the identity"
         if not problem.monoid:
             added = "without the identity" if finished else "the identity not added"
@@ -413,6 +417,8 @@ class Semigroup:
     def _known(self, numbers: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """As engines count; those elements are found first."""
         array = np.asarray(numbers)
+        if array.ndim != 1:
+            raise TypeError(f"a row of numbers of elements is needed, not {array.shape}")
         if array.size and array.dtype.kind in "iu" and array.max() >= self.current_size:
             self._reach(int(array.max()) + 1)
         return known(array, self.current_size) + self._begin

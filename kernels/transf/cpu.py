@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.backend import Backend
-from kernels.cpu import CpuBackend, level2_bytes
+from kernels.cpu import CpuBackend, core_count, level2_bytes
 from kernels.memory import available_memory
 
 from .engine import (
@@ -26,6 +26,7 @@ from .maps import Maps
 from .tables import check_tables
 
 _MOST = 2**64 - 1
+_CROWD = 4  # threads a core; more would only take time to begin
 
 
 class CpuTransf(Transf):
@@ -71,7 +72,7 @@ class CpuEnumerator(Enumerator):
                 key.words,
                 key.factors,
                 list(key.mask),
-                backend.threads,
+                min(backend.threads, _CROWD * core_count()),
                 level2_bytes(),
             )
             if tables is not None:
@@ -88,9 +89,7 @@ class CpuEnumerator(Enumerator):
         try:
             collided = self._engine.expand(min(most, _MOST))
         except MemoryError:
-            raise MemoryError(
-                f"{self.size} elements and their products fill the memory given"
-            ) from None
+            raise MemoryError("the memory given is full") from None
         finally:
             self._update()
         if collided:
@@ -135,4 +134,4 @@ class CpuEnumerator(Enumerator):
         state = self._engine.state()
         self.size, self.expanded, self.left_known, self.kept, self.nbytes = state[:5]
         self.counts = Counts(*state[5:])
-        self.starts = self.starts + self._engine.starts(len(self.starts))
+        self.starts += self._engine.starts(len(self.starts))

@@ -116,11 +116,13 @@ class CudaEnumerator(Enumerator):
     def expand(self, most: int) -> None:
         if most < 1 or self.finished:
             raise ValueError("nothing to expand")
-        before = replace(self.counts), self.size, self.expanded, list(self.starts), self.left_known
+        before = replace(self.counts), self.size, self.expanded, self.left_known
+        levels = len(self.starts)
         try:
             self._expand(min(most, self.waiting))
         except BaseException:
-            self.counts, self.size, self.expanded, self.starts, self.left_known = before
+            self.counts, self.size, self.expanded, self.left_known = before
+            del self.starts[levels:]
             self._undo()
             raise
         finally:

@@ -176,21 +176,6 @@ def words(
     return _cpu.transf_letters(chosen, offsets, first, suffix, count), offsets
 
 
-def trace(right: Graph, word: Sequence[int], start: int = 0) -> int:
-    """The number of start times a word; from 0 on, of the word itself.
-
-    Raises IndexError where start is no number, a letter no generator, or a product not known.
-    """
-    number = start
-    for letter in word:
-        if not 0 <= letter < right.shape[1]:
-            raise IndexError(f"there is no generator {letter}")
-        if not 0 <= number < len(right):
-            raise IndexError(f"there are no products of number {number}")
-        number = int(right[number, letter])
-    return number
-
-
 def _components(graphs: list[Graph], threads: int | None) -> list[Classes]:
     count = _threads(threads)
     for graph in graphs:

@@ -194,7 +194,7 @@ class ReferenceEnumerator(Enumerator):
 
     def _check_memory(self, new: int) -> None:
         if self.nbytes + new * self._bytes_each > self.problem.memory:
-            raise MemoryError(f"{self.size} elements and their products fill the memory given")
+            raise MemoryError("the memory given is full")
         if self.size + new > NONE:
             raise MemoryError("more than 2^32 - 2 elements")
 

@@ -20,9 +20,11 @@ from semigroups.semigroup import Semigroup
 
 @dataclass
 class Outcome:
-    """seconds: of the enumeration. stopped: why it is not finished, "" if it is. written: where
-    it is saved. error: why it is not, "" if it is or need not be."""
+    """found: how many elements, this time. seconds: of the enumeration. stopped: why it is not
+    finished, "" if it is. written: where it is saved. error: why it is not, "" if it is or need
+    not be."""
 
+    found: int = 0
     seconds: float = 0.0
     stopped: str = ""
     interrupted: bool = False
@@ -56,11 +58,13 @@ def busy(what: str, quiet: bool) -> AbstractContextManager[object]:
     return Console(stderr=True).status(what)
 
 
-def drive(semigroup: Semigroup, limit: int | None, out: str | None, quiet: bool) -> Outcome:
+def drive(
+    semigroup: Semigroup, limit: int | None, out: str | None, quiet: bool, before: int = 0
+) -> Outcome:
     """Goes on to the end, or the limit, or until memory is full; then saves what there is.
 
-    The first Ctrl-C ends the enumeration as if the limit were reached; the next one all. Raises
-    MemoryError where not even the beginning fits.
+    The first Ctrl-C ends the enumeration as if the limit were reached; the next one all.
+    before: how many elements had been found. Raises MemoryError where not even the beginning fits.
     """
     outcome = Outcome()
     began = time.monotonic()
@@ -84,6 +88,7 @@ def drive(semigroup: Semigroup, limit: int | None, out: str | None, quiet: bool)
                 why = "interrupted" if stop.asked else "stopped by --limit"
                 outcome.stopped = f"{why} at {semigroup.current_size:,} elements"
     outcome.seconds = time.monotonic() - began
+    outcome.found = max(0, semigroup.progress.size - before)
     if out is not None:
         try:
             with busy(f"writing {out}", quiet):

@@ -74,6 +74,8 @@ def _family(source: str) -> dict[str, Any]:
     from kernels.memory import available_memory
     from semigroups.families import Family
 
+    if ":" not in source:
+        raise click.ClickException(f"{source}: no such file; a family is written as bihecke:4")
     with usage_errors():
         family = Family.parse(source)
     return {

@@ -91,7 +91,7 @@ def _letters(word: tuple[int, ...]) -> str:
 
 def _facts(semigroup: Semigroup, outcome: Outcome, backend: Backend, source: str) -> dict[str, Any]:
     now = semigroup.progress
-    rate = now.size / outcome.seconds if outcome.seconds else 0
+    rate = outcome.found / outcome.seconds if outcome.seconds else 0
     return {
         "source": source,
         "degree": semigroup.degree,

@@ -48,6 +48,6 @@ def command(
             say(f"{path}: all elements were found before")
         outcome = Outcome()
     else:
-        outcome = drive(found, limit, out or path, quiet)
+        outcome = drive(found, limit, out or path, quiet, found.progress.size)
     report(found, outcome, place, source=path, as_json=as_json, quiet=quiet, **asked)
     return outcome.exit_code

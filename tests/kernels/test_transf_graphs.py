@@ -97,7 +97,6 @@ def check_semigroup(tables: Tables, expected: Enumeration, threads: int) -> None
     assert letters.dtype == np.uint32
     split = [tuple(letters[a:b].tolist()) for a, b in itertools.pairwise(offsets.tolist())]
     assert split == all_words[::-1]
-    assert [graphs.trace(tables.right, word) for word in all_words] == list(range(size))
 
     i, j = (
         np.repeat(np.arange(less, size), size - less),
@@ -381,10 +380,6 @@ def test_bad_arguments(way: str) -> None:
             graphs.strong_components(right, threads=0)
         with pytest.raises(ValueError, match=r"^at least one thread must work$"):
             graphs.idempotents(right, first, suffix, threads=0)
-        with pytest.raises(IndexError, match=r"^there is no generator 6$"):
-            graphs.trace(right, [0, 6])
-        with pytest.raises(IndexError, match=r"^there are no products of number 477$"):
-            graphs.trace(right, [0], 477)
 
 
 @each_way
@@ -404,4 +399,3 @@ def test_nothing(way: str) -> None:
         assert graphs.products(0, [5, 6], right, first, suffix).tolist() == [5, 6]
         assert graphs.regular(none, none).shape == (0,)
         assert [part.size for part in graphs.rules(right[:0], suffix[:1])] == [0, 0, 0]
-        assert graphs.trace(right, []) == 0

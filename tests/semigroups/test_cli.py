@@ -337,7 +337,10 @@ def test_resume_of_what_is_finished(semigroups, stored, tmp_path) -> None:
         "",
     )
     copy = tmp_path / "T.h5"
-    assert semigroups("resume", stored, *REFERENCE, "--out", copy).code == 0
+    done = semigroups("resume", stored, *REFERENCE, "--out", copy, "--json")
+    assert done.code == 0
+    assert done.facts["size"] == 23
+    assert done.facts["elements_per_second"] == 0  # of this time
     assert_equal_tables(files.load(copy).tables, files.load(stored).tables)
 
 
@@ -499,7 +502,7 @@ def test_files_that_are_none(semigroups, stored, tmp_path, command) -> None:
     refused(run(stored), rf"^semigroups: {stored}: .*truncated")
     if command != "info":  # which takes them for a family, and generators
         refused(run(tmp_path / "no"), f"{tmp_path / 'no'}: No such file or directory")
-        refused(run(write(tmp_path / "text", "[[0]]")), "text: .*file signature not found")
+        refused(run(write(tmp_path / "text", "[[0]]")), "text: this is no HDF5 file")
         refused(run(tmp_path), "Is a directory")
 
 
@@ -533,7 +536,8 @@ def test_info_of_a_family(semigroups) -> None:
     )
     facts = semigroups("info", "bihecke:12", "--json").facts
     assert facts["memory"] == 22 * 479001600 * 4
-    refused(semigroups("info", "no_such"), "unknown family 'no_such'")
+    refused(semigroups("info", "no_such:3"), "unknown family 'no_such'")
+    refused(semigroups("info", "S.h5"), r"^semigroups: S\.h5: no such file; a family is written")
 
 
 def test_info_of_files(semigroups, enumerated, stored, tmp_path) -> None:

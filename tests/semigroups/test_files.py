@@ -244,9 +244,11 @@ def test_other_files(tmp_path) -> None:
         files.load(path)
     with pytest.raises(IsADirectoryError):
         files.load(tmp_path)
-    for data in (b"", b"[[0]]\n", b"\x89HDF\r\n\x1a\n" + bytes(100)):
+    for data in (b"", b"[[0]]\n"):
         path.write_bytes(data)
-        refused(path, "open file")
+        refused(path, r": this is no HDF5 file$")
+    path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    refused(path, r"S\.h5: (?!.*synchronously)")
     with h5py.File(path, "w") as file:
         file["first"] = [1, 2]
     refused(path, "no semigroup is stored in it")

@@ -198,6 +198,7 @@ def test_cancelled_from_another_thread() -> None:
     assert going.wait(60)
     assert found.current_size > 1  # asked while it runs
     found.cancel()
+    assert not found.run(limit=1)  # another run, which must not undo that
     gate.release(1000)
     thread.join(60)
     assert result == [False]

@@ -170,6 +170,29 @@ def test_a_group() -> None:
     assert repr(found.green("H")) == "<1 H-class, 1 regular>"
 
 
+@given(generator_sets(), st.booleans())
+@example([[1, 2, 3, 4, 5, 0]], False)
+@example([[1, 2, 0, 4, 3]], True)
+@example([[0]], False)
+def test_idempotents_of_groups(generators: Rows, monoid: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("semigroups.results._DEEP", 0)
+        found = quick(generators, monoid=monoid).idempotents
+    assert found.tolist() == enumerate_maps(generators, monoid).idempotents
+
+
+def test_long_words_take_no_longer() -> None:
+    """Two cycles, of 256 and 81 points: few words are followed."""
+    cycle = [*range(1, 256), 0, *range(257, 337), 256]
+    for monoid, first in ((True, 0), (False, 256 * 81 - 1)):
+        found = quick([cycle], monoid=monoid)
+        found.run(limit=3000)
+        assert found.current_size == 3000
+        if found.backend == "cpu":
+            assert found.size == 256 * 81
+            assert found.idempotents.tolist() == [first]
+
+
 def test_words_are_made_when_asked_for() -> None:
     found = small(Family.parse("bihecke:4"))
     words, rules = found.words(), found.rules
@@ -199,6 +222,8 @@ def test_what_is_told_of_it() -> None:
     assert repr(constant) == (
         "<Semigroup of maps of 1 point, 1 generator, the identity not added; not enumerated>"
     )
+    constant.run()
+    assert repr(constant).startswith("<Semigroup of 1 map of 1 point, 1 generator, with the iden")
     constants = small([[0, 0], [1, 1]], monoid=False)
     assert constants.size == 2
     assert repr(constants) == (
@@ -226,12 +251,20 @@ def test_questions_without_answers() -> None:
         for i in (-1, 3):
             with pytest.raises(IndexError, match=r"^there (is no element|are 1 R-classes)"):
                 ask(i)
+    for many in (found.element, found.word):
+        with pytest.raises(TypeError, match=r"^a row of numbers of elements is needed, not \(1, 2"):
+            many([0, 1])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^a row of numbers of elements is needed, not \(\)$"):
+        found.elements(1)
+    with pytest.raises(IndexError, match=r"^there is no element -1: numbers are 0 or more$"):
+        small([[0]]).element(-1)  # not that there are 0 of them
     with pytest.raises(TypeError, match=r"^numbers of elements are integers, not float64$"):
         found.elements([0.5])
     assert found.elements([]).shape == (0, 3)
     for x in ([0, 1], [0, 1, 3], [0, 1, -1], [0, 1, 258], [0.0, 1, 2], [[0, 1, 2]], [], "abc", 5):
         assert found.position(x) is None
         assert x not in found
+    assert [[0], [1, 2]] not in found
     assert found.positions([[0, 1, 2], [0, 1, 3], [-1, 0, 0], [2, 0, 1]]).tolist() == [0, -1, -1, 2]
     assert found.positions(np.empty((0, 3), int)).tolist() == []
     with pytest.raises(ValueError, match=r"^maps are integers \(count, 3\), not int64 \(1, 2\)$"):
@@ -251,6 +284,10 @@ def test_questions_without_answers() -> None:
         ("S:3", {}, TypeError, "generators are maps or a Family, not 'S:3'"),
         (Family("symmetric", 3), {"backend": "gpu"}, ValueError, "unknown backend 'gpu': one of "),
         ([[0]], {"memory": 0}, ValueError, "memory is a number of bytes, not 0"),
+        ([[0]], {"memory": 1.5}, ValueError, "memory is a number of bytes, not 1.5"),
+        ([[0]], {"threads": 0}, ValueError, "threads is how many work, at least one, not 0"),
+        ([[0]], {"threads": 1.5}, ValueError, "threads is how many work, at least one, not 1.5"),
+        ([[0]], {"device": -1}, ValueError, "device is the number of a GPU, from 0, not -1"),
         ([[0]], {"base": []}, ValueError, "a base has at least one point"),
         ([[0]], {"base": [1]}, ValueError, "1 is no point: they are 0 to 0"),
         ([[0]], {"base": [-1, 0]}, ValueError, "-1 is no point: they are 0 to 0"),
