@@ -34,7 +34,9 @@ def check_options(
 
 
 def _is_number(value: object, least: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        return False
+    return bool(value >= least)
 
 
 def maps_of(generators: Generators) -> Maps:

@@ -23,7 +23,7 @@ class Tool(Enum):
 class View:
     """palette: of lifesim.render. any_cell: see FrameRequest. grid: lines between cells, where
     they are near. auto_fit: after every picture, show all live cells. follow: keep the middle
-    of the live cells, or of the selection, in the middle. ages: colour by how long cells live.
+    of the live cells, or of the selection, in the middle.
     selection: in cells, within the universe."""
 
     viewport: Viewport = field(default_factory=lambda: Viewport(0, 0, 0, 1, 1))
@@ -32,7 +32,6 @@ class View:
     grid: bool = True
     auto_fit: bool = False
     follow: bool = False
-    ages: bool = False
     tool: Tool = Tool.DRAW
     selection: Box | None = None
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "info": "Describe a grammar.",
     "convert": "Write a grammar in Chomsky normal form.",
     "sample": "Print random sentences of a grammar.",
+    "view": "Open a window with charts and trees.",
     "bench": "Measure this machine's rates, beside nltk's chart parser.",
 }
 

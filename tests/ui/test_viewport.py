@@ -35,9 +35,7 @@ def test_zooming_keeps_the_cell_under_the_cursor(
 
 
 @given(VIEWS, st.integers(-9999, 9999), st.integers(-9999, 9999))
-def test_moved_views_show_the_same_elsewhere(
-    view: Viewport, right: int, down: int
-) -> None:
+def test_moved_views_show_the_same_elsewhere(view: Viewport, right: int, down: int) -> None:
     assert view.moved(right, down).cells_at(0, 0) == view.cells_at(right, down)
 
 
