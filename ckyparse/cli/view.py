@@ -1,0 +1,9 @@
+"""ckyparse view: the window. It is made of the package ui, so it is found by its name only."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+command: click.Command = importlib.import_module("ui.parse_cli").command

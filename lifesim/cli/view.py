@@ -1,0 +1,9 @@
+"""lifesim view: the window. It is made of this package, so it is found by its name only."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+command: click.Command = importlib.import_module("ui.cli").command

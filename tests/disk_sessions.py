@@ -1,0 +1,118 @@
+"""Sessions on universes on disk, for tests: made, waited for and looked at."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from lifesim.grid import BitGrid, Box
+from lifesim.store.make import from_grid, make_universe
+from lifesim.store.tiling import tile_universe
+from ui.disk import DiskSession
+from ui.draw import draw
+from ui.parts import Snapshot, Stripe
+from ui.request import FrameRequest
+from ui.session import Event
+from ui.viewport import Viewport
+
+Opening = Callable[..., DiskSession]
+
+WAIT = 60.0  # seconds: of a machine that has other things to do
+
+
+def soup(width: int, height: int, density: float = 0.3, seed: int = 1) -> BitGrid:
+    return BitGrid.from_bool(np.random.default_rng(seed).random((height, width)) < density)
+
+
+def make(
+    path: Path,
+    grid: BitGrid,
+    tiles: tuple[int, int] = (2, 3),
+    *,
+    torus: bool = True,
+    compression: str = "none",
+    pyramid: bool = True,
+) -> str:
+    tiling = tile_universe(grid.width, grid.height, torus, tiles)
+    make_universe(path, tiling, from_grid(grid), compression=compression, pyramid=pyramid).close()
+    return str(path)
+
+
+def until(true: Callable[[], object], seconds: float = WAIT) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.01)
+
+
+@contextmanager
+def sessions() -> Iterator[Opening]:
+    """A function that opens universes, closed at the end."""
+    made: list[DiskSession] = []
+
+    def opening(path: str, *, budget: int = 1 << 28) -> DiskSession:
+        made.append(DiskSession.open(path, backend="reference", budget=budget))
+        return made[-1]
+
+    yield opening
+    for session in made:
+        session.close()
+
+
+class Ears:
+    def __init__(self, session: DiskSession) -> None:
+        self.heard: list[Event] = []
+        session.listen(self.heard.append)
+
+
+def whole(session: DiskSession, scale: int = 0) -> FrameRequest:
+    """All of a small universe."""
+    return FrameRequest(
+        Viewport(0, 0, scale, -(-session.width >> scale), -(-session.height >> scale))
+    )
+
+
+def sharp(session: DiskSession, box: Box, scale: int) -> npt.NDArray[np.uint8]:
+    """What is drawn in the end."""
+    end = time.monotonic() + WAIT
+    while True:
+        source = session.source(FrameRequest(Viewport(0, 0, 0, 2, 2)))
+        levels = source.levels(box, scale)
+        if not source.missing:
+            return levels
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def shows(session: DiskSession, grid: BitGrid) -> bool:
+    """Whether all cells that are drawn are those of the grid."""
+    frame = draw(whole(session), session.source(whole(session)))
+    return bool(np.array_equal(frame.pixels > 0, grid.to_bool()))
+
+
+def shows_in_the_end(session: DiskSession, grid: BitGrid) -> bool:
+    until(lambda: shows(session, grid))
+    return True
+
+
+class Held:
+    """Parts whose threads wait to be let go on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.gate = threading.Event()
+        self.read: list[Stripe] = []
+        before = Snapshot.read
+
+        def waiting(view: Snapshot, stripe: Stripe) -> npt.NDArray[np.uint8]:
+            self.gate.wait(WAIT)
+            self.read.append(stripe)
+            return before(view, stripe)
+
+        monkeypatch.setattr(Snapshot, "read", waiting)

@@ -1,0 +1,39 @@
+"""Windows for tests: without a screen, and only where Qt is installed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+
+@pytest.fixture(scope="session")
+def app() -> Any:
+    """The QApplication."""
+    from PySide6.QtWidgets import QApplication
+
+    from ui.qt import theme
+
+    made = QApplication.instance() or QApplication(["lifesim"])
+    assert isinstance(made, QApplication)
+    theme.apply(made, "dark")
+    return made
+
+
+@pytest.fixture
+def window(app: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A ui.qt.window.Window with a glider; no error may get lost in it."""
+    from tests.windows import close, make_window
+
+    unforeseen: list[BaseException] = []
+    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: unforeseen.append(error))
+    made = make_window(tmp_path)
+    yield made
+    close(made)
+    assert not unforeseen

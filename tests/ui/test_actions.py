@@ -1,0 +1,425 @@
+"""Every action by key and by menu; the command palette and the page of shortcuts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from lifesim.grid import Box
+from lifesim.rule import Rule
+from lifesim.topology import Topology
+from tests.windows import (
+    AT,
+    GLIDER,
+    NEW,
+    SIDE,
+    FakeDialogs,
+    answer,
+    both,
+    carried,
+    clip,
+    control,
+    erased,
+    folder_of,
+    generation,
+    glider_session,
+    in_menu,
+    live,
+    middle,
+    press_key,
+    select,
+    selected,
+    settle,
+    shifted,
+    to_clipboard,
+    until,
+    viewport,
+    write_glider,
+    write_universe,
+)
+from ui.edits import Mode
+from ui.export import Look
+from ui.model import Tool, View
+from ui.qt.export_dialogs import FilmOf, Picture
+from ui.qt.menus.share import ShareMenu
+from ui.qt.menus.time import TimeMenu
+from ui.qt.palette import CommandPalette
+from ui.qt.shortcuts import ShortcutsPage
+from ui.qt.window import Window
+from ui.speed import Speed
+
+
+@dataclass
+class Case:
+    """before: prepares. done: whether it has happened, given what then() saw before."""
+
+    done: Callable[[Window, Any], object]
+    before: Callable[[Window], object] = lambda window: None
+    seen: Callable[[Window], Any] = lambda window: None
+
+
+def far(window: Window) -> None:
+    window.canvas.zoom(-2)
+    window.canvas.pan(300, 200)
+    settle(window)
+
+
+def faster(window: Window) -> None:
+    window.registry.run("control.faster")
+    window.registry.run("control.faster")
+
+
+def moved(right: int, down: int) -> Case:
+    def done(window: Window, seen: Any) -> bool:
+        now = viewport(window)
+        return (
+            (now.left - seen.left) * right + (now.top - seen.top) * down > 0
+            and now.scale == seen.scale
+        )  # fmt: skip
+
+    return Case(done, seen=viewport)
+
+
+def other_windows(kind: type) -> int:
+    return sum(isinstance(top, kind) and top.isVisible() for top in QApplication.topLevelWidgets())
+
+
+def speed(window: Window) -> int:
+    return control(window).speed.generations
+
+
+def stepped(window: Window) -> None:
+    window.registry.run("control.next")
+    until(lambda: generation(window) == 1)
+
+
+def time_of(window: Window) -> TimeMenu:
+    return window.menu_of(TimeMenu)
+
+
+def film(window: Window) -> None:
+    """Two recorded pictures."""
+    timeline = time_of(window).timeline
+    timeline.record(True)
+    until(lambda: len(timeline.recording) == 1)
+    window.session.step(1)
+    settle(window)
+    until(lambda: len(timeline.recording) == 2)
+
+
+def look_back(window: Window) -> None:
+    film(window)
+    time_of(window).timeline.scrub(0)
+
+
+def share(window: Window) -> None:
+    menu, look = window.menu_of(ShareMenu), Look(Box(0, 0, SIDE, SIDE))
+    saved = folder_of(window) + "/saved"
+    menu.ask_picture = lambda shown, path: Picture(saved + ".png", look)
+    menu.ask_film = lambda shown, path, count: FilmOf(saved + ".gif", look, 10.0, 4)
+
+
+def share_mp4(window: Window) -> None:
+    menu = window.menu_of(ShareMenu)
+    menu.asked = []
+    menu.ask_film = lambda shown, path, count: menu.asked.append(path)
+
+
+CASES: dict[str, Case] = {
+    "file.new": Case(
+        lambda w, _: (w.session.width, w.session.height) == (32, 16) and
+        str(w.session.rule) == "B36/S23",
+        answer(new=NEW),
+    ),
+    "file.open": Case(
+        lambda w, seen: w.session.path == seen,
+        lambda w: answer(open_file=write_glider(w))(w),
+        lambda w: write_glider(w),
+    ),
+    "file.directory": Case(
+        lambda w, seen: w.session.path == seen and w.session.width == 32 and
+        not w.registry.is_enabled("edit.paste"),
+        lambda w: answer(open_directory=write_universe(w))(w),
+        lambda w: folder_of(w) + "/universe",
+    ),
+    "file.forget": Case(
+        lambda w, _: not w.files.recent, lambda w: w.files.remember("/some/where.rle")
+    ),
+    "file.save": Case(
+        lambda w, seen: os.path.exists(seen),
+        lambda w: answer(save_file=folder_of(w) + "/saved.rle")(w),
+        lambda w: folder_of(w) + "/saved.rle",
+    ),
+    "file.save-as": Case(
+        lambda w, seen: os.path.exists(seen),
+        lambda w: answer(save_file=folder_of(w) + "/saved.cells")(w),
+        lambda w: folder_of(w) + "/saved.cells",
+    ),
+    "file.quit": Case(lambda w, _: not w.isVisible()),
+    "edit.undo": Case(lambda w, _: live(w) == shifted(), erased),
+    "edit.redo": Case(
+        lambda w, _: live(w) == set(),
+        both(erased, lambda w: w.registry.run("edit.undo"), lambda w: settle(w)),
+    ),
+    "edit.cut": Case(lambda w, _: live(w) == set() and "3o" in clip(), selected),
+    "edit.copy": Case(
+        lambda w, _: "3o" in clip() and live(w) == shifted(), both(to_clipboard(""), selected)
+    ),
+    "edit.paste": Case(lambda w, _: w.canvas.ghost is not None, to_clipboard("bo$2bo$3o!")),
+    "edit.place": Case(
+        lambda w, _: len(live(w)) == 10 and w.canvas.ghost is None,
+        both(carried, lambda w: w.edits.ghost.centre_on(10, 10)),
+    ),
+    "edit.give-up": Case(
+        lambda w, _: w.view.selection is not None and w.canvas.ghost is None,
+        both(selected, carried),
+    ),
+    "edit.mode-or": Case(lambda w, _: w.edits.mode is Mode.OR,
+                         lambda w: setattr(w.edits, "mode", Mode.XOR)),
+    "edit.mode-copy": Case(lambda w, _: w.edits.mode is Mode.COPY),
+    "edit.mode-xor": Case(lambda w, _: w.edits.mode is Mode.XOR),
+    "edit.all": Case(lambda w, _: w.view.selection == Box(0, 0, SIDE, SIDE)),
+    "edit.clear": Case(lambda w, _: live(w) == set(), selected),
+    "edit.invert": Case(lambda w, _: len(live(w)) == 4, selected),
+    "edit.fill": Case(
+        lambda w, _: len(live(w)) == 9, both(selected, answer(fill=(Fraction(1), 1)))
+    ),
+    "edit.turn-right": Case(
+        lambda w, _: turned(w, [(2 - y, x) for x, y in GLIDER]), selected
+    ),
+    "edit.turn-left": Case(lambda w, _: turned(w, [(y, 2 - x) for x, y in GLIDER]), selected),
+    "edit.flip-across": Case(
+        lambda w, _: turned(w, [(2 - x, y) for x, y in GLIDER]), selected
+    ),
+    "edit.flip-down": Case(lambda w, _: turned(w, [(x, 2 - y) for x, y in GLIDER]), selected),
+    "edit.draw": Case(lambda w, _: w.view.tool is Tool.DRAW, lambda w: w.edits.take(Tool.PAN)),
+    "edit.select": Case(lambda w, _: w.view.tool is Tool.SELECT),
+    "edit.pan": Case(lambda w, _: w.view.tool is Tool.PAN),
+    "view.fit": Case(lambda w, seen: sees(w, Box(*AT, 3, 3)), far),
+    "view.fit-selection": Case(
+        lambda w, seen: sees(w, Box(2, 2, 4, 4)), both(far, select(2, 2, 4, 4))
+    ),
+    "view.fit-universe": Case(lambda w, _: sees(w, Box(0, 0, SIDE, SIDE)), far),
+    "view.zoom-in": Case(lambda w, seen: viewport(w).scale == seen.scale - 1, seen=viewport),
+    "view.zoom-out": Case(lambda w, seen: viewport(w).scale == seen.scale + 1, seen=viewport),
+    "view.scale-1": Case(lambda w, _: viewport(w).scale == 0),
+    "view.middle": Case(
+        lambda w, seen: middle(w) == Box(SIDE // 2, SIDE // 2, 1, 1) and
+        viewport(w).scale == seen.scale,
+        lambda w: w.canvas.pan(100, 200), viewport,
+    ),
+    "view.left": moved(-1, 0),
+    "view.right": moved(1, 0),
+    "view.up": moved(0, -1),
+    "view.down": moved(0, 1),
+    "view.far-left": moved(-1, 0),
+    "view.far-right": moved(1, 0),
+    "view.far-up": moved(0, -1),
+    "view.far-down": moved(0, 1),
+    "view.auto-fit": Case(lambda w, _: w.view.auto_fit and sees(w, Box(*AT, 3, 3)), far),
+    "view.follow": Case(lambda w, _: w.view.follow and middle(w) == Box(31, 29, 1, 1), far),
+    "view.grid": Case(lambda w, seen: w.view.grid is not seen, seen=lambda w: w.view.grid),
+    "view.any-cell": Case(
+        lambda w, seen: w.view.any_cell is not seen, seen=lambda w: w.view.any_cell
+    ),
+    "view.theme-dark": Case(lambda w, _: w.theme == "dark", lambda w: w.dress("light")),
+    "view.theme-light": Case(lambda w, _: w.theme == "light", lambda w: w.dress("dark")),
+    "view.theme": Case(lambda w, seen: w.theme != seen, seen=lambda w: w.theme),
+    "view.palette-dark": Case(
+        lambda w, _: w.view.palette == "dark",
+        lambda w: w.set_view(replace(w.view, palette="light")),
+    ),
+    "view.palette-light": Case(lambda w, _: w.view.palette == "light"),
+    "view.palette-viridis": Case(lambda w, _: w.view.palette == "viridis"),
+    "view.full": Case(lambda w, _: w.isFullScreen()),
+    "view.toolbar": Case(lambda w, _: w.toolbar.isHidden()),
+    "view.pane": Case(lambda w, _: w.focusWidget() is not w.canvas),
+    "control.run": Case(lambda w, _: w.session.status().running and generation(w) > 2),
+    "control.step": Case(lambda w, _: generation(w) == 4, faster),
+    "control.next": Case(lambda w, _: generation(w) == 1, faster),
+    "control.slower": Case(lambda w, _: speed(w) == 2, faster),
+    "control.faster": Case(lambda w, _: speed(w) == 2),
+    "control.one": Case(lambda w, _: speed(w) == 1, faster),
+    **{
+        f"control.base-{base}": Case(
+            lambda w, _, base=base: control(w).speed.base == base,
+            lambda w, base=base: w.registry.run(f"control.base-{12 - base if base == 8 else 8}"),
+        )
+        for base in (2, 4, 8, 10)
+    },
+    **{
+        f"control.rate-{name}": Case(
+            lambda w, _, rate=rate: control(w).rate == rate,
+            lambda w, name=name: w.registry.run(f"control.rate-{'2' if name == '1' else '1'}"),
+        )
+        for name, rate in [("all", None)] + [(f"{n}", n) for n in (1, 2, 5, 10, 20, 30, 60)]
+    },
+    "control.go": Case(lambda w, _: generation(w) == 12, answer(number=12)),
+    "control.reset": Case(lambda w, _: generation(w) == 0 and live(w) == shifted(), stepped),
+    "control.rule": Case(
+        lambda w, _: str(w.session.rule) == "B2/S" and w.session.topology is Topology.PLANE,
+        answer(rule=(Rule.parse("B2/S"), Topology.PLANE)),
+    ),
+    "control.size": Case(
+        lambda w, _: (w.session.width, w.session.height) == (80, 90), answer(size=(80, 90))
+    ),
+    "share.png": Case(lambda w, _: os.path.exists(folder_of(w) + "/saved.png"), share),
+    "share.gif": Case(lambda w, _: os.path.exists(folder_of(w) + "/saved.gif"), share),
+    "share.mp4": Case(
+        lambda w, _: [os.path.basename(p) for p in w.menu_of(ShareMenu).asked] == ["life.mp4"],
+        share_mp4,
+    ),
+    "time.timeline": Case(
+        lambda w, seen: time_of(w).timeline.isHidden() != seen,
+        seen=lambda w: time_of(w).timeline.isHidden(),
+    ),
+    "time.plots": Case(
+        lambda w, seen: time_of(w).plots.isHidden() != seen,
+        seen=lambda w: time_of(w).plots.isHidden(),
+    ),
+    "time.record": Case(lambda w, _: time_of(w).timeline.is_recording),
+    "time.folder": Case(
+        lambda w, _: str(time_of(w).timeline.recording.folder) == folder_of(w) + "/film",
+        lambda w: setattr(time_of(w), "ask_folder", lambda: folder_of(w) + "/film"),
+    ),
+    "time.back": Case(lambda w, _: time_of(w).timeline.shown.generation == 1, film),
+    "time.forth": Case(lambda w, _: time_of(w).timeline.shown.generation == 1, look_back),
+    "time.now": Case(lambda w, _: not time_of(w).timeline.is_scrubbing, look_back),
+    "time.continue": Case(
+        lambda w, _: generation(w) == 0 and not time_of(w).timeline.is_scrubbing, look_back
+    ),
+    "help.palette": Case(lambda w, _: other_windows(CommandPalette) == 1),
+    "help.shortcuts": Case(lambda w, _: other_windows(ShortcutsPage) == 1),
+    "help.about": Case(lambda w, _: other_windows(QMessageBox) == 1),
+}  # fmt: skip
+
+
+def turned(window: Window, cells: list[tuple[int, int]]) -> bool:
+    return live(window) == {(AT[0] + x, AT[1] + y) for x, y in cells}
+
+
+def sees(window: Window, box: Box) -> bool:
+    view = viewport(window)
+    left, top, right, bottom = view.rectangle(box)
+    inside = left >= 0 and top >= 0 and right <= view.width and bottom <= view.height
+    return inside and view == view.fitting(box, view.width, view.height)
+
+
+def test_every_action_has_a_case(window: Window) -> None:
+    assert {action.id for action in window.registry} == set(CASES)
+
+
+def test_actions_by_key(window: Window) -> None:
+    keyed = [(action.id, key) for action in window.registry for key in action.keys]
+    assert len(keyed) > 45
+    for id, key in sorted(keyed, key=lambda pair: pair[0] == "file.quit"):
+        check(window, id, lambda w, key=key: press_key(w, key))
+
+
+def test_actions_by_menu(window: Window) -> None:
+    for id in sorted(CASES, key=lambda id: id == "file.quit"):
+        check(window, id, lambda w, id=id: in_menu(w, id).trigger())
+
+
+def check(window: Window, id: str, act: Callable[[Window], object]) -> None:
+    """In a window as if it were new: one for all cases, as making one takes its time."""
+    fresh(window)
+    case = CASES[id]
+    case.before(window)
+    settle(window)
+    window.refresh()
+    seen = case.seen(window)
+    for path in Path(folder_of(window)).glob("saved*"):
+        path.unlink()
+    act(window)
+    try:
+        until(lambda: case.done(window, seen))
+    except AssertionError:
+        raise AssertionError(f"{id} {window.banner.text}") from None
+    assert not window.banner.is_error, f"{id} {window.banner.text}"
+
+
+def fresh(window: Window) -> None:
+    for other in QApplication.topLevelWidgets():
+        if other is not window and other.isVisible():
+            other.close()
+    window.showNormal()
+    window.toolbar.show()
+    window.activateWindow()
+    window.canvas.setFocus()
+    window.dialogs = FakeDialogs()  # type: ignore[assignment]
+    window.edits.mode = Mode.OR
+    control(window).speed = Speed()
+    window.banner.dismiss()
+    window.dress("dark")
+    plain = View(viewport=window.view.viewport, tool=Tool.DRAW)
+    window.canvas.show_view(plain)
+    window.adopt(glider_session())
+    until(lambda: window.canvas.frame is not None and window._aim is None)
+
+
+def test_the_command_palette(window: Window) -> None:
+    press_key(window, "Ctrl+Shift+P")
+    palette = next(top for top in QApplication.topLevelWidgets() if isinstance(top, CommandPalette))
+    QTest.keyClicks(palette.line, "zoomout")
+    assert palette.list.item(0).text() == "Zoom out"
+    before = viewport(window).scale
+    QTest.keyClick(palette.line, Qt.Key.Key_Return)
+    assert viewport(window).scale == before + 1
+
+
+def test_the_command_palette_does_nothing_that_cannot_be_done(window: Window) -> None:
+    press_key(window, "Ctrl+Shift+P")
+    palette = next(top for top in QApplication.topLevelWidgets() if isinstance(top, CommandPalette))
+    QTest.keyClicks(palette.line, "redo")
+    texts = [palette.list.item(row).text() for row in range(palette.list.count())]
+    assert "Redo" in texts
+    row = texts.index("Redo")
+    assert not palette.list.item(row).flags()
+    palette.line.setText("qqqq")
+    assert palette.list.count() == 0
+    QTest.keyClick(palette.line, Qt.Key.Key_Return)
+    QTest.keyClick(palette.line, Qt.Key.Key_Down)
+    palette.close()
+
+
+def test_the_page_of_shortcuts_has_every_action(window: Window) -> None:
+    page = ShortcutsPage(window.registry, window)
+    rows = {row.text(0) for _, group in page._groups for row in group}
+    assert {action.name.removesuffix("…") for action in window.registry} <= rows
+    page.line.setText("flip")
+    shown = [row.text(0) for _, group in page._groups for row in group if not row.isHidden()]
+    assert shown[:2] == ["Flip left and right", "Flip top and bottom"]
+    page.close()
+
+
+def test_controls_have_accessible_names(window: Window) -> None:
+    from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
+
+    for kind in (QAbstractButton, QComboBox, QLineEdit):
+        for widget in window.findChildren(kind):
+            if not widget.objectName().endswith("_ext_button"):
+                assert widget.accessibleName(), widget
+    assert window.canvas.accessibleName()
+    texts = [action.name for action in window.registry]
+    assert len(set(texts)) == len(texts)
+
+
+def test_a_registry_refuses_what_is_taken(window: Window) -> None:
+    taken = window.registry["file.open"]
+    with pytest.raises(ValueError, match="two actions"):
+        window.registry.add(taken)
+    with pytest.raises(ValueError, match=r"file\.open"):
+        window.registry.add(replace(taken, id="other.open"))

@@ -1,0 +1,87 @@
+"""What is typed into dialogs is checked at once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialogButtonBox
+
+from lifesim.rule import Rule
+from lifesim.topology import Topology
+from ui.qt.dialogs import FillDialog, Form, New, NewDialog, NumberDialog, RuleDialog
+
+
+def ok(dialog: Form) -> bool:
+    return dialog.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
+
+
+def test_rules_are_checked_as_they_are_typed(app: QApplication) -> None:
+    dialog = RuleDialog(Rule.parse("B3/S23"), Topology.TORUS, None)
+    assert ok(dialog)
+    for text in ("B3/S2x", "", "B9/S", "B33/S", "nonsense"):
+        dialog.rule.setEditText(text)
+        assert not ok(dialog)
+        assert dialog.problem.text()
+    dialog.rule.setEditText("HighLife")
+    dialog.topology.setCurrentIndex(1)
+    assert ok(dialog)
+    assert dialog.value() == (Rule.parse("B36/S23"), Topology.PLANE)
+    dialog.rule.activated.emit(3)
+    assert dialog.value()[0] == Rule.parse("B2/S")
+
+
+def test_a_new_universe_is_checked_as_it_is_typed(app: QApplication) -> None:
+    dialog = NewDialog((64, 32), Rule.parse("B3/S23"), Topology.TORUS, None)
+    assert dialog.value() == New((64, 32), Rule.parse("B3/S23"), Topology.TORUS, None, 1)
+    for text in ("", "12", "0x5", "9G", "wide"):
+        dialog.size_.setText(text)
+        assert ok(dialog) is (text == "12"), text
+    dialog.size_.setText("1K x 2K".replace(" ", ""))
+    dialog.fill.setCurrentIndex(1)
+    for text, right in (("37 %", True), ("3/8", True), ("1.5", False), ("%", False), ("", False)):
+        dialog.density.setText(text)
+        assert ok(dialog) is right, text
+    dialog.density.setText("25%")
+    for text, right in (("-1", False), ("x", False), (str(2**64), False), ("7", True)):
+        dialog.seed.setText(text)
+        assert ok(dialog) is right, text
+    made = dialog.value()
+    assert (made.size, made.density, made.seed) == ((1024, 2048), Fraction(1, 4), 7)
+    dialog.density.setText("x")
+    dialog.fill.setCurrentIndex(0)  # what is not asked for need not be right
+    assert ok(dialog)
+
+
+def test_return_accepts_what_is_right_only(app: QApplication) -> None:
+    dialog = NumberDialog("Go", "&Generation", 5, 1000, None)
+    dialog.show()
+    dialog.number.setText("x")
+    QTest.keyClick(dialog.number, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    dialog.number.setText("12")
+    QTest.keyClick(dialog.number, Qt.Key.Key_Return)
+    assert not dialog.isVisible()
+    assert dialog.result() == 1
+
+
+def test_numbers_are_checked_as_they_are_typed(app: QApplication) -> None:
+    dialog = NumberDialog("Go", "&Generation", 5, 1000, None)
+    for text, right in (
+        ("1,000", True),
+        ("1001", False),
+        ("-3", False),
+        ("1.5", False),
+        ("", False),
+    ):
+        dialog.number.setText(text)
+        assert ok(dialog) is right, text
+    dialog.number.setText("1,000")
+    assert dialog.value() == 1000
+    fill = FillDialog("30 %", 4, None)
+    assert fill.value() == (Fraction(3, 10), 4)

@@ -1,0 +1,446 @@
+"""Pictures and films: their pixels, read again, are those that lifesim.render draws."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageSequence
+
+from kernels.backend import Backend, BackendUnavailableError
+from kernels.choose import pick
+from lifesim import render
+from lifesim.engine import Life
+from lifesim.errors import LifesimError
+from lifesim.grid import BitGrid, Box
+from lifesim.rule import LIFE
+from lifesim.soup import random_grid
+from lifesim.topology import Topology
+from ui import export, ffmpeg
+from ui.draw import draw
+from ui.export import CancelledError, Clip, ExportError, Look, Run
+from ui.ffmpeg import FfmpegError, Mp4Writer
+from ui.memory import MemorySession
+from ui.recording import Recording
+from ui.request import FrameRequest
+from ui.saving import Whole
+from ui.sources import MemorySource
+from ui.viewport import Viewport
+
+SIDE = 100
+WHOLE = Box(0, 0, SIDE, SIDE)
+
+
+def soup(seed: int = 1) -> Whole:
+    return Whole(random_grid(SIDE, SIDE, 0.4, seed), LIFE, Topology.TORUS, 10)
+
+
+def rgb(image: Image.Image) -> npt.NDArray[np.uint8]:
+    return np.asarray(image.convert("RGB"))
+
+
+def drawn(grid: BitGrid, look: Look) -> npt.NDArray[np.uint8]:
+    levels = render.density_levels(grid, look.region, look.scale)
+    if look.any_cell:
+        levels = np.where(levels > 0, 255, 0).astype(np.uint8)
+    return np.asarray(render.palette_table(look.palette)[levels])
+
+
+def run_of(whole: Whole, generations: int, every: int) -> list[BitGrid]:
+    life = Life(whole.cells, backend="reference")
+    found = [whole.cells]
+    for _ in range(generations // every):
+        life.run(every)
+        found.append(life.grid())
+    return found
+
+
+# --- pictures ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("any_cell", [False, True])
+@pytest.mark.parametrize("scale", [-3, 0, 1, 3, 9])
+@pytest.mark.parametrize("region", [WHOLE, Box(-20, 30, 77, 200), Box(13, 7, 31, 1)])
+def test_png(tmp_path: Path, region: Box, scale: int, any_cell: bool) -> None:
+    look = Look(region, scale, "viridis", any_cell)
+    path = str(tmp_path / "a.png")
+    export.save_png(path, soup().cells, look)
+    with Image.open(path) as image:
+        assert np.array_equal(rgb(image), drawn(soup().cells, look))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(-4, 8), st.integers(-9, 90), st.integers(-9, 90), st.integers(1, 60), st.booleans()
+)
+def test_png_of_a_source(
+    tmp_path_factory: pytest.TempPathFactory, scale: int, x: int, y: int, side: int, any_cell: bool
+) -> None:
+    source = MemorySource(soup().cells)
+    region = Box(x, y, max(side, 10 - min(x, y)), max(side, 10 - min(x, y)))
+    path = str(tmp_path_factory.mktemp("png") / "a.png")
+    asked: list[FrameRequest] = []
+
+    def ask(request: FrameRequest) -> MemorySource:
+        asked.append(request)
+        return source
+
+    look = Look(region, scale, "light", any_cell)
+    export.save_png_of_source(path, ask, look)
+    view = asked[0].viewport
+    box = view.box
+    assert box.x <= region.x
+    assert box.y <= region.y
+    assert box.x + box.width >= region.x + region.width
+    assert box.width < region.width + 2 * (1 << max(0, scale))
+    with Image.open(path) as image:
+        levels = draw(asked[0], source).pixels
+        assert np.array_equal(rgb(image), render.palette_table("light")[levels])
+        if scale <= 0:
+            assert np.array_equal(rgb(image), drawn(source.grid, look))
+
+
+class Reading(MemorySource):
+    """Comes in time, or never."""
+
+    missing = 0
+
+    def levels(self, box: Box, scale: int) -> npt.NDArray[np.uint8]:
+        levels = super().levels(box, scale)
+        return np.zeros_like(levels) if self.missing else levels
+
+
+def test_png_of_what_is_still_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "_BAND", 1000)
+    asked: list[FrameRequest] = []
+
+    def ask(request: FrameRequest) -> Reading:
+        source = Reading(soup().cells)
+        source.missing = 2 - len(asked) % 3
+        asked.append(request)
+        return source
+
+    path, look = tmp_path / "a.png", Look(WHOLE)
+    export.save_png_of_source(str(path), ask, look)
+    with Image.open(path) as image:
+        assert np.array_equal(rgb(image), drawn(soup().cells, look))
+    assert len(asked) == 30
+    path.unlink()
+
+    def never(request: FrameRequest) -> Reading:
+        source = ask(request)
+        source.missing = 1
+        return source
+
+    monkeypatch.setattr(export, "_PATIENCE", 0.05)
+    with pytest.raises(ExportError, match="cannot be read"):
+        export.save_png_of_source(str(path), never, look)
+
+    def stop(_: float) -> None:
+        raise CancelledError
+
+    with pytest.raises(CancelledError):
+        export.save_png_of_source(str(path), never, look, stop)
+    assert not list(tmp_path.iterdir())
+
+
+def test_png_of_a_universe_that_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "_BAND", 1000)
+    calls = 0
+
+    def ask(request: FrameRequest) -> MemorySource:
+        nonlocal calls
+        calls += 1
+        return MemorySource(soup(min(calls, most)).cells, min(calls, most))
+
+    path, look = tmp_path / "a.png", Look(WHOLE)
+    most = 5
+    export.save_png_of_source(str(path), ask, look)
+    with Image.open(path) as image:
+        assert np.array_equal(rgb(image), drawn(soup(5).cells, look))
+    path.unlink()
+    most = 10**9
+    with pytest.raises(ExportError, match="goes on too fast"):
+        export.save_png_of_source(str(path), ask, look)
+    assert not list(tmp_path.iterdir())
+
+
+def test_pictures_that_cannot_be(tmp_path: Path) -> None:
+    path, cells = str(tmp_path / "a.png"), soup().cells
+    with pytest.raises(ExportError, match="outside"):
+        export.save_png(path, cells, Look(Box(100, 0, 5, 5)))
+    with pytest.raises(LifesimError, match="palette"):
+        export.save_png(path, cells, Look(WHOLE, 0, "mauve"))
+    with pytest.raises(LifesimError, match="too large"):
+        export.save_png(path, cells, Look(WHOLE, -12))
+    with pytest.raises(ExportError, match="a side"):
+        export.save_png_of_source(path, lambda _: MemorySource(cells), Look(WHOLE, -9))
+    with pytest.raises(LifesimError, match="cannot write"):
+        export.save_png(str(tmp_path / "none" / "a.png"), cells, Look(WHOLE))
+    assert not list(tmp_path.iterdir())
+
+
+# --- GIF -----------------------------------------------------------------------
+
+
+def test_gif_of_a_run(tmp_path: Path) -> None:
+    whole, look = soup(), Look(Box(5, 6, 80, 70), 1, "dark")
+    path = str(tmp_path / "a.gif")
+    told: list[float] = []
+    export.save_gif(path, Run(whole, 20, 5), look, 25, told.append)
+    with Image.open(path) as image:
+        frames = [rgb(frame) for frame in ImageSequence.Iterator(image)]
+        assert image.info["duration"] == 40
+    expected = run_of(whole, 20, 5)
+    assert len(frames) == len(expected) == 5
+    for frame, grid in zip(frames, expected, strict=True):
+        assert np.array_equal(frame, drawn(grid, look))
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert whole.cells == soup().cells
+
+
+def test_a_film_leaves_the_session_where_it_is(tmp_path: Path) -> None:
+    session = MemorySession(soup().cells, backend=pick("auto", threads=1))
+    film = Run(session.whole(), 4, 1, pick("auto", threads=1))
+    export.save_gif(str(tmp_path / "a.gif"), film, Look(WHOLE), 10)
+    assert session.status().generation == 0
+    assert session.whole().cells == soup().cells
+    session.close()
+
+
+def test_gif_of_a_recording(tmp_path: Path) -> None:
+    recording = Recording(str(tmp_path / "film"))
+    cells = run_of(soup(), 9, 1)
+    for generation, grid in enumerate(cells):
+        recording.add(Whole(grid, LIFE, Topology.TORUS, generation))
+    path = str(tmp_path / "a.gif")
+    export.save_gif(path, Clip(recording, recording.shots[2:7]), Look(WHOLE), 50)
+    with Image.open(path) as image:
+        frames = [rgb(frame) for frame in ImageSequence.Iterator(image)]
+    for frame, grid in zip(frames, cells[2:7], strict=True):
+        assert np.array_equal(frame, drawn(grid, Look(WHOLE)))
+    recording.close()
+    with pytest.raises(ExportError, match="nothing has been recorded"):
+        Clip(recording, [])
+
+
+def test_a_film_that_is_given_up(tmp_path: Path) -> None:
+    path = tmp_path / "a.gif"
+    path.write_text("before")
+
+    def stop(share: float) -> None:
+        if share > 0.5:
+            raise CancelledError
+
+    with pytest.raises(CancelledError):
+        export.save_gif(str(path), Run(soup(), 20, 1), Look(WHOLE), 10, stop)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_long_way_between_two_pictures_can_be_given_up(tmp_path: Path) -> None:
+    calls = 0
+
+    def stop(_: float) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 3:
+            raise CancelledError
+
+    with pytest.raises(CancelledError):
+        export.save_gif(str(tmp_path / "a.gif"), Run(soup(), 10**12, 10**12), Look(WHOLE), 10, stop)
+    assert not list(tmp_path.iterdir())
+
+
+def test_films_that_cannot_be(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.gif")
+    for rate in (0.0, 51.0, float("nan")):
+        with pytest.raises(ExportError, match="pictures a second"):
+            export.save_gif(path, Run(soup(), 2, 1), Look(WHOLE), rate)
+    for generations, every in ((-1, 1), (5, 0)):
+        with pytest.raises(ExportError, match="goes on by"):
+            Run(soup(), generations, every)
+    with pytest.raises(ExportError, match="at most 1,000,000"):
+        Run(soup(), 10**9, 1)
+    with pytest.raises(LifesimError, match="65535"):
+        export.save_gif(path, Run(soup(), 1, 1), Look(Box(0, 0, 70000, 1)), 10)
+
+    class Missing(Backend):
+        name = "missing"
+
+        def describe(self) -> str:
+            return "nothing"
+
+        def life(self, *_: object, **__: object) -> object:  # type: ignore[override]
+            raise BackendUnavailableError("nothing computes here")
+
+        def life_arena(self, *_: object, **__: object) -> object:  # type: ignore[override]
+            raise BackendUnavailableError("nothing computes here")
+
+    Missing.__abstractmethods__ = frozenset()
+    with pytest.raises(ExportError, match="nothing computes here"):
+        export.save_gif(path, Run(soup(), 1, 1, Missing()), Look(WHOLE), 10)
+    assert not list(tmp_path.iterdir())
+
+
+def test_names(tmp_path: Path) -> None:
+    export.check_path(str(tmp_path / "a.PNG"), ".png")
+    folder = tmp_path / "b.png"
+    folder.mkdir()
+    for path, problem in (
+        ("", "choose a file"),
+        (str(tmp_path / "a.gif"), "must end in .png"),
+        (str(tmp_path / "c" / "a.png"), "no folder"),
+        (str(folder), "is a folder"),
+    ):
+        with pytest.raises(ExportError, match=problem):
+            export.check_path(path, ".png")
+
+
+# --- MP4 -----------------------------------------------------------------------
+
+FAKE = """#!{python}
+import hashlib, json, os, sys
+args = sys.argv[1:]
+mode = {mode!r}
+if mode == "fails":
+    sys.stdin.buffer.read(1000)
+    print("first line", file=sys.stderr)
+    print(args[-1] + ": no  encoder", file=sys.stderr)
+    sys.exit(3)
+if mode == "hangs":
+    import time
+    time.sleep(600)
+data = sys.stdin.buffer.read()
+if mode == "says nothing":
+    sys.exit(9)
+assert args[args.index("-f") + 1] == "rawvideo"
+assert args[args.index("-pixel_format") + 1] == "rgb24"
+assert args[args.index("-i") + 1] == "-"
+assert args[-3:-1] == ["-f", "mp4"]
+facts = {{
+    "size": args[args.index("-video_size") + 1],
+    "rate": args[args.index("-framerate") + 1],
+    "pixels": args[args.index("-pix_fmt") + 1],
+}}
+with open(args[-1], "wb") as file:
+    file.write(json.dumps(facts).encode() + b"\\n" + data)
+"""
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+
+    def make(mode: str) -> None:
+        program = folder / "ffmpeg"
+        program.write_text(FAKE.format(python=sys.executable, mode=mode))
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+
+    yield make
+    leftover = [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
+    assert not leftover
+
+
+@pytest.mark.parametrize(
+    ("region", "scale"),
+    [(Box(0, 0, 80, 60), 0), (Box(3, 4, 31, 17), -2), (Box(0, 0, 75, 81), 1), (Box(0, 0, 1, 1), 0)],
+)
+def test_mp4(tmp_path: Path, fake: object, region: Box, scale: int) -> None:
+    assert callable(fake)
+    fake("good")
+    whole, look = soup(), Look(region, scale, "viridis")
+    path = tmp_path / "a.mp4"
+    told: list[float] = []
+    export.save_mp4(str(path), Run(whole, 12, 3), look, 29.97, told.append)
+    head, _, data = path.read_bytes().partition(b"\n")
+    pictures = [drawn(grid, look) for grid in run_of(whole, 12, 3)]
+    height, width = pictures[0].shape[:2]
+    even = height + height % 2, width + width % 2
+    assert f'"size": "{even[1]}x{even[0]}"'.encode() in head
+    assert b'"rate": "29.97"' in head
+    assert b'"pixels": "yuv420p"' in head
+    found = np.frombuffer(data, np.uint8).reshape(len(pictures), *even, 3)
+    for some, picture in zip(found, pictures, strict=True):
+        assert np.array_equal(some[:height, :width], picture)
+        assert np.array_equal(some[-1, :width], picture[-1])
+        assert np.array_equal(some[:height, -1], picture[:, -1])
+    assert told == sorted(told)
+
+
+def test_mp4_without_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FfmpegError, match="there is no ffmpeg program on the PATH"):
+        export.save_mp4(str(tmp_path / "a.mp4"), Run(soup(), 1, 1), Look(WHOLE), 10)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("frames", [1, 60])
+def test_mp4_where_the_program_fails(tmp_path: Path, fake: object, frames: int) -> None:
+    assert callable(fake)
+    fake("fails")
+    path = tmp_path / "a.mp4"
+    path.write_text("before")
+    look = Look(WHOLE, -2)
+    with pytest.raises(FfmpegError) as told:
+        export.save_mp4(str(path), Run(soup(), frames, 1), look, 10)
+    assert str(told.value) == f"cannot write {path}: ffmpeg: {path}: no encoder"
+    fake("says nothing")
+    with pytest.raises(FfmpegError, match="ffmpeg: exit code 9"):
+        export.save_mp4(str(path), Run(soup(), frames, 1), look, 10)
+    assert path.read_text() == "before"
+
+
+def test_mp4_can_be_given_up_though_the_program_hangs(tmp_path: Path, fake: object) -> None:
+    assert callable(fake)
+    fake("hangs")
+    given_up = threading.Event()
+    timer = threading.Timer(0.5, given_up.set)
+    timer.start()
+
+    def progress(_: float) -> None:
+        if given_up.is_set():
+            raise CancelledError
+
+    for frames in (1, 1000):  # it waits for the end, or to be rid of a picture
+        with pytest.raises(CancelledError):
+            export.save_mp4(
+                str(tmp_path / "a.mp4"), Run(soup(), frames, 1), Look(WHOLE, -2), 10, progress
+            )
+    timer.join()
+    assert not (tmp_path / "a.mp4").exists()
+
+
+def test_mp4_of_too_large_a_picture_or_nowhere(tmp_path: Path, fake: object) -> None:
+    assert callable(fake)
+    fake("good")
+    with pytest.raises(FfmpegError, match="at most 16,384 pixels"):
+        Mp4Writer(str(tmp_path / "a.mp4"), 16386, 2, 10, lambda: None)
+    with pytest.raises(LifesimError, match="cannot write"):
+        Mp4Writer(str(tmp_path / "none" / "a.mp4"), 2, 2, 10, lambda: None)
+    (tmp_path / "bin" / "ffmpeg").write_bytes(b"\0")
+    with pytest.raises(FfmpegError, match="cannot start"):
+        Mp4Writer(str(tmp_path / "a.mp4"), 2, 2, 10, lambda: None)
+    assert ffmpeg.find() == str(tmp_path / "bin" / "ffmpeg")
+
+
+def test_the_view_as_it_is(tmp_path: Path) -> None:
+    """What a window shows of cells is what is saved of the same box."""
+    view = Viewport(3, 4, 2, 20, 15)
+    path = str(tmp_path / "a.png")
+    export.save_png(path, soup().cells, Look(view.box, view.scale))
+    frame = draw(FrameRequest(view), MemorySource(soup().cells))
+    with Image.open(path) as image:
+        assert np.array_equal(rgb(image), render.palette_table("dark")[frame.pixels])

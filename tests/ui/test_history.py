@@ -1,0 +1,369 @@
+"""Undo and redo, going back in time and reset, against a plain model that copies everything."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from kernels import cpu
+from kernels.life import ref
+from lifesim.grid import BitGrid, Box
+from lifesim.rule import Rule
+from lifesim.soup import random_grid
+from lifesim.topology import Topology
+from ui import edits
+from ui.history import HistoryError, Vault
+from ui.memory import MemorySession
+from ui.session import SessionError
+
+BACKEND = "cpu" if cpu.levels() else "reference"
+
+
+@dataclass(frozen=True)
+class State:
+    cells: np.ndarray[Any, Any]
+    generation: int
+    rule: Rule
+    topology: Topology
+
+    def same(self, other: State) -> bool:
+        return np.array_equal(self.cells, other.cells) and (
+            self.generation,
+            self.rule,
+            self.topology,
+        ) == (other.generation, other.rule, other.topology)
+
+    def stepped(self) -> State:
+        torus = self.topology is Topology.TORUS
+        cells = ref.step(self.cells, self.rule.birth, self.rule.survival, torus)
+        return replace(self, cells=cells, generation=self.generation + 1)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """now; where reset goes; and the state of each generation on the way here."""
+
+    now: State
+    start: State | None
+    way: dict[int, State]
+
+
+class Model:
+    def __init__(self, state: State) -> None:
+        self.memory = Memory(state, None, {state.generation: state})
+        self.undone: list[Memory] = []
+        self.done: list[Memory] = []
+
+    @property
+    def now(self) -> State:
+        return self.memory.now
+
+    def change(self, state: State) -> None:
+        self.done.append(self.memory)
+        self.undone.clear()
+        way = {**self.memory.way, state.generation: state}
+        self.memory = replace(self.memory, now=state, way=way)
+
+    def run(self, generations: int) -> None:
+        if not generations:
+            return
+        memory = self.memory
+        start = memory.start
+        if start is None or start.generation >= self.now.generation:
+            start = self.now
+        states = dict(memory.way)
+        now = self.now
+        for _ in range(generations):
+            now = now.stepped()
+            states[now.generation] = now
+        self.done.append(memory)
+        self.undone.clear()
+        self.memory = Memory(now, start, states)
+
+    def go_back(self, state: State) -> None:
+        self.done.append(self.memory)
+        self.undone.clear()
+        way = {g: s for g, s in self.memory.way.items() if g <= state.generation}
+        way[state.generation] = state
+        self.memory = Memory(state, self.memory.start, way)
+
+    def undo(self) -> None:
+        if self.done:
+            self.undone.append(self.memory)
+            self.memory = self.done.pop()
+
+    def redo(self) -> None:
+        if self.undone:
+            self.done.append(self.memory)
+            self.memory = self.undone.pop()
+
+
+NUMBERS = st.integers(-5, 90)
+SIDES = st.integers(1, 90)
+
+
+class Histories(RuleBasedStateMachine):
+    session: MemorySession | None = None
+
+    @initialize(
+        width=SIDES,
+        height=SIDES,
+        seed=st.integers(0, 9),
+        topology=st.sampled_from(Topology),
+        generation=st.sampled_from([0, 7]),
+        budget=st.sampled_from([0, 100, 1 << 20]),
+        small=st.sampled_from([0, 1 << 20]),
+    )
+    def begin(
+        self,
+        width: int,
+        height: int,
+        seed: int,
+        topology: Topology,
+        generation: int,
+        budget: int,
+        small: int,
+    ) -> None:
+        grid = random_grid(width, height, 0.3, seed)
+        self.session = MemorySession(
+            grid,
+            topology=topology,
+            generation=generation,
+            backend=BACKEND,
+            budget=budget,
+            small=small,
+        )
+        self.model = Model(State(grid.to_bool(), generation, Rule.parse("B3/S23"), topology))
+        self.stroke = 0
+
+    @property
+    def running(self) -> MemorySession:
+        assert self.session is not None
+        return self.session
+
+    def edited(self, edit: edits.Edit) -> None:
+        now = self.model.now
+        grid = BitGrid.from_bool(now.cells)
+        box = edit.box(grid.width, grid.height)
+        self.running.edit(edit)
+        if box is not None:
+            edits.overwrite(grid, edit.apply(grid.crop(box), box), box.x, box.y)
+            if not np.array_equal(grid.to_bool(), now.cells):
+                self.model.change(replace(now, cells=grid.to_bool()))
+
+    @rule(x=NUMBERS, y=NUMBERS, to_x=NUMBERS, to_y=NUMBERS, alive=st.booleans())
+    def draw(self, x: int, y: int, to_x: int, to_y: int, alive: bool) -> None:
+        self.edited(edits.Stroke(((x, y), (to_x, to_y)), alive))
+
+    @rule(points=st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2, max_size=5))
+    def draw_in_parts(self, points: list[tuple[int, int]]) -> None:
+        """Several strokes of one number are one change."""
+        self.stroke += 1
+        before, count = self.model.memory, len(self.model.done)
+        for first, last in pairwise(points):
+            self.edited(edits.Stroke((first, last), True, self.stroke))
+        if len(self.model.done) > count:
+            self.model.done[count:] = [before]
+
+    @rule(x=NUMBERS, y=NUMBERS, width=SIDES, height=SIDES, kind=st.integers(0, 3))
+    def change_a_box(self, x: int, y: int, width: int, height: int, kind: int) -> None:
+        box = Box(x, y, width, height)
+        edit = [
+            edits.Clear(box),
+            edits.Invert(box),
+            edits.FlipAcross(box),
+            edits.RandomFill(box, 0.4, x + 5),
+        ][kind]
+        self.edited(edit)
+
+    @rule(text=st.sampled_from(["B3/S23", "B36/S23", "B2/S", "B1/S012345678"]))
+    def set_rule(self, text: str) -> None:
+        self.running.set_rule(text)
+        if Rule.parse(text) != self.model.now.rule:
+            self.model.change(replace(self.model.now, rule=Rule.parse(text)))
+
+    @rule(topology=st.sampled_from(Topology))
+    def set_topology(self, topology: Topology) -> None:
+        self.running.set_topology(topology)
+        if topology is not self.model.now.topology:
+            self.model.change(replace(self.model.now, topology=topology))
+
+    @rule(width=SIDES, height=SIDES)
+    def resize(self, width: int, height: int) -> None:
+        self.running.resize(width, height)
+        now = self.model.now
+        if now.cells.shape != (height, width):
+            grid = edits.resized(BitGrid.from_bool(now.cells), width, height)
+            self.model.change(replace(now, cells=grid.to_bool()))
+
+    @rule(generations=st.integers(0, 12))
+    def step(self, generations: int) -> None:
+        self.running.step(generations)
+        self.running.settle()
+        self.model.run(generations)
+
+    @rule(speed=st.integers(1, 4), drawn=st.booleans())
+    def run(self, speed: int, drawn: bool) -> None:
+        """With a stop soon after, and an edit on the way."""
+        session, model = self.running, self.model
+        session.set_speed(speed, 500)
+        session.settle()
+        session.start()
+        if drawn:
+            now = session._ask(lambda: session.status().generation)
+            session.edit(edits.Invert(Box(0, 0, 9, 9)))
+            at = session._ask(lambda: self._last_edit(session))
+            assert at >= now
+            model.run(at - model.now.generation)
+            grid = BitGrid.from_bool(model.now.cells)
+            box = edits.Invert(Box(0, 0, 9, 9)).box(grid.width, grid.height)
+            assert box is not None
+            changed = edits.inverted(grid.crop(box))
+            edits.overwrite(grid, changed, 0, 0)
+            model.change(replace(model.now, cells=grid.to_bool()))
+        session.stop()
+        session.settle()
+        model.run(session.status().generation - model.now.generation)
+
+    def _last_edit(self, session: MemorySession) -> int:
+        return session._history.undo[-1].moment.generation
+
+    @rule()
+    def undo(self) -> None:
+        self.running.undo()
+        self.model.undo()
+
+    @rule()
+    def redo(self) -> None:
+        self.running.redo()
+        self.model.redo()
+
+    @rule()
+    def reset(self) -> None:
+        self.running.reset()
+        start = self.model.memory.start
+        if start is not None and start.generation != self.model.now.generation:
+            self.model.go_back(start)
+
+    @rule(share=st.floats(-0.2, 1.2))
+    def go_to(self, share: float) -> None:
+        self.running.settle()
+        model = self.model
+        first, now = min(model.memory.way), model.now.generation
+        generation = first + round(share * max(now - first, 10))
+        if generation < first:
+            with pytest.raises(SessionError, match="not known"):
+                self.running.go_to(generation)
+            return
+        self.running.go_to(generation)
+        self.running.settle()
+        if generation < now:
+            model.go_back(model.memory.way[generation])
+        else:
+            model.run(generation - now)
+
+    @precondition(lambda self: self.session is not None)
+    @rule()
+    def compare(self) -> None:
+        session, now = self.running, self.model.now
+        session.settle()
+        assert session.status().problem == ""
+        assert (session.height, session.width) == now.cells.shape
+        assert (session.rule, session.topology) == (now.rule, now.topology)
+        assert session.status().generation == now.generation
+        cells = session.cells(Box(0, 0, session.width, session.height))
+        assert np.array_equal(cells.to_bool(), now.cells)
+        assert (session.can_undo is not None) == bool(self.model.done)
+        assert (session.can_redo is not None) == bool(self.model.undone)
+
+    def teardown(self) -> None:
+        if self.session is not None:
+            try:
+                self.compare()
+                while self.model.done:
+                    self.undo()
+                self.compare()
+                while self.model.undone:
+                    self.redo()
+                self.compare()
+            finally:
+                self.session.close()
+
+
+TestHistories = Histories.TestCase
+TestHistories.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+
+
+def test_what_exceeds_the_budget_is_in_files() -> None:
+    grids = [random_grid(3000, 3000, 0.5, seed) for seed in range(4)]
+    vault = Vault(budget=2_500_000)
+    kept = []
+    for grid in grids:
+        kept.append(vault.keep(grid))
+        vault.relieve()
+        assert vault.nbytes <= vault.budget
+    assert [some.nbytes > 0 for some in kept] == [False, False, True, True]
+    folder = vault.place(0).parent
+    assert len(list(folder.iterdir())) == 2
+    assert [some.grid() for some in kept] == grids
+    del kept[0]
+    gc.collect()
+    assert len(list(folder.iterdir())) == 1
+    vault.close()
+    assert not folder.exists()
+
+
+def test_old_cells_that_have_been_damaged() -> None:
+    vault = Vault(budget=0)
+    kept = vault.keep(random_grid(300, 300, 0.5, 1))
+    vault.relieve()
+    path = next(vault.place(0).parent.iterdir())
+    data = bytearray(path.read_bytes())
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(HistoryError, match="damaged"):
+        kept.grid()
+    path.unlink()
+    with pytest.raises(HistoryError, match="cannot read"):
+        kept.grid()
+    vault.close()
+
+
+def test_a_full_disk_costs_the_past_and_not_the_present(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = MemorySession(random_grid(90, 90, 0.5, 1), backend=BACKEND, budget=0)
+    try:
+        session.step(3)
+        session.settle()
+        session.undo()
+        session.redo()
+        session.settle()
+        assert session.can_undo == "3 steps"
+
+        def full(vault: Vault, number: int) -> Path:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(Vault, "place", full)
+        before = session.cells(Box(0, 0, 90, 90))
+        session.edit(edits.Invert(Box(0, 0, 90, 90)))
+        session.settle()
+        assert session.cells(Box(0, 0, 90, 90)) == edits.inverted(before)
+        assert "No space left" in session.status().problem
+        assert session.can_undo == "inverting"
+        session.undo()
+        session.settle()
+        assert session.cells(Box(0, 0, 90, 90)) == before
+        assert session.can_undo is None
+        session.step(1)
+        session.settle()
+        assert session.status().generation == 4
+    finally:
+        monkeypatch.undo()
+        session.close()

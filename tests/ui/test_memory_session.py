@@ -1,0 +1,501 @@
+"""A universe in memory that runs while it is looked at and changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels import cpu
+from kernels.choose import pick
+from kernels.reference import ReferenceBackend, ReferenceLife
+from lifesim.engine import Life
+from lifesim.grid import BitGrid, Box, GridError
+from lifesim.render import density_levels
+from lifesim.rule import LIFE, RuleError
+from lifesim.soup import random_grid
+from lifesim.topology import Topology
+from tests.strategies import grids
+from ui import edits
+from ui.draw import draw
+from ui.machine import Machine, Setting
+from ui.memory import MemorySession
+from ui.request import FrameRequest
+from ui.session import Event, SessionError, Status
+from ui.viewport import Viewport
+
+BACKENDS = ["cpu", "reference"] if cpu.levels() else ["reference"]
+SIDE = 192
+WHOLE = Box(0, 0, SIDE, SIDE)
+PATIENCE = 20.0  # seconds, on a busy machine
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+Make = Callable[..., MemorySession]
+
+
+@pytest.fixture
+def make() -> Iterator[Make]:
+    made: list[MemorySession] = []
+
+    def session(grid: BitGrid, **options: object) -> MemorySession:
+        made.append(MemorySession(grid, **options))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield session
+    for some in made:
+        some.close()
+    assert not [t for t in threading.enumerate() if t.name == "lifesim-universe"]
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it does not come to be"
+        time.sleep(0.001)
+
+
+def after(grid: BitGrid, generations: int, **options: object) -> BitGrid:
+    life = Life(grid, backend=BACKENDS[0], **options)  # type: ignore[arg-type]
+    life.run(generations)
+    return life.grid()
+
+
+def blinkers(width: int, height: int) -> tuple[BitGrid, BitGrid]:
+    """Both phases of a torus full of them; sides are multiples of 4."""
+    cells = np.zeros((height, width), np.bool_)
+    for x in range(3):
+        cells[1::4, x::4] = True
+    other = np.zeros_like(cells)
+    for y in range(3):
+        other[y::4, 1::4] = True
+    return BitGrid.from_bool(cells), BitGrid.from_bool(other)
+
+
+def test_steps_are_those_of_the_engine(make: Make, backend: str) -> None:
+    grid = random_grid(SIDE, SIDE, 0.4, 1)
+    session = make(grid, backend=backend, rule="B36/S23", topology="plane", generation=40)
+    for total in (1, 8, 48):
+        session.step(total - session.status().generation + 40)
+        session.settle()
+        assert session.status().generation == 40 + total
+        assert session.cells(WHOLE) == after(grid, total, rule="B36/S23", topology="plane")
+    assert not session.status().running
+    assert session.status().rate > 0
+    assert session.where == pick(backend).describe()
+
+
+def test_steps_that_come_quickly_all_count(make: Make, backend: str) -> None:
+    grid = random_grid(SIDE, SIDE, 0.4, 1)
+    session = make(grid, backend=backend)
+    for _ in range(20):
+        session.step(3)
+    session.settle()
+    assert session.cells(WHOLE) == after(grid, 60)
+
+
+@pytest.mark.parametrize("small", [0, 1 << 20])
+@pytest.mark.parametrize("scale", [-2, 0, 1, 2, 3, 5])
+def test_pictures_of_a_run_are_of_one_generation(
+    make: Make, backend: str, small: int, scale: int
+) -> None:
+    phases = blinkers(260, 132)
+    session = make(phases[0], backend=backend, small=small)
+    request = FrameRequest(Viewport(-7, -5, scale, 300, 150))
+    expected = [draw(request, _source(phase)).pixels for phase in phases]
+    session.start()
+    until(lambda: session.status().generation > 0)
+    seen = set()
+    end = time.monotonic() + 0.1
+    while time.monotonic() < end or (len(seen) < 2 and time.monotonic() < end + PATIENCE):
+        frame = draw(request, session.source(request))
+        assert np.array_equal(frame.pixels, expected[frame.generation % 2])
+        seen.add(frame.generation)
+    session.stop()
+    session.settle()
+    until(lambda: session.status().population is not None)
+    now = session.status().generation
+    until(lambda: draw(request, session.source(request)).generation == now)
+    assert len(seen) > 1
+
+
+def _source(grid: BitGrid) -> object:
+    from ui.sources import MemorySource
+
+    return MemorySource(grid)
+
+
+@given(grids(), st.integers(-2, 9), st.integers(-40, 40), st.integers(-40, 40))
+@settings(max_examples=30, deadline=None)
+def test_pictures_of_large_universes_are_those_of_small_ones(
+    grid: BitGrid, scale: int, left: int, top: int
+) -> None:
+    request = FrameRequest(Viewport(left, top, scale, 60, 50))
+    session = MemorySession(grid, backend=BACKENDS[0], small=0)
+    try:
+        frame = draw(request, session.source(request))
+    finally:
+        session.close()
+    expected = draw(request, _source(grid))  # type: ignore[arg-type]
+    assert np.array_equal(frame.pixels, expected.pixels)
+    assert frame.inside == expected.inside
+
+
+def test_passes_that_are_long_can_be_read_meanwhile(backend: str) -> None:
+    """Each picture is of the generation that it says, while passes follow one another."""
+    phases = blinkers(512, 512)
+    machine = Machine(pick(backend), Setting(512, 512, LIFE, Topology.TORUS), phases[0].words, 0)
+    ended = threading.Event()
+
+    def run() -> None:
+        # No time at all: every pass counts as long.
+        made = 0
+        while not ended.is_set():
+            made += machine.advance(1 + made % 3, seconds=0.0)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        seen = set()
+        end = time.monotonic() + 0.3
+        while time.monotonic() < end or len(seen) < 2:
+            for box in (Box(0, 0, 512, 512), Box(130, 64, 200, 400)):
+                cells, generation = machine.read(box)
+                assert cells == phases[generation % 2].crop(box)
+                seen.add(generation)
+    finally:
+        ended.set()
+        thread.join()
+    machine.close()
+
+
+def test_steps_grow_while_they_are_short(backend: str) -> None:
+    grid = random_grid(64, 64, 0.4, 1)
+    machine = Machine(pick(backend), Setting(64, 64, LIFE, Topology.TORUS), grid.words, 0)
+    total = 0
+    for at_most in [3] * 20 + [10**6] * 6:
+        made = machine.advance(at_most, seconds=0.01)
+        assert 1 <= made <= at_most
+        total += made
+        assert machine.generation == total
+    assert machine.span > 3
+    assert machine.read(Box(0, 0, 64, 64))[0] == after(grid, total)
+    machine.close()
+
+
+def test_it_stops_at_once_and_starts_again(make: Make, backend: str) -> None:
+    grid = random_grid(1024 if backend == "cpu" else 128, 512, 0.4, 1)
+    session = make(grid, backend=backend)
+    took = []
+    for _ in range(4):
+        session.start()
+        begun = session.status().generation
+        until(lambda begun=begun: session.status().generation > begun)
+        began = time.monotonic()
+        session.stop()
+        until(lambda: not session.status().running)
+        took.append(time.monotonic() - began)
+    assert min(took) < 0.1
+    assert session.cells(Box(0, 0, 128, 512)) is not None
+    now = session.status().generation
+    time.sleep(0.05)
+    assert session.status().generation == now
+
+
+def test_a_run_shows_a_picture_every_so_many_generations(make: Make) -> None:
+    session = make(random_grid(SIDE, SIDE, 0.4, 1), backend=BACKENDS[0])
+    shown: list[int] = []
+
+    def listen(event: Event) -> None:
+        if event is Event.CELLS and session.status().running:
+            shown.append(session.status().generation)
+
+    session.set_speed(7, 50)
+    session.settle()
+    began = time.monotonic()
+    session.listen(listen)
+    session.start()
+    until(lambda: len(shown) > 5)
+    session.stop()
+    session.settle()
+    took = time.monotonic() - began
+    assert [generation % 7 for generation in shown] == [0] * len(shown)
+    assert shown == sorted(set(shown))
+    assert len(shown) <= 50 * took + 2
+    session.set_speed(2, None)
+    for speed, frames in ((0, None), (1 << 21, None), (1, 0.0), (1, float("nan"))):
+        with pytest.raises(SessionError, match=r"picture"):
+            session.set_speed(speed, frames)
+
+
+def test_edits_do_not_stop_a_run(make: Make, backend: str) -> None:
+    session = make(random_grid(SIDE, SIDE, 0.4, 1), backend=backend)
+    session.start()
+    until(lambda: session.status().generation > 3)
+    session.edit(edits.Clear(WHOLE))
+    session.edit(edits.Paste(BitGrid.from_bool(np.ones((2, 2))), 10, 20))
+    session.set_rule("B36/S23")
+    session.resize(SIDE + 10, SIDE)
+    session.set_topology("plane")
+    at = session.status().generation
+    until(lambda: session.status().generation > at + 3)
+    assert session.status().running
+    block = session.cells(Box(15, 20, 2, 2))
+    assert block.population() == 4
+    until(lambda: session.status().population == 4)
+    assert session.bounding_box() == Box(15, 20, 2, 2)
+    assert session.can_undo == "running"
+    session.undo()
+    session.settle()
+    assert not session.status().running
+    undone = []
+    while session.can_undo is not None:
+        undone.append(session.can_undo)
+        session.undo()
+        session.settle()
+    # Between two of them there may have been no step.
+    changes = [title for title in undone if title != "running"]
+    assert changes == ["the edges", "the size", "the rule", "pasting", "clearing"]
+    assert undone[-1] == "running"
+    assert session.cells(WHOLE) == random_grid(SIDE, SIDE, 0.4, 1)
+
+
+@pytest.mark.parametrize("small", [0, 1 << 20])
+def test_what_is_counted(make: Make, backend: str, small: int) -> None:
+    grid = BitGrid(SIDE, SIDE)
+    grid.paste(random_grid(50, 30, 0.5, 2), 71, 45)
+    session = make(grid, backend=backend, small=small)
+    until(lambda: session.status().population == grid.population())
+    assert session.bounding_box() == grid.bounding_box()
+    session.step(9)
+    session.settle()
+    then = after(grid, 9)
+    until(lambda: session.status().population == then.population())
+    session.edit(edits.Clear(WHOLE))
+    until(lambda: session.status().population == 0)
+    assert session.bounding_box() is None
+    session.start()
+    until(lambda: session.status().running)
+    assert session.bounding_box() is None
+
+
+def test_a_large_one_that_runs_is_bounded_by_blocks(make: Make) -> None:
+    block = BitGrid(SIDE, SIDE)
+    block.paste(BitGrid.from_bool(np.ones((2, 2))), 60, 70)
+    session = make(block, backend=BACKENDS[0], small=0)
+    until(lambda: session.status().population == 4)
+    session.start()
+    until(lambda: session.status().running)
+    assert session.bounding_box() == Box(56, 64, 8, 8)
+
+
+def test_going_to_a_generation_tells_how_far_it_is(make: Make) -> None:
+    session = make(random_grid(SIDE, SIDE, 0.4, 1), backend="reference")
+    told: list[Status] = []
+    session.listen(lambda event: told.append(session.status()))
+    session.go_to(10**6)
+    until(lambda: any(status.progress for status in told))
+    session.stop()
+    session.settle()
+    reached = session.status().generation
+    assert 0 < reached < 10**6
+    assert session.status().progress is None
+    progress = [status.progress for status in told if status.progress is not None]
+    assert progress == sorted(progress)
+    assert session.can_undo == "going to generation 1,000,000"
+    session.go_to(reached // 2)
+    session.settle()
+    assert session.cells(WHOLE) == after(random_grid(SIDE, SIDE, 0.4, 1), reached // 2)
+    with pytest.raises(SessionError, match="-1 is not known"):
+        session.go_to(-1)
+    with pytest.raises(SessionError, match="cannot go back"):
+        session.step(-1)
+
+
+def test_changes_since_it_was_saved(make: Make, tmp_path: object) -> None:
+    session = make(random_grid(SIDE, SIDE, 0.4, 1), backend=BACKENDS[0])
+    session.edit(edits.Clear(Box(0, 0, 20, 20)))
+    session.settle()
+    assert session.status().modified
+    session.save(f"{tmp_path}/cells.rle")
+    assert not session.status().modified
+    assert session.path == f"{tmp_path}/cells.rle"
+    session.undo()
+    session.settle()
+    assert session.status().modified
+    session.redo()
+    session.settle()
+    assert not session.status().modified
+    session.edit(edits.Clear(Box(0, 0, 20, 20)))  # nothing is there any more
+    session.settle()
+    assert not session.status().modified
+
+
+def test_a_universe_directory(make: Make, tmp_path: object) -> None:
+    from lifesim.store.read import whole
+    from lifesim.store.universe import Universe
+
+    session = make(random_grid(SIDE, SIDE, 0.4, 1), backend=BACKENDS[0])
+    session.save(f"{tmp_path}/universe")
+    with Universe.open(f"{tmp_path}/universe") as universe:
+        assert whole(universe) == random_grid(SIDE, SIDE, 0.4, 1)
+
+
+class _Ill(ReferenceBackend):
+    """Fails in the generation that it is told."""
+
+    error: Exception | None = None
+
+    def life_arena(self, *shapes: object, **options: object) -> object:  # type: ignore[override]
+        arena = super().life_arena(*shapes, **options)  # type: ignore[arg-type]
+        inner, backend = arena.open, self
+
+        def opened(*place: object, **size: object) -> object:
+            universe = inner(*place, **size)  # type: ignore[arg-type]
+            step = ReferenceLife.step
+
+            def ill(generations: int) -> None:
+                if backend.error:
+                    raise backend.error
+                step(universe, generations)  # type: ignore[arg-type]
+
+            universe.step = ill  # type: ignore[method-assign]
+            return universe
+
+        arena.open = opened  # type: ignore[assignment, method-assign]
+        return arena
+
+
+@pytest.mark.parametrize(
+    ("error", "problem"),
+    [
+        (MemoryError(), "out of memory"),
+        (RuntimeError("CUDA:\n launch failed"), "CUDA: launch failed"),
+        (KeyError(), "KeyError"),
+    ],
+)
+def test_what_fails_is_told_and_the_session_lives(
+    make: Make, error: Exception, problem: str
+) -> None:
+    backend = _Ill()
+    grid = random_grid(SIDE, SIDE, 0.4, 1)
+    session = make(grid, backend=backend)
+    session.step(2)
+    session.settle()
+    told: list[Event] = []
+    session.listen(told.append)
+    backend.error = error
+    session.start()
+    until(lambda: Event.FAILED in told)
+    assert session.status().problem == problem
+    assert not session.status().running
+    backend.error = None
+    session.step(3)
+    session.settle()
+    assert session.status().problem == ""
+    assert session.cells(WHOLE) == after(grid, 5)
+
+
+def test_what_is_impossible_is_refused_and_changes_nothing(make: Make) -> None:
+    grid = random_grid(SIDE, SIDE, 0.4, 1)
+    session = make(grid, backend=BACKENDS[0])
+    with pytest.raises(RuleError):
+        session.set_rule("prose")
+    with pytest.raises(ValueError, match="Klein"):
+        session.set_topology("Klein bottle")
+    for size in ((0, 5), (1 << 30, 1 << 30)):
+        with pytest.raises(GridError):
+            session.resize(*size)
+    with pytest.raises(GridError, match="leaves"):
+        session.cells(Box(SIDE - 1, 0, 2, 1))
+    session.settle()
+    assert session.cells(WHOLE) == grid
+    assert session.can_undo is None
+    assert not session.status().modified
+
+
+def test_an_edit_that_there_is_no_memory_for(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = random_grid(SIDE, SIDE, 0.4, 1)
+    session = make(grid, backend=BACKENDS[0])
+    told: list[Event] = []
+    session.listen(told.append)
+    with monkeypatch.context() as patch:
+        patch.setattr("lifesim.grid.available_memory", lambda: 1000)
+        session.edit(edits.Clear(WHOLE))
+        session.settle()
+    assert Event.FAILED in told
+    assert "are free" in session.status().problem
+    assert session.cells(WHOLE) == grid
+    assert session.can_undo is None
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_listener_that_has_gone(make: Make) -> None:
+    session = make(random_grid(SIDE, SIDE, 0.4, 1), backend=BACKENDS[0])
+    calls: list[Event] = []
+
+    def gone(event: Event) -> None:
+        calls.append(event)
+        raise RuntimeError("the window has been deleted")
+
+    session.listen(gone)
+    session.step(3)
+    session.settle()
+    assert session.status().generation == 3
+    assert len(calls) == 1
+
+
+def test_closed_is_closed(make: Make) -> None:
+    session = make(random_grid(SIDE, SIDE, 0.4, 1), backend=BACKENDS[0])
+    session.start()
+    session.close()
+    session.close()
+    session.start()
+    with pytest.raises(SessionError, match="closed"):
+        session.cells(WHOLE)
+    assert not session._thread.is_alive()
+
+
+def test_many_ask_at_once(make: Make, backend: str) -> None:
+    phases = blinkers(256, 128)
+    session = make(phases[0], backend=backend, small=0)
+    session.start()
+    wrong: list[object] = []
+    ended = threading.Event()
+    request = FrameRequest(Viewport(3, 5, 0, 100, 80))
+    levels = [density_levels(phase, Box(3, 5, 100, 80), 0) for phase in phases]
+
+    def look() -> None:
+        while not ended.is_set():
+            frame = draw(request, session.source(request))
+            if not np.array_equal(frame.pixels, levels[frame.generation % 2]):
+                wrong.append(frame)
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(2):
+            session.set_topology("torus")
+            session.set_rule("B3678/S23")
+            session.set_rule("B3/S23")
+            session.settle()
+            session.status()
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+    session.stop()
+    session.settle()
+    assert not wrong
+    assert session.status().problem == ""
+    assert session.status().generation > 0

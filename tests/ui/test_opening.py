@@ -1,0 +1,122 @@
+"""What a session begins with."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lifesim import patterns
+from lifesim.errors import LifesimError
+from lifesim.grid import BitGrid, Box, GridError
+from lifesim.patterns import Pattern
+from lifesim.rule import RuleError
+from lifesim.soup import SoupError, random_grid
+from lifesim.topology import Topology
+from ui import opening
+from ui.memory import MemorySession
+from ui.session import SessionError
+
+GLIDER = BitGrid.from_cells(3, 3, [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)])
+
+
+@pytest.fixture
+def glider(tmp_path: Path) -> Path:
+    path = tmp_path / "glider.rle"
+    patterns.write(Pattern(GLIDER, name="Glider", comments=("It moves.",)), path)
+    return path
+
+
+@pytest.mark.parametrize("end", [".rle", ".cells", ".lif", ".mc", ".rle.gz"])
+def test_a_pattern_lies_in_the_middle_of_a_torus(tmp_path: Path, end: str) -> None:
+    path = str(tmp_path / f"glider{end}")
+    patterns.write(Pattern(GLIDER), path)
+    with closing(opening.open(path)) as session:
+        assert (session.width, session.height, session.topology) == (4096, 4096, Topology.TORUS)
+        assert session.bounding_box() == Box(2046, 2046, 3, 3)
+        assert session.path == path
+        assert not session.status().modified
+
+
+def test_a_large_pattern_has_room(tmp_path: Path) -> None:
+    path = str(tmp_path / "long.rle")
+    patterns.write(Pattern(random_grid(9000, 5, 0.5, 1)), path)
+    with closing(opening.open(path)) as session:
+        assert session.width >= 1.25 * 9000
+        assert session.width % 512 == 0
+        assert session.height == 4096
+
+
+def test_a_bounded_pattern_lies_where_its_file_says(tmp_path: Path) -> None:
+    path = str(tmp_path / "bounded.rle")
+    Path(path).write_text(
+        "#CXRLE Pos=-40,-20 Gen=7\nx = 3, y = 3, rule = B36/S23:P80,40\nbo$2bo$3o!\n"
+    )
+    with closing(opening.open(path)) as session:
+        assert (session.width, session.height, session.topology) == (80, 40, Topology.PLANE)
+        assert session.bounding_box() == Box(0, 0, 3, 3)
+        assert str(session.rule) == "B36/S23"
+        assert session.status().generation == 7
+
+
+def test_what_is_saved_is_opened_again(glider: Path, tmp_path: Path) -> None:
+    path = str(tmp_path / "again.rle")
+    with closing(opening.open(str(glider))) as session:
+        session.step(5)
+        session.settle()
+        session.save(path)
+        cells = session.cells(Box(0, 0, 4096, 4096))
+        assert session.path == path
+    text = Path(path).read_text()
+    assert "#N Glider" in text
+    assert "#C It moves." in text
+    with closing(opening.open(path)) as session:
+        assert isinstance(session, MemorySession)
+        assert session.status().generation == 5
+        assert session.cells(Box(0, 0, 4096, 4096)) == cells
+
+
+def test_new_ones_and_soups() -> None:
+    with closing(opening.new(100, 50, "B36/S23", "plane")) as session:
+        assert (session.width, session.height, session.topology) == (100, 50, Topology.PLANE)
+        assert str(session.rule) == "B36/S23"
+        assert session.bounding_box() is None
+        assert session.path is None
+    with closing(opening.random(100, 50, 0.25, 9)) as session:
+        assert session.cells(Box(0, 0, 100, 50)) == random_grid(100, 50, 0.25, 9)
+
+
+def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path) -> None:
+    prose = tmp_path / "letter.txt"
+    prose.write_text("Dear Sir or Madam,\nthank you.\n")
+    broken = tmp_path / "broken.rle"
+    broken.write_text("x = 3, y = 3\nbo$2b")
+    huge = tmp_path / "huge.rle"
+    huge.write_text("99999999999o99999999999$o!")
+    wide = tmp_path / "wide.rle"
+    wide.write_text("x = 9, y = 1, rule = B3/S23:T1000000000,1000000000\n9o!")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for path in (prose, broken, huge, wide, folder, tmp_path / "nothing.rle"):
+        with pytest.raises(LifesimError) as error:
+            opening.open(str(path))
+        assert path.name in str(error.value)
+        assert "\n" not in str(error.value)
+
+
+def test_sizes_and_rules_that_there_are_none_of() -> None:
+    with pytest.raises(GridError):
+        opening.new(0, 10)
+    with pytest.raises(GridError):
+        opening.new(1 << 24, 1 << 24)
+    with pytest.raises(RuleError):
+        opening.new(10, 10, "prose")
+    with pytest.raises(SoupError):
+        opening.random(10, 10, 2.0, 1)
+
+
+def test_no_such_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernels.cpu._cpu", None)
+    with pytest.raises(SessionError, match="not built"):
+        opening.new(10, 10, backend="cpu")

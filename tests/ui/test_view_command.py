@@ -1,0 +1,138 @@
+"""`lifesim view` before there is a window: what it refuses, and how it says so."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kernels.choose import pick
+from lifesim import patterns
+from lifesim.errors import LifesimError
+from lifesim.grid import BitGrid
+from lifesim.patterns import Pattern
+from lifesim.rule import Rule
+from lifesim.topology import Topology
+from ui import cli
+from ui.launch import Launch
+from ui.session import SessionError
+
+HAS_QT = importlib.util.find_spec("PySide6") is not None
+ROOT = str(Path(__file__).parents[2])
+PROGRAM = (
+    "import sys; from arith.cli import entry; from ui.cli import command; import click\n"
+    "from lifesim.cli import _exit_code\n"
+    "group = click.Group(commands={'view': command})\n"
+    "entry.run(group, 'lifesim', _exit_code)"
+)
+
+
+def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    }
+    command = [sys.executable, "-c", PROGRAM, "view", *arguments]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=kept | environment
+    )
+
+
+def refused(*arguments: str, **environment: str) -> str:
+    """The one line that it says, and code 2."""
+    process = start(*arguments, **environment)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, ""), err
+    assert err.startswith("lifesim: ")
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.mark.skipif(HAS_QT, reason="Qt is installed")
+def test_without_qt() -> None:
+    assert "pip install 'bulkbits[gui]'" in refused()
+
+
+def test_without_qt_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(cli.NoWindowError, match=r"bulkbits\[gui\]"):
+        cli.check_display()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others always have a screen")
+def test_without_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(cli.NoWindowError, match="there is no display"):
+        cli.check_display()
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    cli.check_display()
+
+
+@pytest.mark.skipif(not HAS_QT, reason="needs Qt")
+def test_a_display_that_cannot_be_reached_is_no_abort() -> None:
+    assert "no window can be opened" in refused(DISPLAY=":987", QT_QPA_PLATFORM="xcb")
+    assert "nonsense" in refused(QT_QPA_PLATFORM="nonsense")
+
+
+@pytest.mark.skipif(not HAS_QT, reason="needs Qt")
+def test_bad_arguments(tmp_path: Path) -> None:
+    assert "unknown rule" in refused("--rule", "nonsense", QT_QPA_PLATFORM="offscreen")
+    text = refused(str(tmp_path), "--size", "5", QT_QPA_PLATFORM="offscreen")
+    assert "is a directory" in text
+
+
+@pytest.mark.skipif(not HAS_QT, reason="needs Qt")
+def test_interrupting_it_closes_the_window(tmp_path: Path) -> None:
+    home = str(tmp_path)
+    process = start(
+        "--theme", "light", QT_QPA_PLATFORM="offscreen", HOME=home, XDG_CONFIG_HOME=home
+    )  # fmt: skip
+    kept = tmp_path / "bulkbits" / "lifesim.conf"
+    try:
+        end = time.monotonic() + 30
+        while not kept.exists() and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.05)  # the theme is written when the window is there
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert (process.returncode, out, err) == (130, "", "")
+    assert "geometry" in kept.read_text()
+
+
+def glider(folder: Path, side: int = 3) -> str:
+    cells = [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2), (side - 1, side - 1)]
+    path = str(folder / "glider.rle")
+    patterns.write(Pattern(BitGrid.from_cells(side, side, cells)), path)
+    return path
+
+
+def test_what_a_window_begins_with(tmp_path: Path) -> None:
+    backend = pick("auto", threads=1)
+    session = Launch(size=(30, 20), rule=Rule.parse("B2/S")).session(backend)
+    assert (session.width, session.height, str(session.rule)) == (30, 20, "B2/S")
+    assert session.status().generation == 0
+    session.close()
+    path = glider(tmp_path)
+    session = Launch(path, topology=Topology.PLANE, size=(30, 20)).session(backend)
+    assert (session.width, session.height, session.topology) == (30, 20, Topology.PLANE)
+    assert session.path == path
+    session.close()
+    session = Launch(glider(tmp_path, 5000), rule=Rule.parse("B2/S")).session(backend)
+    assert (session.topology, str(session.rule)) == (Topology.TORUS, "B2/S")
+    assert min(session.width, session.height) > 5000
+    session.close()
+    with pytest.raises(LifesimError, match="2x2"):
+        Launch(path, size=(2, 2)).session(backend)
+    with pytest.raises(SessionError, match="is a directory"):
+        Launch(str(tmp_path), size=(9, 9)).check()

@@ -1,0 +1,289 @@
+"""Files, unsaved changes, what goes wrong, and what a window remembers."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QApplication
+
+from kernels.choose import pick
+from lifesim import patterns
+from lifesim.grid import BitGrid
+from tests.windows import (
+    LEFT,
+    NEW,
+    answer,
+    clip,
+    close,
+    control,
+    glider_session,
+    live,
+    make_window,
+    press_key,
+    selected,
+    settle,
+    shifted,
+    to_clipboard,
+    until,
+    write_glider,
+)
+from ui.edits import Mode, Stroke
+from ui.memory import MemorySession
+from ui.model import Tool
+from ui.qt.dialogs import Answer
+from ui.qt.window import Window
+from ui.session import Event
+
+
+def test_a_file_that_is_no_pattern(window: Window, tmp_path: Path) -> None:
+    path = tmp_path / "letter.rle"
+    path.write_text("Dear all,\nthis is no pattern.\n")
+    session = window.session
+    window.files.open_path(str(path))
+    until(lambda: window.banner.is_error)
+    assert "letter.rle" in window.banner.text
+    assert window.session is session
+    assert live(window) == shifted()
+    assert not window.files.recent
+    window.files.open_path(str(tmp_path / "nowhere.rle"))
+    until(lambda: "nowhere.rle" in window.banner.text)
+    window.banner.dismiss_button.click()
+    assert window.banner.text == ""
+
+
+def test_prose_on_the_clipboard(window: Window) -> None:
+    for text in ("It was the best of times.", "", "x = 3, y = 3\n3o"):
+        to_clipboard(text)(window)
+        press_key(window, "Ctrl+V")
+        assert window.banner.is_error, text
+        assert window.canvas.ghost is None
+        window.banner.dismiss()
+    assert live(window) == shifted()
+
+
+def test_files_are_dropped_on_the_window(window: Window) -> None:
+    path = write_glider(window)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(path)])
+    event = QDropEvent(
+        QPointF(50, 50), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
+    )
+    window.dropEvent(event)
+    until(lambda: window.session.path == path)
+    assert window.files.recent == [path]
+    assert "a glider.rle" in window.windowTitle()
+    window.adopt(glider_session())
+    window.registry.menu("&File > Open &recent").actions()[0].trigger()
+    until(lambda: window.session.path == path)
+
+
+def draw_a_cell(window: Window) -> None:
+    window.session.edit(Stroke(((5, 5),)))
+    until(lambda: window.session.status().modified)
+
+
+@pytest.mark.parametrize("way", ["open", "new", "close"])
+def test_unsaved_changes_are_asked_about(window: Window, way: str, tmp_path: Path) -> None:
+    def leave() -> None:
+        if way == "close":
+            window.close()
+        elif way == "new":
+            answer(new=NEW)(window)
+            window.registry.run("file.new")
+        else:
+            window.files.open_path(write_glider(window))
+
+    def gone() -> bool:
+        return not window.isVisible() if way == "close" else window.session is not session
+
+    session = window.session
+    dialogs: Any = window.dialogs
+    draw_a_cell(window)
+    answer(unsaved=Answer.CANCEL)(window)
+    leave()
+    settle(window)
+    assert not gone()
+    assert [name for name, _ in dialogs.asked if name != "new"] == ["unsaved"]
+    # A name that nothing can be written to: nothing is lost.
+    answer(unsaved=Answer.SAVE, save_file=str(tmp_path / "no" / "folder.rle"))(window)
+    leave()
+    until(lambda: window.banner.is_error)
+    assert not gone()
+    path = tmp_path / "kept.rle"
+    answer(save_file=str(path))(window)
+    leave()
+    until(gone)
+    assert patterns.read(path).grid.population() == 6
+
+
+def test_changes_may_go(window: Window) -> None:
+    draw_a_cell(window)
+    answer(unsaved=Answer.DISCARD)(window)
+    window.close()
+    assert not window.isVisible()
+
+
+def test_saving_keeps_the_cells_and_marks_them_saved(window: Window, tmp_path: Path) -> None:
+    draw_a_cell(window)
+    window.refresh()
+    assert window.isWindowModified()
+    path = tmp_path / "drawn.rle"
+    answer(save_file=str(path))(window)
+    press_key(window, "Ctrl+S")
+    until(lambda: not window.isWindowModified())
+    assert patterns.read(path).grid.population() == 6
+    assert window.windowTitle().startswith("drawn.rle")
+
+
+def test_leaving_waits_for_what_is_being_saved_but_not_for_what_is_opened(
+    app: QApplication, tmp_path: Path
+) -> None:
+    for lasting in (True, False):
+        made = make_window(tmp_path)
+        release, ended = threading.Event(), threading.Event()
+
+        def job(release: threading.Event = release, ended: threading.Event = ended) -> None:
+            release.wait(10)
+            ended.set()
+
+        landed: list[object] = []
+        made.background.do("Working…", job, landed.append, landed.append, lasting=lasting)
+        assert made.status_line.busy.text() == "Working…"
+        if lasting:
+            threading.Timer(0.1, release.set).start()
+        close(made)
+        assert ended.is_set() is lasting
+        release.set()
+        assert not landed
+
+
+def test_a_universe_whose_files_vanish(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def source(request: Any) -> Any:
+        calls.append(1)
+        raise OSError(2, "No such file or directory", "tiles/0-0.h5")
+
+    monkeypatch.setattr(window.session, "source", source)
+    window.canvas.pan(10, 10)
+    until(lambda: window.banner.is_error)
+    assert "tiles/0-0.h5" in window.banner.text
+    window.banner.dismiss()
+    window.canvas.pan(10, 10)
+    until(lambda: len(calls) > 1)
+    QApplication.processEvents()
+    assert window.banner.text == ""  # it is said once
+    monkeypatch.undo()
+    settle(window)
+
+
+def test_a_fault_while_drawing_is_said_and_survived(
+    window: Window, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(window.session, "source", lambda request: 1 // 0)
+    window.canvas.pan(10, 10)
+    until(lambda: window.banner.text.startswith("unexpected ZeroDivisionError"))
+    assert "Traceback" in capsys.readouterr().err
+    monkeypatch.undo()
+    settle(window)
+
+
+def test_large_selections_are_copied_in_the_background(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.qt.menus.edit._AT_ONCE", 4)
+    selected(window)
+    to_clipboard("")(window)
+    window.registry.run("edit.cut")
+    until(lambda: live(window) == set())
+    assert "3o" in clip()
+    monkeypatch.setattr("ui.qt.menus.edit._MOST_COPIED", 4)
+    window.registry.run("edit.copy")
+    assert "too many for a clipboard" in window.banner.text
+
+
+def test_what_is_seen_to_live(window: Window) -> None:
+    canvas = window.canvas
+    canvas.pan(3, 5)
+    settle(window)
+    shown = canvas.view.viewport.box
+    seen = {
+        (x, y)
+        for x in range(shown.x - 2, shown.x + shown.width + 2)
+        for y in range(shown.y - 2, shown.y + shown.height + 2)
+        if canvas.is_live(x, y)
+    }
+    assert seen == shifted()
+    assert canvas.is_live(shown.x - 1, shown.y) is None
+    assert canvas.is_live(shown.x, shown.y + shown.height) is None
+    assert canvas.is_live(shown.x, shown.y) is False
+    canvas.zoom_to(1)
+    settle(window)
+    assert canvas.is_live(31, 28) is None
+
+
+def test_a_run_that_fails_says_why(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = replace(window.session.status(), problem="the disk is full")
+    monkeypatch.setattr(window.session, "status", lambda: failed)
+    window._told.emit(Event.FAILED)
+    until(lambda: window.banner.text == "the disk is full")
+
+
+def test_an_unforeseen_error_is_shown(
+    window: Window, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(window.session, "reset", lambda: 1 // 0)
+    window.registry.run("control.reset")
+    assert window.banner.text.startswith("unexpected ZeroDivisionError")
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_going_back_before_the_start(window: Window) -> None:
+    window.adopt(MemorySession(BitGrid(8, 8), generation=50, backend=pick("auto", threads=1)))
+    answer(number=3)(window)
+    press_key(window, "Ctrl+G")
+    assert window.banner.is_error
+    assert "generation 3" in window.banner.text
+
+
+# --- what is kept ----------------------------------------------------------------
+
+
+def test_what_is_remembered(app: QApplication, tmp_path: Path) -> None:
+    first = make_window(tmp_path)
+    for id in ("view.theme-light", "view.palette-viridis", "view.grid", "view.any-cell",
+               "edit.select", "edit.mode-xor", "control.base-10", "control.rate-all"):  # fmt: skip
+        first.registry.run(id)
+    first.files.remember("/some/where.rle")
+    first.resize(1010, 710)
+    close(first)
+    second = make_window(tmp_path)
+    assert second.theme == "light"
+    view = second.view
+    assert (view.palette, view.grid, view.any_cell) == ("viridis", False, True)
+    assert view.tool is Tool.SELECT
+    assert second.edits.mode is Mode.XOR
+    assert control(second).speed.base == 10
+    assert control(second).rate is None
+    assert second.files.recent == ["/some/where.rle"]
+    close(second)
+
+
+def test_settings_that_make_no_sense(app: QApplication, tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    for key in ("view/theme", "view/palette", "view/tool", "edit/mode", "speed/base",
+                "speed/rate", "window/geometry", "view/grid", "recent"):  # fmt: skip
+        settings.setValue(key, "nonsense")
+    settings.sync()
+    made = make_window(tmp_path)
+    assert made.view.palette in ("dark", "light")
+    close(made)

@@ -1,0 +1,213 @@
+"""A window for tests, and hands and eyes for it. Needs Qt."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from kernels.choose import pick
+from lifesim import patterns
+from lifesim.grid import BitGrid, Box
+from lifesim.patterns import Pattern
+from lifesim.rule import Rule
+from lifesim.topology import Topology
+from ui import opening
+from ui.memory import MemorySession
+from ui.qt.dialogs import New
+from ui.qt.menus.control import ControlMenu
+from ui.qt.window import Window
+
+LEFT, RIGHT, MIDDLE = (
+    Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton,
+)  # fmt: skip
+GLIDER = [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]
+AT = 30, 28  # of the glider in the universe of the tests
+SIDE = 64
+NEW = New((32, 16), Rule.parse("B36/S23"), Topology.PLANE, None, 1)
+
+
+@dataclass
+class FakeDialogs:
+    """Answers, and remembers what it was asked."""
+
+    answers: dict[str, Any] = field(default_factory=dict)
+    asked: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def answer(*args: Any) -> Any:
+            self.asked.append((name, args))
+            return self.answers.get(name)
+
+        return answer
+
+
+def glider_session(path: str | None = None) -> MemorySession:
+    grid = BitGrid.from_cells(SIDE, SIDE, [(x + AT[0], y + AT[1]) for x, y in GLIDER])
+    return MemorySession(grid, backend=pick("auto", threads=1), path=path)
+
+
+def make_window(folder: Path, session: MemorySession | None = None) -> Window:
+    settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
+    made = Window(session or glider_session(), pick("auto", threads=1), settings)
+    made.dialogs = FakeDialogs()  # type: ignore[assignment]
+    made.resize(900, 640)
+    made.show()
+    made.activateWindow()
+    assert QTest.qWaitForWindowActive(made, 5000)
+    made.canvas.setFocus()
+    until(lambda: made.canvas.frame is not None and made._aim is None)
+    return made
+
+
+def close(window: Window) -> None:
+    for other in QApplication.topLevelWidgets():
+        if other is not window and other.isVisible():
+            other.close()
+    window._leaving = True
+    window.close()
+    window.deleteLater()
+    QApplication.processEvents()
+
+
+def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come to be so"
+        QApplication.processEvents()
+        time.sleep(0.001)
+
+
+def settle(window: Window) -> None:
+    """Until what has been asked for is done and shown."""
+    assert isinstance(window.session, MemorySession)
+    until(lambda: not window.background.is_busy)
+    window.session.settle()
+    window.look()
+    serial = window._serial
+    until(lambda: window.canvas.frame and window.canvas.frame.request.serial >= serial)
+
+
+def live(window: Window) -> set[tuple[int, int]]:
+    session = window.session
+    cells = session.cells(Box(0, 0, session.width, session.height)).cells()
+    return {(int(x), int(y)) for x, y in cells}
+
+
+def shifted(x: int = AT[0], y: int = AT[1]) -> set[tuple[int, int]]:
+    return {(x + a, y + b) for a, b in GLIDER}
+
+
+def generation(window: Window) -> int:
+    return window.session.status().generation
+
+
+def pixel(window: Window, x: int, y: int) -> QPoint:
+    """The middle of a cell on the canvas."""
+    left, top, right, bottom = window.view.viewport.rectangle(Box(x, y, 1, 1))
+    ratio = window.canvas.ratio
+    return QPoint(int((left + right) // 2 / ratio), int((top + bottom) // 2 / ratio))
+
+
+def press_key(window: Window, key: str) -> None:
+    sequence = QKeySequence(key)
+    combination = sequence[0]
+    modifiers = combination.keyboardModifiers()
+    QTest.keyClick(window.canvas, combination.key(), modifiers)
+
+
+def in_menu(window: Window, id: str) -> QAction:
+    """The action as it stands in the menu bar; it must be there exactly once."""
+
+    menus = window.registry._menus.values()
+    found = [action for menu in menus for action in menu.actions() if action.objectName() == id]
+    assert len(found) == 1
+    return found[0]
+
+
+def drag(window: Window, button: Qt.MouseButton, *points: QPoint) -> None:
+    canvas = window.canvas
+    QTest.mousePress(canvas, button, pos=points[0])
+    for point in points[1:]:
+        QTest.mouseMove(canvas, point)
+    QTest.mouseRelease(canvas, button, pos=points[-1])
+
+
+def select(x: int, y: int, width: int, height: int) -> Callable[[Window], None]:
+    return lambda window: window.edits.select(Box(x, y, width, height))
+
+
+def selected(window: Window) -> None:
+    select(*AT, 3, 3)(window)
+
+
+def answer(**answers: Any) -> Callable[[Window], None]:
+    return lambda window: window.dialogs.answers.update(answers)  # type: ignore[attr-defined]
+
+
+def both(*steps: Callable[[Window], object]) -> Callable[[Window], None]:
+    def run(window: Window) -> None:
+        for step in steps:
+            step(window)
+
+    return run
+
+
+def to_clipboard(text: str) -> Callable[[Window], None]:
+    return lambda window: QGuiApplication.clipboard().setText(text)
+
+
+def erased(window: Window) -> None:
+    selected(window)
+    window.registry.run("edit.clear")
+    until(lambda: live(window) == set())
+
+
+def carried(window: Window) -> None:
+    to_clipboard("bo$2bo$3o!")(window)
+    window.registry.run("edit.paste")
+    assert window.edits.ghost is not None
+
+
+def viewport(window: Window) -> Any:
+    return window.view.viewport
+
+
+def control(window: Window) -> ControlMenu:
+    return window.menu_of(ControlMenu)
+
+
+def folder_of(window: Window) -> str:
+    return os.path.dirname(window.settings.fileName())
+
+
+def write_glider(window: Window) -> str:
+    path = os.path.join(folder_of(window), "a glider.rle")
+    patterns.write(Pattern(BitGrid.from_cells(3, 3, GLIDER)), path)
+    return path
+
+
+def write_universe(window: Window) -> str:
+    path = os.path.join(folder_of(window), "universe")
+    if not os.path.exists(path):
+        session = opening.random(32, 16, 0.5, 1, backend=window.backend)
+        session.save(path)
+        session.close()
+    return path
+
+
+def clip() -> str:
+    return QGuiApplication.clipboard().text()
+
+
+def middle(window: Window) -> Box:
+    view = viewport(window)
+    return view.cells_at(view.width // 2, view.height // 2)

@@ -1,0 +1,62 @@
+"""`lifesim view`. lifesim does not know this package: it finds the command by its name."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+
+import click
+
+from lifesim.cli.options import backend_options, universe_options
+from lifesim.errors import LifesimError
+from lifesim.rule import Rule
+from lifesim.topology import Topology
+
+
+class NoWindowError(LifesimError):
+    """Qt is missing, or a screen."""
+
+
+@click.command("view")
+@click.argument("universe", required=False, metavar="[PATTERN|UNIVERSE]")
+@universe_options
+@backend_options
+@click.option("--theme", type=click.Choice(["dark", "light"]), help="[the last one]")
+def command(
+    universe: str | None,
+    rule: str | None,
+    topology: str | None,
+    size: tuple[int, int] | None,
+    backend: str,
+    device: int,
+    threads: int | None,
+    theme: str | None,
+) -> int:
+    """Open a window on PATTERN, a universe directory, or an empty universe.
+
+    Needs a display, and Qt: pip install 'bulkbits[gui]'.
+    """
+    chosen = Rule.parse(rule) if rule else None
+    where = Topology(topology) if topology else None
+    check_display()
+    from ui.launch import Launch
+
+    launch = Launch(universe, chosen, where, size, backend, device, threads, theme)
+    try:
+        from ui.qt.app import run
+    except ImportError as error:
+        if (error.name or "").startswith("ui."):
+            raise
+        raise NoWindowError(f"Qt cannot be loaded: {error}") from None
+    return run(launch)
+
+
+def check_display() -> None:
+    """Raises NoWindowError where Qt is not installed or would abort for want of a screen."""
+    if importlib.util.find_spec("PySide6") is None:
+        raise NoWindowError("the window needs PySide6: pip install 'bulkbits[gui]'")
+    if sys.platform.startswith("linux") and os.environ.get("QT_QPA_PLATFORM", "") in (
+        "", "xcb", "wayland",
+    ) and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):  # fmt: skip
+        raise NoWindowError("there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set")

@@ -1,0 +1,52 @@
+"""Grammars and sentences as files, for the window. No Qt here."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+MOST_GRAMMAR = 1 << 21  # bytes
+
+
+class FileError(ValueError):
+    """A file that cannot be read, written or shown; the message is one line."""
+
+
+def read_grammar(path: str | os.PathLike[str]) -> str:
+    """The text of a grammar, right or wrong. Raises FileError."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MOST_GRAMMAR + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"{path}: cannot be read: {reason}") from None
+    if len(data) > MOST_GRAMMAR:
+        raise FileError(f"{path}: more than {MOST_GRAMMAR >> 20} MiB are no grammar for a window")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileError(f"{path}:{line}: no grammar: not UTF-8") from None
+    if "\0" in text:
+        raise FileError(f"{path}: no grammar: not a text")
+    return text
+
+
+def write(path: str | os.PathLike[str], data: bytes) -> None:
+    """In place of what is there, whole or not at all. Raises FileError."""
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with open(beside, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(OSError):
+            os.chmod(beside, os.stat(target).st_mode & 0o7777)
+        os.replace(beside, target)
+    except (OSError, ValueError) as error:
+        with contextlib.suppress(OSError, ValueError):
+            os.unlink(beside)
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"{path}: cannot be written: {reason}") from None

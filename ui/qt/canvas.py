@@ -1,0 +1,329 @@
+"""Shows the latest picture, and what lies over it: lines, the selection, what is pasted.
+
+All is in pixels of the screen, of which a high resolution has several to a unit of Qt's. While
+a picture is late, the one before is shown where it belongs, so that the view moves at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from lifesim.grid import Box
+from ui.model import View
+from ui.qt.theme import colour_table, colours
+from ui.request import Frame
+from ui.viewport import MOST_PIXELS, Viewport
+
+_NOTCH = 120  # of a wheel
+_BOLD_EVERY = 10  # cells
+
+
+class Tool(Protocol):
+    """What the left and right mouse button do. Positions are pixels of the canvas."""
+
+    cursor: Qt.CursorShape
+
+    def press(self, x: int, y: int, button: Qt.MouseButton) -> None: ...
+    def drag(self, x: int, y: int) -> None: ...
+    def hover(self, x: int, y: int) -> None: ...
+    def release(self) -> None: ...
+
+
+class Ghost(Protocol):
+    """Cells that are not there yet."""
+
+    @property
+    def box(self) -> Box: ...
+    def image(self, scale: int, colour: QColor) -> QImage | None:
+        """At a scale: cells are one pixel or less. None where it is only a rectangle."""
+
+
+class Canvas(QWidget):
+    """viewed: the view was moved or resized, by a hand if True. pointed: a pixel under the
+    pointer, or None."""
+
+    viewed = Signal(bool)
+    pointed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(160, 120)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName("Universe")
+        self.setAccessibleDescription("The cells. Arrow keys move the view, [ and ] zoom.")
+        self.view = View()
+        self.frame: Frame | None = None
+        self.universe = Box(0, 0, 1, 1)
+        self.ghost: Ghost | None = None
+        self.tool: Tool | None = None
+        self._theme = "dark"
+        self._image: QImage | None = None
+        self._colours = colours("dark", "dark")
+        self._panning: QPoint | None = None
+        self._pressed = False
+        self._turned = 0.0
+
+    # --- what is shown ---------------------------------------------------------
+
+    @property
+    def ratio(self) -> float:
+        return self.devicePixelRatioF()
+
+    def dress(self, theme: str) -> None:
+        """Colours of the theme and of the view's palette."""
+        self._theme = theme
+        self._colours = colours(theme, self.view.palette)
+        if self._image is not None:
+            self._image.setColorTable(colour_table(self.view.palette))
+        self.update()
+
+    def show_view(self, view: View) -> None:
+        redress = view.palette != self.view.palette
+        self.view = view
+        if redress:
+            self.dress(self._theme)
+        self.update()
+
+    def show_frame(self, frame: Frame | None) -> None:
+        self.frame = frame
+        if frame is None:
+            self._image = None
+        else:
+            height, width = frame.pixels.shape
+            # The image has no memory of its own: self.frame keeps it.
+            self._image = QImage(
+                frame.pixels.data, width, height, frame.pixels.strides[0],
+                QImage.Format.Format_Indexed8,
+            )  # fmt: skip
+            self._image.setColorTable(colour_table(self.view.palette))
+        self.update()
+
+    def use(self, tool: Tool) -> None:
+        if self._pressed and self.tool is not None:
+            self.tool.release()
+            self._pressed = False
+        self.tool = tool
+        self.setCursor(tool.cursor)
+
+    def is_live(self, x: int, y: int) -> bool | None:
+        """Whether a cell is seen to live; None where the picture does not tell."""
+        if self.frame is None or self.frame.request.viewport.scale > 0:
+            return None
+        left, top, _, _ = self.frame.request.viewport.rectangle(Box(x, y, 1, 1))
+        side = 1 << -self.frame.request.viewport.scale
+        column, row = max(left, 0), max(top, 0)  # of the first column, a part may be seen
+        height, width = self.frame.pixels.shape
+        if left + side <= 0 or top + side <= 0 or column >= width or row >= height:
+            return None
+        return bool(self.frame.pixels[row, column])
+
+    # --- moving ----------------------------------------------------------------
+
+    def pan(self, right: int, down: int) -> None:
+        self._move(self.view.viewport.moved(right, down))
+
+    def zoom(self, steps: int, at: QPoint | None = None) -> None:
+        """Nearer by powers of two; what is `at` a pixel, or in the middle, stays there."""
+        view = self.view.viewport
+        where = QPoint(view.width // 2, view.height // 2) if at is None else at
+        self._move(view.zoomed(steps, where.x(), where.y()))
+
+    def zoom_to(self, scale: int) -> None:
+        self.zoom(self.view.viewport.scale - scale)
+
+    def _move(self, viewport: Viewport) -> None:
+        if viewport != self.view.viewport:
+            self.show_view(self.view.at(viewport))
+            self.viewed.emit(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._measure()
+
+    def _measure(self) -> None:
+        size = [
+            min(max(1, round(side * self.ratio)), MOST_PIXELS)
+            for side in (self.width(), self.height())
+        ]
+        viewport = self.view.viewport.resized(*size)
+        if viewport != self.view.viewport:
+            self.view = replace(self.view, viewport=viewport)
+            self.viewed.emit(False)
+
+    # --- mouse -----------------------------------------------------------------
+
+    def pixel(self, at: QPointF) -> QPoint:
+        return QPoint(int(at.x() * self.ratio), int(at.y() * self.ratio))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        at, button = self.pixel(event.position()), event.button()
+        if button is Qt.MouseButton.MiddleButton:
+            self._panning = at
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+        elif self.tool is not None and not self._pressed:
+            self._pressed = True
+            self.tool.press(at.x(), at.y(), button)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        at = self.pixel(event.position())
+        if self._panning is not None:
+            step = self._panning - at
+            self._panning = at
+            self.pan(step.x(), step.y())
+        elif self.tool is not None:
+            (self.tool.drag if self._pressed else self.tool.hover)(at.x(), at.y())
+        self.pointed.emit(at)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.MiddleButton:
+            self._panning = None
+            self.setCursor(self.tool.cursor if self.tool else Qt.CursorShape.ArrowCursor)
+        elif self._pressed and self.tool is not None:
+            self._pressed = False
+            self.tool.release()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.pointed.emit(None)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        self._turned += event.angleDelta().y()
+        steps = int(self._turned / _NOTCH)
+        self._turned -= steps * _NOTCH
+        if steps:
+            self.zoom(steps, self.pixel(event.position()))
+        event.accept()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QNativeGestureEvent):
+            if event.gestureType() is Qt.NativeGestureType.ZoomNativeGesture:
+                self._turned += event.value() * 3 * _NOTCH
+                steps = int(self._turned / _NOTCH)
+                self._turned -= steps * _NOTCH
+                if steps:
+                    self.zoom(steps, self.pixel(event.position()))
+                return True
+        elif event.type() is QEvent.Type.DevicePixelRatioChange:
+            self._measure()
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()  # keys belong to the actions
+
+    # --- painting --------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.scale(1 / self.ratio, 1 / self.ratio)
+        view = self.view.viewport
+        everything = QRect(0, 0, view.width, view.height)
+        painter.fillRect(everything, self._colours.outside)
+        edges = view.rectangle(self.universe)
+        left, top = max(edges[0], 0), max(edges[1], 0)
+        right, bottom = min(edges[2], view.width), min(edges[3], view.height)
+        if left < right and top < bottom:
+            inside = QRect(left, top, right - left, bottom - top)
+            painter.setClipRect(inside)
+            painter.fillRect(inside, QColor(colour_table(self.view.palette)[0]))
+            self._paint_cells(painter)
+            if self.view.shows_lines:
+                self._paint_lines(painter, inside)
+            painter.setClipping(False)
+        self._paint_border(painter, edges)
+        if self.view.selection is not None:
+            self._paint_box(painter, self.view.selection, self._colours.selection, 40)
+        if self.ghost is not None:
+            self._paint_ghost(painter, self.ghost)
+        painter.end()
+
+    def _paint_cells(self, painter: QPainter) -> None:
+        if self._image is None or self.frame is None:
+            return
+        left, top, right, bottom = self.frame.inside
+        if left >= right or top >= bottom:
+            return
+        drawn, view = self.frame.request.viewport, self.view.viewport
+        source = QRect(left, top, right - left, bottom - top)
+        if drawn.scale == view.scale:
+            at = QPoint(drawn.left + left - view.left, drawn.top + top - view.top)
+            painter.drawImage(at, self._image, source)
+            return
+        factor = 2.0 ** (drawn.scale - view.scale)
+        target = QRectF(
+            (drawn.left + left) * factor - view.left,
+            (drawn.top + top) * factor - view.top,
+            (right - left) * factor,
+            (bottom - top) * factor,
+        )
+        painter.drawImage(target, self._image, QRectF(source))
+
+    def _paint_lines(self, painter: QPainter, inside: QRect) -> None:
+        view = self.view.viewport
+        side = 1 << -view.scale
+        for bold, colour in ((False, self._colours.line), (True, self._colours.bold_line)):
+            painter.setPen(QPen(colour, 1))
+            first = -(-(view.left + inside.left()) // side)
+            for cell in range(first, (view.left + inside.right()) // side + 1):
+                if (cell % _BOLD_EVERY == 0) is bold:
+                    x = cell * side - view.left
+                    painter.drawLine(x, inside.top(), x, inside.bottom())
+            first = -(-(view.top + inside.top()) // side)
+            for cell in range(first, (view.top + inside.bottom()) // side + 1):
+                if (cell % _BOLD_EVERY == 0) is bold:
+                    y = cell * side - view.top
+                    painter.drawLine(inside.left(), y, inside.right(), y)
+
+    def _paint_border(self, painter: QPainter, edges: tuple[int, int, int, int]) -> None:
+        box = self._visible(edges)
+        if box is not None:
+            painter.setPen(QPen(self._colours.border, 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(box.adjusted(-1, -1, 0, 0))
+
+    def _visible(self, edges: tuple[int, int, int, int]) -> QRect | None:
+        """What of a rectangle is seen, and a little more: Qt's integers are small."""
+        view = self.view.viewport
+        left, right = (min(max(edge, -9), view.width + 9) for edge in (edges[0], edges[2]))
+        top, bottom = (min(max(edge, -9), view.height + 9) for edge in (edges[1], edges[3]))
+        if left >= right or top >= bottom:
+            return None
+        return QRect(left, top, right - left, bottom - top)
+
+    def _paint_box(self, painter: QPainter, box: Box, colour: QColor, opacity: int) -> None:
+        seen = self._visible(self.view.viewport.rectangle(box))
+        if seen is not None:
+            fill = QColor(colour)
+            fill.setAlpha(opacity)
+            painter.fillRect(seen, fill)
+            painter.setPen(QPen(colour, 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(seen.adjusted(-1, -1, 0, 0))
+
+    def _paint_ghost(self, painter: QPainter, ghost: Ghost) -> None:
+        view = self.view.viewport
+        edges = view.rectangle(ghost.box)
+        image = ghost.image(max(view.scale, 0), self._colours.ghost)
+        if image is not None:
+            side = 1 << max(0, -view.scale)
+            target = QRect(edges[0], edges[1], image.width() * side, image.height() * side)
+            painter.setOpacity(0.75)
+            painter.drawImage(target, image)
+            painter.setOpacity(1)
+        self._paint_box(painter, ghost.box, self._colours.ghost, 24)

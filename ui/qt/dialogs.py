@@ -1,0 +1,339 @@
+"""What the window asks people. Whatever is typed is checked at once, and said why it is wrong.
+
+The window asks through Dialogs alone, so that a test can answer in its place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from fractions import Fraction
+
+import click
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lifesim import patterns
+from lifesim.cli.options import Density, Size
+from lifesim.errors import LifesimError
+from lifesim.rule import Rule
+from lifesim.topology import Topology
+
+RULES = (
+    ("Life", "B3/S23"),
+    ("HighLife", "B36/S23"),
+    ("Day & Night", "B3678/S34678"),
+    ("Seeds", "B2/S"),
+    ("Replicator", "B1357/S1357"),
+    ("Life without Death", "B3/S012345678"),
+    ("Maze", "B3/S12345"),
+    ("2x2", "B36/S125"),
+    ("Diamoeba", "B35678/S5678"),
+    ("Morley", "B368/S245"),
+    ("Anneal", "B4678/S35678"),
+    ("34 Life", "B34/S34"),
+)
+_DIRECTORY = "Universe directories (*)"
+_EDGES = (
+    (Topology.TORUS, "Torus: opposite edges meet"),
+    (Topology.PLANE, "Plane: outside is dead"),
+)
+
+
+class Answer(Enum):
+    SAVE = auto()
+    DISCARD = auto()
+    CANCEL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A universe to be made. density: of a soup; None is empty."""
+
+    size: tuple[int, int]
+    rule: Rule
+    topology: Topology
+    density: Fraction | None
+    seed: int
+
+
+def size(text: str) -> tuple[int, int]:
+    """Raises click.BadParameter."""
+    return Size().convert(text.strip().replace("×", "x"), None, None)
+
+
+def density(text: str) -> Fraction:
+    """Of a soup: 0.37, 3/8 or 37 %. Raises click.BadParameter."""
+    plain = text.strip()
+    if plain.endswith("%"):
+        return Density().convert(_percent(plain[:-1]), None, None)
+    return Density().convert(plain, None, None)
+
+
+def _percent(text: str) -> Fraction:
+    try:
+        return Fraction(text.strip()) / 100
+    except (ValueError, ZeroDivisionError):
+        raise click.BadParameter(f"{text + '%'!r} is no density: write it as 37 % or 3/8") from None
+
+
+def whole(low: int, high: int, what: str) -> Callable[[str], int]:
+    """A parser of integers from low to high; it raises ValueError."""
+
+    def parse(text: str) -> int:
+        plain = text.strip().replace(",", "").replace("_", "")
+        if not (plain.isascii() and plain.isdigit() and len(plain) <= 30):
+            raise ValueError(f"{what} is a whole number")
+        if not low <= int(plain) <= high:
+            raise ValueError(f"{what} is {low:,} to {high:,}")
+        return int(plain)
+
+    return parse
+
+
+class Form(QDialog):
+    """Lines of text; OK can be pressed when all of them are right."""
+
+    def __init__(self, title: str, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self._checks: list[tuple[QWidget, Callable[[], object]]] = []
+        self.fields = QFormLayout()
+        self.problem = QLabel()
+        self.problem.setProperty("error", True)
+        self.problem.setWordWrap(True)
+        self.problem.setMinimumWidth(340)
+        self.problem.setMinimumHeight(self.problem.fontMetrics().height() * 2)
+        self.problem.setAccessibleName("Problem")
+        buttons = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(buttons.Ok | buttons.Cancel)
+        # The Return key never means Cancel, not even while OK cannot be pressed.
+        self.buttons.button(buttons.Cancel).setAutoDefault(False)
+        self.buttons.button(buttons.Ok).setDefault(True)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setSpacing(10)
+        layout.addLayout(self.fields)
+        layout.addWidget(self.problem)
+        layout.addWidget(self.buttons)
+
+    def line(self, label: str, text: str, parse: Callable[[str], object]) -> QLineEdit:
+        line = QLineEdit(text)
+        line.setAccessibleName(label.replace("&", ""))
+        line.textChanged.connect(self.check)
+        self._add(label, line, lambda: parse(line.text()))
+        return line
+
+    def choice(
+        self,
+        label: str,
+        items: list[tuple[object, str]],
+        current: object,
+        parse: Callable[[str], object] | None = None,
+    ) -> QComboBox:
+        """parse: what is typed may be something else than the items."""
+        box = QComboBox()
+        box.setAccessibleName(label.replace("&", ""))
+        for value, text in items:
+            box.addItem(text, value)
+        if parse is not None:
+            box.setEditable(True)
+            box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+            box.setMaxVisibleItems(len(items))
+            box.currentTextChanged.connect(self.check)
+            box.activated.connect(lambda row: box.setEditText(str(box.itemData(row))))
+            box.setEditText(str(current))
+            self._add(label, box, lambda: parse(box.currentText()))
+        else:
+            box.setCurrentIndex([value for value, _ in items].index(current))
+            box.currentIndexChanged.connect(self.check)
+            self._add(label, box, lambda: None)
+        return box
+
+    def _add(self, label: str, widget: QWidget, check: Callable[[], object]) -> None:
+        self._checks.append((widget, check))
+        self.fields.addRow(label, widget)
+
+    def check(self) -> None:
+        """Say what is wrong, if anything."""
+        problem = ""
+        for widget, parse in self._checks:
+            if widget.isEnabled():
+                try:
+                    parse()
+                except (LifesimError, ValueError) as error:
+                    problem = str(error)
+                except click.BadParameter as error:
+                    problem = error.message
+            if problem:
+                break
+        self.problem.setText(problem)
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
+
+
+class RuleDialog(Form):
+    def __init__(self, rule: Rule, topology: Topology, parent: QWidget | None) -> None:
+        super().__init__("Rule and topology", parent)
+        self.rule = rule_choice(self, rule)
+        self.topology = self.choice("&Edges", list(_EDGES), topology)
+        self.check()
+
+    def value(self) -> tuple[Rule, Topology]:
+        return Rule.parse(self.rule.currentText()), self.topology.currentData()
+
+
+def rule_choice(form: Form, rule: Rule) -> QComboBox:
+    items: list[tuple[object, str]] = [(text, f"{name}  ({text})") for name, text in RULES]
+    return form.choice("&Rule", items, rule, Rule.parse)
+
+
+class NewDialog(Form):
+    def __init__(
+        self, size_: tuple[int, int], rule: Rule, topology: Topology, parent: QWidget | None
+    ) -> None:
+        super().__init__("New universe", parent)
+        self.size_ = self.line("&Size", f"{size_[0]}x{size_[1]}", _room)
+        self.size_.setToolTip("Cells across and down: 512x256; 64K is 65536x65536")
+        self.rule = rule_choice(self, rule)
+        self.topology = self.choice("&Edges", list(_EDGES), topology)
+        self.fill = self.choice("&Fill with", [(False, "Nothing"), (True, "Random cells")], False)
+        self.density = self.line("&Density", "50 %", density)
+        self.seed = self.line("S&eed", "1", whole(0, 2**64 - 1, "a seed"))
+        self.fill.currentIndexChanged.connect(self._filled)
+        self._filled()
+
+    def _filled(self) -> None:
+        for widget in (self.density, self.seed):
+            widget.setEnabled(self.fill.currentData())
+        self.check()
+
+    def value(self) -> New:
+        soup = self.fill.currentData()
+        return New(
+            size(self.size_.text()),
+            Rule.parse(self.rule.currentText()),
+            self.topology.currentData(),
+            density(self.density.text()) if soup else None,
+            int(self.seed.text()) if soup else 1,
+        )
+
+
+def _room(text: str) -> None:
+    from lifesim.grid import check_size
+    from lifesim.start import COPIES
+
+    check_size(*size(text), copies=COPIES)
+
+
+class FillDialog(Form):
+    def __init__(self, density_: str, seed: int, parent: QWidget | None) -> None:
+        super().__init__("Random fill", parent)
+        self.density = self.line("&Density", density_, density)
+        self.seed = self.line("S&eed", str(seed), whole(0, 2**64 - 1, "a seed"))
+        self.check()
+
+    def value(self) -> tuple[Fraction, int]:
+        return density(self.density.text()), int(self.seed.text())
+
+
+class NumberDialog(Form):
+    """One integer."""
+
+    def __init__(self, title: str, label: str, now: int, most: int, parent: QWidget | None) -> None:
+        super().__init__(title, parent)
+        self._parse = whole(0, most, label.replace("&", "").lower())
+        self.number = self.line(label, str(now), self._parse)
+        self.number.selectAll()
+        self.check()
+
+    def value(self) -> int:
+        return self._parse(self.number.text())
+
+
+class Dialogs:
+    """Each method shows a dialog and waits. None is: not after all."""
+
+    def __init__(self, window: QWidget) -> None:
+        self._window = window
+
+    def unsaved(self, name: str) -> Answer:
+        buttons = QMessageBox.StandardButton
+        box = QMessageBox(self._window)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Unsaved changes")
+        box.setText(f"Save the changes to {name}?")
+        box.setInformativeText("They are lost if you don't.")
+        box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
+        box.setDefaultButton(buttons.Save)
+        pressed = box.exec()
+        if pressed == buttons.Save:
+            return Answer.SAVE
+        return Answer.DISCARD if pressed == buttons.Discard else Answer.CANCEL
+
+    def open_file(self, folder: str) -> str | None:
+        path, _ = QFileDialog.getOpenFileName(
+            self._window, "Open a pattern", folder, f"{_patterns()};;All files (*)"
+        )
+        return path or None
+
+    def open_directory(self, folder: str) -> str | None:
+        title = "Open a universe directory"
+        return QFileDialog.getExistingDirectory(self._window, title, folder) or None
+
+    def save_file(self, path: str) -> str | None:
+        filters = f"{_patterns()};;{_DIRECTORY}"
+        title = "Save the universe"
+        chosen, kind = QFileDialog.getSaveFileName(self._window, title, path, filters)
+        if chosen and kind != _DIRECTORY and not os.path.splitext(chosen)[1]:
+            chosen += ".rle"
+            if os.path.exists(chosen) and not self._replace(chosen):
+                return None
+        return chosen or None
+
+    def _replace(self, path: str) -> bool:
+        buttons = QMessageBox.StandardButton
+        name = os.path.basename(path)
+        text = f"{name} exists already. Replace it?"
+        return QMessageBox.question(self._window, "Replace the file?", text) == buttons.Yes
+
+    def new(self, size_: tuple[int, int], rule: Rule, topology: Topology) -> New | None:
+        dialog = NewDialog(size_, rule, topology, self._window)
+        return dialog.value() if dialog.exec() else None
+
+    def rule(self, rule: Rule, topology: Topology) -> tuple[Rule, Topology] | None:
+        dialog = RuleDialog(rule, topology, self._window)
+        return dialog.value() if dialog.exec() else None
+
+    def fill(self, density_: str, seed: int) -> tuple[Fraction, int] | None:
+        dialog = FillDialog(density_, seed, self._window)
+        return dialog.value() if dialog.exec() else None
+
+    def number(self, title: str, label: str, now: int, most: int) -> int | None:
+        dialog = NumberDialog(title, label, now, most, self._window)
+        return dialog.value() if dialog.exec() else None
+
+    def size(self, size_: tuple[int, int]) -> tuple[int, int] | None:
+        dialog = Form("Size of the universe", self._window)
+        line = dialog.line("&Size", f"{size_[0]}x{size_[1]}", _room)
+        line.setToolTip("Cells across and down; the middle stays where it is")
+        dialog.check()
+        return size(line.text()) if dialog.exec() else None
+
+
+def _patterns() -> str:
+    ends = [end for ends in patterns.formats().values() for end in ends]
+    masks = " ".join(f"*{end} *{end}.gz" for end in ends)
+    return f"Patterns ({masks})"

@@ -1,0 +1,32 @@
+"""What can be done, a module for each menu or part of one.
+
+A new one is a class of Menu in MENUS: it gives its actions, may put docks into the window (with
+object names, so that where they are is remembered) and may listen to the window's `opened` and
+`changed`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ui.qt.menus.base import Menu
+from ui.qt.menus.control import ControlMenu
+from ui.qt.menus.edit import EditMenu
+from ui.qt.menus.file import FileMenu
+from ui.qt.menus.help import HelpMenu
+from ui.qt.menus.share import ShareMenu
+from ui.qt.menus.time import TimeMenu
+from ui.qt.menus.view import ViewMenu
+
+if TYPE_CHECKING:
+    from ui.qt.window import Window
+
+__all__ = ["Menu", "all_menus"]
+
+MENUS: tuple[type[Menu], ...] = (
+    FileMenu, ShareMenu, EditMenu, ViewMenu, ControlMenu, TimeMenu, HelpMenu,
+)  # fmt: skip
+
+
+def all_menus(window: Window) -> list[Menu]:
+    return [menu(window) for menu in MENUS]

@@ -1,0 +1,186 @@
+"""Control: running, its speed, travelling in time, the rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ui.memory import MemorySession
+from ui.qt import theme
+from ui.qt.actions import Action
+from ui.qt.icons import icon
+from ui.qt.menus.base import Menu
+from ui.speed import BASES, MOST, RATES, Speed
+
+if TYPE_CHECKING:
+    from ui.qt.window import Window
+
+_FARTHEST = 10**15  # generation that one can go to
+
+
+class ControlMenu(Menu):
+    prefix, place = "control", "&Control"
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        base, rate = str(window.settings.value("speed/base")), window.settings.value("speed/rate")
+        self.speed = Speed(int(base) if base in map(str, BASES) else 2)
+        known = {_named(rate): rate for rate in RATES}
+        self.rate = known.get(str(rate), 30.0)
+        self._shown: tuple[bool, str] | None = None
+
+    def keep(self) -> None:
+        self.window.settings.setValue("speed/base", self.speed.base)
+        self.window.settings.setValue("speed/rate", _named(self.rate))
+
+    def actions(self) -> list[Action]:
+        window = self.window
+        window.opened.connect(self._apply)
+        window.changed.connect(self._changed)
+        act = self.act
+
+        actions = [
+            act("run", "&Start", self.toggle, "Return", "Enter", local=True, icon="start"),
+            act(
+                "step", "S&tep", self.step, "Space", local=True, icon="step",
+                tip="Stop, or move on by one step",
+            ),
+            act("next", "&Next generation", lambda: self.by(1), "Tab", local=True),
+            act(
+                "slower", "S&lower", lambda: self.change(-1), "-", section=1, icon="slower",
+                enabled=lambda: self.speed.exponent > 0, tip="Fewer generations a step",
+            ),
+            act(
+                "faster", "&Faster", lambda: self.change(1), "+", "=", section=1, icon="faster",
+                enabled=lambda: self.speed.generations < MOST, tip="More generations a step",
+            ),
+            act(
+                "one", "&One generation a step", lambda: self.change(-99), "Ctrl+1", section=1,
+                enabled=lambda: self.speed.exponent > 0,
+            ),
+        ]  # fmt: skip
+        for base in BASES:
+            actions.append(
+                act(
+                    f"base-{base}", f"Powers of &{base}", self._base_setter(base), section=1,
+                    under="&Base of steps", checked=self._is_base(base),
+                )
+            )  # fmt: skip
+        for rate in RATES:
+            title = "As &fast as it goes" if rate is None else f"At most {rate:g} a second"
+            keys = ("Ctrl+0",) if rate is None else ()
+            actions.append(
+                act(
+                    f"rate-{_named(rate)}", title, self._rate_setter(rate), *keys, section=1,
+                    under="&Pictures", checked=self._is_rate(rate),
+                )
+            )  # fmt: skip
+        return [
+            *actions,
+            act("go", "&Go to generation…", self.go, "Ctrl+G", section=2),
+            act("reset", "&Reset", self.reset, "Ctrl+R", section=2, icon="reset",
+                enabled=self._can_edit, tip="Back to the start"),
+            act("rule", "R&ule and topology…", self.rule, "Ctrl+L", section=3,
+                enabled=self._can_edit),
+            act("size", "Si&ze of the universe…", self.size, section=3, enabled=self._can_edit),
+        ]  # fmt: skip
+
+    # --- running ---------------------------------------------------------------
+
+    @property
+    def is_running(self) -> bool:
+        return self.window.session.status().running
+
+    def toggle(self) -> None:
+        if self.is_running:
+            self.window.session.stop()
+        else:
+            self.window.banner.dismiss()
+            self.window.session.start()
+
+    def step(self) -> None:
+        if self.is_running:
+            self.window.session.stop()
+        else:
+            self.by(self.speed.generations)
+
+    def by(self, generations: int) -> None:
+        self.window.session.step(generations)
+
+    def reset(self) -> None:
+        self.window.session.reset()
+
+    def go(self) -> None:
+        now = self.window.session.status().generation
+        title, label = "Go to generation", "&Generation"
+        to = self.window.dialogs.number(title, label, now, _FARTHEST)
+        if to is not None:
+            self.window.session.go_to(to)
+
+    def _changed(self) -> None:
+        """The button says what it would do."""
+        shown = self.is_running, self.window.theme
+        if shown != self._shown:
+            self._shown = shown
+            title, name = ("&Stop", "stop") if shown[0] else ("&Start", "start")
+            shades = theme.colours(self.window.theme, self.window.view.palette)
+            image = icon(name, shades.icon, shades.faint)
+            self.window.registry.retitle("control.run", title, image)
+
+    # --- speed -----------------------------------------------------------------
+
+    def change(self, steps: int) -> None:
+        self.speed = self.speed.changed(steps)
+        self._apply()
+
+    def _is_base(self, base: int) -> Callable[[], bool]:
+        return lambda: self.speed.base == base
+
+    def _is_rate(self, rate: float | None) -> Callable[[], bool]:
+        return lambda: self.rate == rate
+
+    def _base_setter(self, base: int) -> Callable[[], None]:
+        def run() -> None:
+            self.speed = self.speed.with_base(base)
+            self._apply()
+
+        return run
+
+    def _rate_setter(self, rate: float | None) -> Callable[[], None]:
+        def run() -> None:
+            self.rate = rate
+            self._apply()
+
+        return run
+
+    def _apply(self) -> None:
+        self.window.session.set_speed(self.speed.generations, self.rate)
+        self.window.status_line.show_speed(self.speed, self.rate)
+
+    # --- the universe ----------------------------------------------------------
+
+    def _can_edit(self) -> bool:
+        return isinstance(self.window.session, MemorySession)
+
+    def rule(self) -> None:
+        session = self.window.session
+        assert isinstance(session, MemorySession)
+        asked = self.window.dialogs.rule(session.rule, session.topology)
+        if asked is not None:
+            if asked[0] != session.rule:
+                session.set_rule(str(asked[0]))
+            if asked[1] != session.topology:
+                session.set_topology(asked[1])
+
+    def size(self) -> None:
+        session = self.window.session
+        assert isinstance(session, MemorySession)
+        asked = self.window.dialogs.size((session.width, session.height))
+        if asked is not None and asked != (session.width, session.height):
+            session.resize(*asked)
+            self.window.set_view(replace(self.window.view, selection=None))
+
+
+def _named(rate: float | None) -> str:
+    return "all" if rate is None else f"{rate:g}"

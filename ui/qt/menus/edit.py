@@ -1,0 +1,297 @@
+"""Edit: tools, undo, the selection and the clipboard."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QGuiApplication
+
+from lifesim.grid import BitGrid, Box, GridError
+from ui import clipboard
+from ui.edits import (
+    Clear,
+    Cut,
+    Edit,
+    FlipAcross,
+    FlipDown,
+    Invert,
+    Mode,
+    Paste,
+    RandomFill,
+    Stroke,
+    flipped_across,
+    flipped_down,
+    rotated,
+    rotation,
+)
+from ui.memory import MemorySession
+from ui.model import Tool
+from ui.qt.actions import Action
+from ui.qt.canvas import Tool as CanvasTool
+from ui.qt.menus.base import Menu
+from ui.qt.tools import DrawTool, PanTool, PasteGhost, PasteTool, SelectTool
+
+if TYPE_CHECKING:
+    from ui.qt.window import Window
+
+_MODES = {Mode.OR: "&Or: cells are added", Mode.COPY: "&Copy: cells are replaced",
+          Mode.XOR: "&Xor: live ones invert"}  # fmt: skip
+_AT_ONCE = 1 << 24  # cells that are copied while one waits
+_MOST_COPIED = 1 << 31  # cells: their text would take longer than anybody waits
+
+
+class EditMenu(Menu):
+    prefix, place = "edit", "&Edit"
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        canvas = window.canvas
+        self._tools: dict[Tool, CanvasTool] = {
+            Tool.PAN: PanTool(canvas),
+            Tool.DRAW: DrawTool(canvas, self._is_live, self._stroke),
+            Tool.SELECT: SelectTool(canvas, self.select),
+        }
+        kept = str(window.settings.value("edit/mode"))
+        self.mode = Mode(kept) if kept in list(Mode) else Mode.OR
+        self.density = str(window.settings.value("edit/density") or "50 %")
+        window.opened.connect(self._settle)
+        window.changed.connect(self._name_undo)
+
+    def keep(self) -> None:
+        self.window.settings.setValue("edit/mode", self.mode.value)
+        self.window.settings.setValue("edit/density", self.density)
+
+    def actions(self) -> list[Action]:
+        act = self.act
+
+        def some() -> bool:
+            return self.window.view.selection is not None
+
+        def change() -> bool:
+            return some() and self._session is not None
+
+        def turn() -> bool:
+            return change() or self.ghost is not None
+
+        actions = [
+            act("undo", "&Undo", lambda: self._memory.undo(), "Ctrl+Z", icon="undo",
+                enabled=lambda: bool(self._session and self._session.can_undo)),
+            act("redo", "&Redo", lambda: self._memory.redo(), "Ctrl+Shift+Z", "Ctrl+Y", icon="redo",
+                enabled=lambda: bool(self._session and self._session.can_redo)),
+            act("cut", "Cu&t", self.cut, "Ctrl+X", section=1, enabled=change),
+            act("copy", "&Copy", self.copy, "Ctrl+C", section=1, enabled=some),
+            act("paste", "&Paste", self.paste, "Ctrl+V", section=1,
+                enabled=lambda: self._session is not None,
+                tip="Take the pattern on the clipboard, and put it down by a click"),
+            act("place", "P&ut down here", self.place_ghost, "Ctrl+Return", section=1,
+                enabled=lambda: self.ghost is not None),
+            act("give-up", "&Give up, or select nothing", self.give_up, "Escape", section=1,
+                local=True, enabled=lambda: some() or self.ghost is not None),
+        ]  # fmt: skip
+        for mode, title in _MODES.items():
+            actions.append(
+                act(f"mode-{mode}", title, self._mode_setter(mode), section=1,
+                    under="Paste &mode", checked=self._is_mode(mode))
+            )  # fmt: skip
+        return [
+            *actions,
+            act("all", "Select &all", self.select_all, "Ctrl+A", section=2),
+            act("clear", "C&lear the selection", lambda: self._do(Clear), "Delete", "Backspace",
+                section=3, local=True, enabled=change),
+            act("invert", "&Invert the selection", lambda: self._do(Invert), "I", section=3,
+                enabled=change),
+            act("fill", "Random &fill…", self.fill, "Ctrl+5", section=3, enabled=change),
+            act("turn-right", "Rotate to the righ&t", lambda: self._turn(True), "R", section=3,
+                enabled=turn),
+            act("turn-left", "Rotate to the l&eft", lambda: self._turn(False), "Shift+R",
+                section=3, enabled=turn),
+            act("flip-across", "Flip left and ri&ght", lambda: self._flip(False), "X", section=3,
+                enabled=turn),
+            act("flip-down", "Flip top and &bottom", lambda: self._flip(True), "Y", section=3,
+                enabled=turn),
+            act("draw", "&Draw", lambda: self.take(Tool.DRAW), "D", section=4, icon="draw",
+                checked=lambda: self._has(Tool.DRAW), tip="Draw: begun on a live cell, erase"),
+            act("select", "&Select", lambda: self.take(Tool.SELECT), "S", section=4,
+                icon="select", checked=lambda: self._has(Tool.SELECT), tip="Select a rectangle"),
+            act("pan", "Pa&n", lambda: self.take(Tool.PAN), "P", section=4, icon="pan",
+                checked=lambda: self._has(Tool.PAN), tip="Move the view"),
+        ]  # fmt: skip
+
+    # --- tools -----------------------------------------------------------------
+
+    @property
+    def _session(self) -> MemorySession | None:
+        session = self.window.session
+        return session if isinstance(session, MemorySession) else None
+
+    @property
+    def _memory(self) -> MemorySession:
+        assert self._session is not None
+        return self._session
+
+    @property
+    def ghost(self) -> PasteGhost | None:
+        tool = self.window.canvas.tool
+        return tool.ghost if isinstance(tool, PasteTool) else None
+
+    def _has(self, tool: Tool) -> bool:
+        return self.ghost is None and self.window.view.tool is tool
+
+    def take(self, tool: Tool) -> None:
+        self.window.canvas.ghost = None
+        self.window.canvas.show_view(replace(self.window.view, tool=tool))
+        self.window.canvas.use(self._tools[tool])
+
+    def _settle(self) -> None:
+        """Nothing of the universe before is left."""
+        self.take(self.window.view.tool)
+
+    def _name_undo(self) -> None:
+        session = self._session
+        for id, title, what in (
+            ("edit.undo", "&Undo", session.can_undo if session else None),
+            ("edit.redo", "&Redo", session.can_redo if session else None),
+        ):
+            self.window.registry.retitle(id, f"{title} {what}" if what else title)
+
+    # --- drawing ---------------------------------------------------------------
+
+    def _is_live(self, x: int, y: int) -> bool | None:
+        session, window = self._session, self.window
+        if session is None:
+            window.banner.note("A universe on disk can be looked at and run, not drawn on.")
+        elif window.view.viewport.scale > 0:
+            window.banner.note("Cells are smaller than pixels here: zoom in to draw.")
+        elif 0 <= x < session.width and 0 <= y < session.height:
+            seen = window.canvas.is_live(x, y)
+            return session.cells(Box(x, y, 1, 1))[0, 0] if seen is None else seen
+        return None
+
+    def _stroke(self, points: tuple[tuple[int, int], ...], alive: bool, number: int) -> None:
+        self._memory.edit(Stroke(points, alive, number))
+
+    # --- the selection ---------------------------------------------------------
+
+    def select(self, box: Box | None) -> None:
+        window = self.window
+        window.canvas.show_view(replace(window.view, selection=box))
+        window.status_line.show_selection(box)
+        window.registry.refresh()
+
+    def select_all(self) -> None:
+        self.select(Box(0, 0, self.window.session.width, self.window.session.height))
+
+    def give_up(self) -> None:
+        if self.ghost is not None:
+            self.take(self.window.view.tool)
+        else:
+            self.select(None)
+
+    def _do(self, kind: Callable[[Box], Edit]) -> None:
+        selection = self.window.view.selection
+        if selection is not None:
+            self._memory.edit(kind(selection))
+
+    def fill(self) -> None:
+        selection = self.window.view.selection
+        asked = self.window.dialogs.fill(self.density, random.getrandbits(32))
+        if asked is not None and selection is not None:
+            self.density = f"{float(100 * asked[0]):g} %"
+            self._memory.edit(RandomFill(selection, *asked))
+
+    def _turn(self, clockwise: bool) -> None:
+        if self.ghost is not None:
+            self.ghost.replace(rotated(self.ghost.cells, clockwise=clockwise))
+            self.window.canvas.update()
+            return
+        selection, session = self.window.view.selection, self._memory
+        if selection is not None:
+            edit = rotation(selection, clockwise, session.width, session.height)
+            session.edit(edit)
+            self.select(edit.new)
+
+    def _flip(self, down: bool) -> None:
+        if self.ghost is not None:
+            self.ghost.replace((flipped_down if down else flipped_across)(self.ghost.cells))
+            self.window.canvas.update()
+        else:
+            self._do(FlipDown if down else FlipAcross)
+
+    # --- the clipboard ---------------------------------------------------------
+
+    def copy(self, then: Callable[[], None] = lambda: None) -> None:
+        """Then go on, if it could be copied."""
+        window, selection = self.window, self.window.view.selection
+        if selection is None:
+            return
+        many = selection.width * selection.height
+        if many > _MOST_COPIED:
+            raise GridError(
+                f"{selection.width}x{selection.height} cells are too many for a clipboard: "
+                f"save the universe instead"
+            )
+        session = window.session
+
+        def text() -> tuple[str, int]:
+            cells = session.cells(selection)
+            return clipboard.text_of(cells, session.rule), cells.population()
+
+        def done(made: tuple[str, int]) -> None:
+            QGuiApplication.clipboard().setText(made[0])
+            size = f"{selection.width:,} × {selection.height:,}"
+            window.banner.note(f"Copied {size} cells, {made[1]:,} of them live")
+            then()
+
+        if many <= _AT_ONCE:
+            done(text())
+        else:
+            window.background.do("Copying…", text, done, window.report)
+
+    def cut(self) -> None:
+        selection = self.window.view.selection
+        if selection is not None:
+            memory = self._memory
+            self.copy(lambda: memory.edit(Cut(selection)))
+
+    def paste(self) -> None:
+        """The pattern of the clipboard follows the pointer until it is put down."""
+        self.carry(clipboard.parse(QGuiApplication.clipboard().text()).cells)
+
+    def carry(self, cells: BitGrid) -> None:
+        """Cells that are to be put down."""
+        canvas = self.window.canvas
+        ghost = PasteGhost(cells, 0, 0)
+        at = canvas.mapFromGlobal(canvas.cursor().pos())
+        where = at if canvas.rect().contains(at) else canvas.rect().center()
+        pixel = canvas.pixel(where.toPointF())
+        under = canvas.view.viewport.cells_at(pixel.x(), pixel.y())
+        ghost.centre_on(under.x, under.y)
+        canvas.ghost = ghost
+        canvas.use(PasteTool(canvas, ghost, self.place_ghost, self.give_up))
+        canvas.setFocus()
+        canvas.update()
+
+    def place_ghost(self) -> None:
+        ghost = self.ghost
+        if ghost is None:
+            return
+        session = self._memory
+        paste = Paste(ghost.cells, ghost.x, ghost.y, self.mode)
+        if paste.box(session.width, session.height) is None:
+            self.window.banner.note("That is outside of the universe.")
+            return
+        session.edit(paste)
+        self.take(self.window.view.tool)
+        self.window.registry.refresh()
+
+    def _is_mode(self, mode: Mode) -> Callable[[], bool]:
+        return lambda: self.mode is mode
+
+    def _mode_setter(self, mode: Mode) -> Callable[[], None]:
+        def run() -> None:
+            self.mode = mode
+
+        return run

@@ -1,0 +1,44 @@
+"""Help: the command palette, the page of shortcuts, what this is."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+from PySide6.QtWidgets import QMessageBox
+
+from ui.qt.actions import Action
+from ui.qt.menus.base import Menu
+from ui.qt.palette import CommandPalette
+from ui.qt.shortcuts import ShortcutsPage
+
+
+class HelpMenu(Menu):
+    prefix, place = "help", "&Help"
+
+    def actions(self) -> list[Action]:
+        return [
+            self.act("palette", "&Command palette…", self.palette, "Ctrl+Shift+P"),
+            self.act("shortcuts", "&Shortcuts…", self.shortcuts, "F1", "?"),
+            self.act("about", "&About lifesim", self.about, section=1),
+        ]
+
+    def palette(self) -> None:
+        CommandPalette(self.window.registry, self.window).show()
+
+    def shortcuts(self) -> None:
+        ShortcutsPage(self.window.registry, self.window).show()
+
+    def about(self) -> None:
+        try:
+            number = version("bulkbits")
+        except PackageNotFoundError:
+            number = "(not installed)"
+        box = QMessageBox(self.window)
+        box.setWindowTitle("About lifesim")
+        box.setText(f"lifesim, of bulkbits {number}")
+        box.setInformativeText(
+            "Conway's Game of Life and its relatives, bigger and longer.\n"
+            f"Computed by {self.window.session.where}."
+        )
+        box.setIconPixmap(self.window.windowIcon().pixmap(48))
+        box.open()

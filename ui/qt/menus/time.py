@@ -1,0 +1,130 @@
+"""Time: the timeline and what is recorded on it; the plots."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget, QFileDialog
+
+from ui.playback import Drawable
+from ui.qt.actions import Action
+from ui.qt.menus.base import Menu
+from ui.qt.plots_dock import PlotsDock
+from ui.qt.timeline_dock import TimelineDock
+
+if TYPE_CHECKING:
+    from ui.qt.window import Window
+
+
+_WIDTH = 380  # pixels, of the plots when they are first shown
+
+
+class TimeMenu(Menu):
+    prefix, place = "time", "&Time"
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self.timeline = TimelineDock(self._play, window.look, window.report, window)
+        self.plots = PlotsDock(window.report, window)
+        window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.timeline)
+        window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.plots)
+        self.timeline.hide()
+        self.plots.hide()
+        self._is_sized = False
+
+    def actions(self) -> list[Action]:
+        window, timeline = self.window, self.timeline
+        window.opened.connect(self._opened)
+        timeline.changed.connect(lambda: window.registry.refresh())
+        for dock in (timeline, self.plots):
+            dock.visibilityChanged.connect(lambda _: window.registry.refresh())
+        act = self.act
+        docks = [
+            act(
+                "timeline", "Time&line", lambda: self._toggle(timeline), "Ctrl+J", section=6,
+                checked=lambda: not timeline.isHidden(), tip="Look back at what was recorded",
+            ),
+            act(
+                "plots", "&Plots", lambda: self._toggle(self.plots), "Ctrl+Shift+J", section=6,
+                checked=lambda: not self.plots.isHidden(),
+                tip="Population and density against the generation",
+            ),
+        ]  # fmt: skip
+        return [
+            *(replace(action, menu="&View") for action in docks),
+            act(
+                "record", "&Record", self._record, "Ctrl+Shift+R",
+                enabled=lambda: timeline.can_record, checked=lambda: timeline.is_recording,
+                tip="Record pictures of the run on disk",
+            ),
+            act(
+                "folder", "Recording &folder…", self._choose_folder,
+                tip="Record to a folder, or look at what was recorded there",
+            ),
+            act(
+                "back", "Picture &before", lambda: self._by(-1), "Ctrl+,", section=1,
+                enabled=self._has_pictures,
+            ),
+            act(
+                "forth", "Picture &after", lambda: self._by(1), "Ctrl+.", section=1,
+                enabled=lambda: timeline.is_scrubbing,
+            ),
+            act(
+                "now", "Back to &now", timeline.leave, section=1,
+                enabled=lambda: timeline.is_scrubbing,
+            ),
+            act(
+                "continue", "&Go on from here", timeline.go_on, section=1,
+                enabled=lambda: timeline.can_go_on,
+                tip="Let the universe be as it is shown",
+            ),
+        ]  # fmt: skip
+
+    def keep(self) -> None:
+        self.timeline.close_recording()
+
+    def _opened(self) -> None:
+        self.timeline.adopt(self.window.session)
+        self.plots.adopt(self.window.session)
+
+    def _play(self, drawn: Drawable | None) -> None:
+        self.window.worker.serve(drawn or self.window.session)
+        self.window.look()
+
+    def _toggle(self, dock: QDockWidget) -> None:
+        dock.setVisible(dock.isHidden())
+        if dock is self.plots and not self._is_sized:
+            self._is_sized = True
+            self.window.resizeDocks([dock], [_WIDTH], Qt.Orientation.Horizontal)
+        if dock is self.timeline and dock.isHidden():
+            self.timeline.leave()
+
+    def _record(self) -> None:
+        self.timeline.record(not self.timeline.is_recording)
+        if self.timeline.is_recording:
+            self.timeline.show()
+
+    def _has_pictures(self) -> bool:
+        recording = self.timeline.recording
+        return recording is not None and len(recording) > 0
+
+    def _by(self, steps: int) -> None:
+        timeline = self.timeline
+        timeline.show()
+        if timeline.recording is None:
+            return
+        number = len(timeline.recording)
+        if timeline.shown:
+            number = timeline.recording.number_of(timeline.shown.serial)
+        timeline.scrub(max(0, number + steps))
+
+    def _choose_folder(self) -> None:
+        folder = self.ask_folder()
+        if folder:
+            self.timeline.use_folder(folder)
+            self.timeline.show()
+
+    def ask_folder(self) -> str:
+        return QFileDialog.getExistingDirectory(self.window, "A folder for the recording")

@@ -1,0 +1,350 @@
+"""The window: a session, the view of it, and what becomes of events. What can be done is said
+by the modules of ui.qt.menus, each of which adds actions to the registry."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from PySide6.QtCore import QSettings, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QAction,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QSizePolicy,
+    QToolBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from kernels.backend import Backend
+from lifesim.errors import LifesimError
+from lifesim.grid import Box
+from ui.live import Aim
+from ui.model import View
+from ui.qt import remembered, theme
+from ui.qt.actions import Registry
+from ui.qt.background import Background
+from ui.qt.banner import Banner
+from ui.qt.canvas import Canvas
+from ui.qt.dialogs import Answer, Dialogs
+from ui.qt.icons import icon
+from ui.qt.menus import Menu, all_menus
+from ui.qt.menus.edit import EditMenu
+from ui.qt.menus.file import FileMenu
+from ui.qt.pointer import Pointer
+from ui.qt.status import StatusLine
+from ui.qt.worker import FrameWorker
+from ui.session import Event, Session
+from ui.viewport import Viewport
+
+M = TypeVar("M", bound=Menu)
+
+_TOOLBAR = (
+    "file.open", "file.save", "",
+    "control.run", "control.step", "control.reset", "control.slower", "control.faster", "",
+    "edit.pan", "edit.draw", "edit.select", "",
+    "edit.undo", "edit.redo", "",
+    "view.zoom-in", "view.zoom-out", "view.fit",
+)  # fmt: skip
+
+
+class Window(QMainWindow):
+    """changed: something that menus show may be otherwise. opened: there is another session."""
+
+    opened = Signal()
+    changed = Signal()
+    _told = Signal(object)
+
+    def __init__(self, session: Session, backend: Backend, settings: QSettings) -> None:
+        super().__init__()
+        self.settings, self.backend = settings, backend
+        self.session = session
+        self.setAcceptDrops(True)
+        self.setWindowIcon(icon("lifesim", theme.colours("dark", "dark").ghost))
+        self.banner = Banner()
+        self.canvas = Canvas()
+        over = QVBoxLayout(self.canvas)
+        over.setContentsMargins(12, 12, 12, 12)
+        row = QHBoxLayout()
+        row.addWidget(self.banner)
+        over.addLayout(row)
+        over.addStretch(1)
+        self.setCentralWidget(self.canvas)
+        self.status_line = StatusLine()
+        self.setStatusBar(self.status_line)
+        self.dialogs = Dialogs(self)
+        self.worker = FrameWorker()
+        self.background = Background()
+        self.theme = "dark"
+        self._serial = 0
+        self._aim: Aim | None = None
+        self._leaving = self._closing = False
+
+        self.registry = Registry(self, self.canvas, self.report)
+        self.menus = all_menus(self)
+        for menu in self.menus:
+            self.registry.add(*menu.actions())
+        self.files = self.menu_of(FileMenu)
+        self.edits = self.menu_of(EditMenu)
+        self.registry.fill(self.menuBar())
+        self._make_toolbar()
+
+        queued = Qt.ConnectionType.QueuedConnection
+        self.worker.landed.connect(self._land)
+        self.worker.failed.connect(self.report, queued)
+        self.background.busy.connect(self.status_line.show_busy)
+        self._told.connect(self._hear, queued)
+        self.canvas.viewed.connect(self._view_moved)
+        self._pointer = Pointer(self)
+        remembered.restore(self)
+        self.canvas.setFocus()
+        self.adopt(session)
+
+    def menu_of(self, kind: type[M]) -> M:
+        return next(menu for menu in self.menus if isinstance(menu, kind))
+
+    def _make_toolbar(self) -> None:
+        bar = QToolBar("Toolbar")
+        bar.setObjectName("toolbar")
+        bar.setMovable(False)
+        bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        for id in _TOOLBAR:
+            if id:
+                action = self.registry.made(id)
+                bar.addAction(action)
+                button = bar.widgetForAction(action)
+                button.setAccessibleName(self.registry[id].name)
+                button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            else:
+                bar.addSeparator()
+        space = QWidget()
+        space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        bar.addWidget(space)
+        self.universe_label = QLabel()
+        self.universe_label.setProperty("dim", True)
+        self.universe_label.setAccessibleDescription("Rule, edges and size of the universe")
+        bar.addWidget(self.universe_label)
+        self.toolbar = bar
+        self.addToolBar(bar)
+
+    # --- the session -----------------------------------------------------------
+
+    def adopt(self, session: Session) -> None:
+        """Show another universe; the one before is closed."""
+        self.worker.serve(None)
+        if session is not self.session:
+            self.session.close()
+        self.session = session
+        self.canvas.show_frame(None)
+        self.canvas.universe = Box(0, 0, session.width, session.height)
+        self.canvas.show_view(replace(self.view, follow=False))
+        self.edits.select(None)
+        self._pointer.forget()
+        session.listen(self._listen(session))
+        self.worker.serve(session)
+        self.opened.emit()
+        self.fit()
+        self.refresh()
+
+    def _listen(self, session: Session) -> Callable[[Event], None]:
+        def listener(event: Event) -> None:
+            # From any thread.
+            if session is not self.session:
+                return
+            if event is Event.CELLS:
+                self.worker.again()
+            self._told.emit(event)
+
+        return listener
+
+    def _hear(self, event: Event) -> None:
+        if event is Event.FAILED:
+            self.banner.error(self.session.status().problem or "the run has failed")
+        if event is not Event.CELLS:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """What the session says of itself."""
+        session = self.session
+        universe = Box(0, 0, session.width, session.height)
+        if universe != self.canvas.universe:
+            self.canvas.universe = universe
+            self.canvas.update()
+            self.look()
+        status = session.status()
+        self.status_line.show_status(session, status)
+        name = os.path.basename(session.path) if session.path else "untitled"
+        self.setWindowTitle(f"{name}[*] — {session.rule} — lifesim")
+        self.setWindowModified(status.modified)
+        self.universe_label.setText(
+            f"{session.rule}   {session.topology}   {session.width:,} × {session.height:,}  "
+        )
+        self.changed.emit()
+        self.registry.refresh()
+
+    # --- the view --------------------------------------------------------------
+
+    @property
+    def view(self) -> View:
+        return self.canvas.view
+
+    def set_view(self, view: View) -> None:
+        """Show it so."""
+        self.canvas.show_view(view)
+        self.look()
+        self.registry.refresh()
+
+    def look(self) -> None:
+        """Ask for a picture of what the view is now."""
+        self._serial += 1
+        self.worker.ask(self.view.request(self._serial), self._aim)
+        self.status_line.show_scale(self.view.viewport.scale)
+
+    def aim(self, aim: Aim | None) -> None:
+        """Let the view go to where cells live."""
+        self._aim = aim
+        self.look()
+
+    def fit(self) -> None:
+        """Show all live cells, as near as they fit."""
+        self.aim(Aim(fit=True))
+
+    def show_box(self, box: Box) -> None:
+        viewport = Viewport.fitting(box, self.view.viewport.width, self.view.viewport.height)
+        self._aim = None
+        self.set_view(self.view.at(viewport))
+
+    def _view_moved(self, by_hand: bool) -> None:
+        if by_hand:
+            self._aim = None
+        self.look()
+        self.registry.refresh()
+
+    def _land(self) -> None:
+        landed = self.worker.take()
+        if landed is None:
+            return
+        frame, view = landed.frame, self.view
+        self.canvas.show_frame(frame)
+        if frame.request.serial == self._serial:
+            self._aim, moved = landed.aim, frame.request.viewport
+            if moved != view.viewport:
+                self.canvas.show_view(replace(view, viewport=moved))
+                self.status_line.show_scale(moved.scale)
+        self._pointer.look_again()
+
+    # --- messages --------------------------------------------------------------
+
+    def report(self, error: BaseException) -> None:
+        """Say what went wrong. What nobody foresaw is also written to standard error."""
+        text = " ".join(str(error).split())
+        if isinstance(error, MemoryError):
+            text = f"out of memory: {text}" if text else "out of memory"
+        elif not isinstance(error, (LifesimError, OSError)):
+            traceback.print_exception(error, file=sys.stderr)
+            text = f"unexpected {type(error).__name__}: {text}"
+        self.banner.error(text)
+
+    # --- opening and leaving ---------------------------------------------------
+
+    def open_with(self, title: str, make: Callable[[], Session], shown: str = "") -> None:
+        """Make a session off the main thread and show it, if changes may go."""
+
+        def agreed() -> None:
+            asked = self.session.status().modified
+            self.background.do(title, make, lambda made: landed(made, asked), self.report)
+
+        def landed(made: Session, asked: bool) -> None:
+            def go() -> None:
+                self.banner.dismiss()
+                self.adopt(made)
+                if shown:
+                    self.files.remember(shown)
+
+            # While it was read, more may have been changed.
+            self.confirm(go, made.close) if not asked else go()
+
+        self.confirm(agreed)
+
+    def confirm(
+        self, then: Callable[[], None], otherwise: Callable[[], None] = lambda: None
+    ) -> None:
+        """Go on when changes are saved, or may be lost."""
+        if not self.session.status().modified:
+            then()
+            return
+        name = os.path.basename(self.session.path) if self.session.path else "the universe"
+        answer = self.dialogs.unsaved(name)
+        if answer is Answer.SAVE:
+            self.files.save(then, otherwise)
+        elif answer is Answer.DISCARD:
+            then()
+        else:
+            otherwise()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self._leaving:
+            self._closing = True
+            self.confirm(self._leave)
+            self._closing = False
+        if not self._leaving:
+            event.ignore()
+            return
+        remembered.keep(self)
+        self.worker.serve(None)
+        self.worker.close()
+        self.background.close()
+        self.session.close()
+        event.accept()
+
+    def _leave(self) -> None:
+        self._leaving = True
+        if not self._closing:
+            self.close()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        event.acceptProposedAction()
+        if paths:
+            # The other program waits for the end of this.
+            QTimer.singleShot(0, lambda: self.files.open_path(paths[0]))
+
+    # --- looks -----------------------------------------------------------------
+
+    def dress(self, name: str) -> None:
+        """A theme for all of the application."""
+        old, self.theme = self.theme, name
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        theme.apply(app, name)
+        if self.view.palette == old:
+            self.set_view(replace(self.view, palette=name))
+        self.canvas.dress(name)
+        shades = theme.colours(name, self.view.palette)
+        for action in self.registry:
+            if action.icon:
+                made: QAction = self.registry.made(action.id)
+                made.setIcon(icon(action.icon, shades.icon, shades.faint))
+                made.setIconVisibleInMenu(False)
+        self.changed.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.canvas.setFocus()

@@ -1,0 +1,181 @@
+"""Draws off the main thread: only what was asked last, and all results land at one place."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from lifesim.grid import Box
+from ui.draw import draw
+from ui.live import Aim, population
+from ui.playback import Drawable
+from ui.pyramid import FIRST
+from ui.request import Frame, FrameRequest, clipped
+from ui.sources import Source
+from ui.viewport import Viewport
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How many live under a pixel of a view?"""
+
+    viewport: Viewport
+    x: int
+    y: int
+
+    @property
+    def cells(self) -> Box:
+        return self.viewport.cells_at(self.x, self.y)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """live: of the cells within the universe; None where they are too many to count."""
+
+    question: Question
+    live: int | None
+    generation: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Landed:
+    """A picture, of where it was aimed, and the aim of the next one, of the same serial."""
+
+    frame: Frame
+    aim: Aim | None
+
+
+class FrameWorker(QObject):
+    """Signals reach the main thread one after another; where it is late, pictures are left out.
+
+    landed: there is a picture to take(). answered: of ask_about(). failed: an exception; said
+    once for one trouble.
+    """
+
+    landed = Signal()
+    answered = Signal(object)
+    failed = Signal(object)
+
+    _posted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed = threading.Condition()
+        self._session: Drawable | None = None
+        self._wanted: tuple[FrameRequest, Aim | None] | None = None
+        self._question: Question | None = None
+        self._due = self._asked = self._busy = self._ended = False
+        self._done: Landed | None = None
+        self._trouble = ""
+        self._posted.connect(self.landed, Qt.ConnectionType.QueuedConnection)
+        self._thread = threading.Thread(target=self._work, name="frames", daemon=True)
+        self._thread.start()
+
+    # --- main thread -----------------------------------------------------------
+
+    def serve(self, session: Drawable | None) -> None:
+        """Draw this session from now on; the one before is not touched any more on return."""
+        with self._changed:
+            self._session, self._wanted, self._question = session, None, None
+            self._due = self._asked = False
+            self._changed.wait_for(lambda: not self._busy)
+            self._done, self._trouble = None, ""
+
+    def ask(self, request: FrameRequest, aim: Aim | None = None) -> None:
+        with self._changed:
+            self._wanted, self._due = (request, aim), True
+            self._changed.notify_all()
+
+    def ask_about(self, question: Question | None) -> None:
+        with self._changed:
+            self._question, self._asked = question, question is not None
+            self._changed.notify_all()
+
+    def take(self) -> Landed | None:
+        """The latest picture, once."""
+        with self._changed:
+            done, self._done = self._done, None
+            return done
+
+    def close(self) -> None:
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    # --- any thread ------------------------------------------------------------
+
+    def again(self) -> None:
+        """There are new cells."""
+        with self._changed:
+            self._due = self._wanted is not None
+            self._asked = self._question is not None
+            self._changed.notify_all()
+
+    # --- its own ---------------------------------------------------------------
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._ended or self._due or self._asked)
+                if self._ended:
+                    return
+                session, wanted, question = self._session, self._wanted, self._question
+                drawing, asking = self._due, self._asked
+                self._due = self._asked = False
+                if session is None:
+                    continue
+                self._busy = True
+            try:
+                if drawing and wanted:
+                    self._draw(session, *wanted)
+                if asking and question:
+                    self._answer(session, question)
+                self._trouble = ""
+            except Exception as error:
+                # Whatever it is, the next picture may be better.
+                if repr(error) != self._trouble:
+                    self._trouble = repr(error)
+                    self.failed.emit(error)
+
+    def _draw(self, session: Drawable, request: FrameRequest, aim: Aim | None) -> None:
+        wanted = request
+        if aim is not None:
+            # What is far is known of all of a universe, what is near perhaps not.
+            far = replace(request.viewport, scale=max(request.viewport.scale, FIRST))
+            source = session.source(replace(request, viewport=far))
+            viewport, after = aim.taken(source, request.viewport)
+            # What is still being read may lie elsewhere.
+            aim = aim if _lacks(source) else after
+            request = replace(request, viewport=viewport)
+        source = session.source(request)
+        landed = Landed(draw(request, source), aim)
+        with self._changed:
+            if session is not self._session:
+                return
+            announced, self._done = self._done is not None, landed
+            if self._wanted is not None and self._wanted[0] is wanted:
+                # The next one goes on from here, even before this one has landed.
+                self._wanted = request, aim
+        if not announced:
+            self._posted.emit()
+
+    def _answer(self, session: Drawable, question: Question) -> None:
+        view = question.viewport
+        pixel = Viewport(view.left + question.x, view.top + question.y, view.scale, 1, 1)
+        source = session.source(FrameRequest(pixel))
+        cells = clipped(question.cells, source.width, source.height)
+        if cells is not None:
+            live = population(source, cells)
+            if not _lacks(source):
+                self.answered.emit(Answer(question, live, source.generation))
+
+
+def _lacks(source: Source) -> bool:
+    """Whether the last picture was not of all that was asked for: the rest is being read, and
+    announced when it is there. Of sources on disk."""
+    return bool(getattr(source, "missing", 0))

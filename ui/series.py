@@ -1,0 +1,103 @@
+"""How many cells live, how densely, and how fast they are computed, against the generation."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lifesim.draft import Draft
+
+_MOST = 4096
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """population: live cells, of so many cells. rate: cell updates a second."""
+
+    generation: int
+    population: int
+    cells: int
+    rate: float
+
+    @property
+    def density(self) -> float:
+        return self.population / self.cells
+
+
+class Series:
+    """At most `most` points, at about equal distances, the first and the last among them.
+
+    What is told of a generation that is not after the last one takes the place of all from
+    there on: time has gone back.
+    """
+
+    def __init__(self, most: int = _MOST) -> None:
+        if most < 4:
+            raise ValueError(f"a series holds at least 4 points, not {most}")
+        self._most = most
+        self._points: list[Point] = []
+        self._step = 1  # generations between two points at least, but for the last
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        return tuple(self._points)
+
+    def add(self, point: Point) -> None:
+        points = self._points
+        while points and points[-1].generation >= point.generation:
+            points.pop()
+        # The last one need not keep its distance while it is the last.
+        if len(points) >= 2 and points[-1].generation - points[-2].generation < self._step:
+            points.pop()
+        points.append(point)
+        if len(points) > self._most:
+            self._thin()
+
+    def _thin(self) -> None:
+        span = self._points[-1].generation - self._points[0].generation
+        self._step = max(2 * self._step, -(-2 * span // self._most))
+        kept = self._points[:1]
+        for point in self._points[1:-1]:
+            if point.generation - kept[-1].generation >= self._step:
+                kept.append(point)
+        self._points = [*kept, self._points[-1]]
+
+    def clear(self) -> None:
+        self._points.clear()
+        self._step = 1
+
+    # Numbers of points are rounded to doubles only here.
+
+    def generations(self) -> Numbers:
+        return np.array([float(point.generation) for point in self._points], np.float64)
+
+    def populations(self) -> Numbers:
+        return np.array([float(point.population) for point in self._points], np.float64)
+
+    def densities(self) -> Numbers:
+        return np.array([point.density for point in self._points], np.float64)
+
+    def rates(self) -> Numbers:
+        return np.array([point.rate for point in self._points], np.float64)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """As CSV. Raises LifesimError; there is nothing half-written then."""
+        lines = ["generation,population,density,rate"]
+        for point in self._points:
+            lines.append(
+                f"{point.generation},{point.population},{point.density:.9g},{point.rate:.6g}"
+            )
+        draft = Draft(path)
+        try:
+            draft.append(("\n".join(lines) + "\n").encode())
+            draft.finish()
+        finally:
+            draft.drop()
