@@ -34,6 +34,7 @@ Way = Literal["space", "chars"]
 
 # Nothing is begun that would keep a person waiting for more than a few seconds, on one core.
 _STEPS = 3e10  # rules at split points
+_FEW = 16  # rules take no longer than that many
 COUNTING = 4.0  # seconds for a number of parses
 _SPLIT, _RULE = 5e-9, 0.14e-9  # of them for a split point, and each rule there
 _TOKENS = 30  # whose numbers of parses are likely to fit in a word
@@ -62,7 +63,9 @@ class Language:
     @cached_property
     def longest(self) -> int:
         """The most tokens that a sentence is parsed with here."""
-        by_time = (6 * _STEPS / self.rules) ** (1 / 3)
+        # Of a rejected sentence it is asked, too, how far it is right.
+        rules = self.rules + len(self.parser.normal_form.prefixes()[0].binary)
+        by_time = (6 * _STEPS / max(_FEW, rules)) ** (1 / 3)
         by_room = math.sqrt(2 * _CHART / max(1, self.parser.normal_form.rules.symbols))
         return int(min(by_time, by_room))
 

@@ -137,6 +137,17 @@ def share_mp4(window: Window) -> None:
     menu.ask_film = lambda shown, path, count: menu.asked.append(path)
 
 
+def parsing_begun(window: Window, _: Any) -> bool:
+    """And closed again."""
+    from ui.qt.parse_window import ParseWindow
+
+    shown = [top for top in QApplication.topLevelWidgets() if isinstance(top, ParseWindow)]
+    for top in shown:
+        assert top.isVisible()
+        top.close()
+    return len(shown) == 1
+
+
 CASES: dict[str, Case] = {
     "file.new": Case(
         lambda w, _: (w.session.width, w.session.height) == (32, 16) and
@@ -245,6 +256,7 @@ CASES: dict[str, Case] = {
     "view.palette-viridis": Case(lambda w, _: w.view.palette == "viridis"),
     "view.full": Case(lambda w, _: w.isFullScreen()),
     "view.toolbar": Case(lambda w, _: w.toolbar.isHidden()),
+    "view.parsing": Case(parsing_begun),
     "view.pane": Case(lambda w, _: w.focusWidget() is not w.canvas),
     "control.run": Case(lambda w, _: w.session.status().running and generation(w) > 2),
     "control.step": Case(lambda w, _: generation(w) == 4, faster),

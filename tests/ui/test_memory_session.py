@@ -490,6 +490,7 @@ def test_many_ask_at_once(make: Make, backend: str) -> None:
             session.set_rule("B3/S23")
             session.settle()
             session.status()
+        until(lambda: session.status().generation > 0)
     finally:
         ended.set()
         for thread in threads:
@@ -498,4 +499,3 @@ def test_many_ask_at_once(make: Make, backend: str) -> None:
     session.settle()
     assert not wrong
     assert session.status().problem == ""
-    assert session.status().generation > 0

@@ -152,7 +152,7 @@ def test_no_end_of_parses() -> None:
 
 
 def test_too_long_is_said_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsing, "_STEPS", 1e4)
+    monkeypatch.setattr(parsing, "_STEPS", 1e5)
     language = read(CATALAN)
     longest = language.longest
     assert 20 < longest < 60

@@ -8,11 +8,13 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import TracebackType
+from typing import Protocol
 
 from PySide6.QtCore import QMessageLogContext, QSettings, QSocketNotifier, QtMsgType
 from PySide6.QtCore import qInstallMessageHandler as install_message_handler
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMainWindow
 
 from ui.launch import Launch
 from ui.qt import theme
@@ -24,31 +26,38 @@ def run(launch: Launch) -> int:
     launch.check()
     backend = launch.pick()
     session = launch.empty(backend) if launch.path else launch.session(backend)
-    app = _application()
+    app = application("lifesim")
     settings = QSettings("bulkbits", "lifesim")
     if launch.theme:
         settings.setValue("view/theme", launch.theme)
         settings.setValue("view/palette", launch.theme)
     window = Window(session, backend, settings)
-    sys.excepthook = _reporter(window)
+    sys.excepthook = reporter(window)
     window.show()
     if launch.path:
         path = os.path.abspath(launch.path)
         name = os.path.basename(path)
         window.open_with(f"Opening {name}…", lambda: launch.session(backend), path)
-    with _signals(window) as arrived:
+    with signals(window) as arrived:
         app.exec()
     return 130 if arrived else 0
 
 
-def _application() -> QApplication:
-    """Qt ends the process where it finds no display: then with one line and code 2."""
-    install_message_handler(_message)
-    app = QApplication.instance() or QApplication(["lifesim"])
+class Reporting(Protocol):
+    """A window that can say what went wrong."""
+
+    def report(self, error: BaseException) -> None: ...
+
+
+def application(name: str) -> QApplication:
+    """Qt ends the process where it finds no display: then with one line of the command of that
+    name, and code 2."""
+    install_message_handler(partial(_message, name))
+    app = QApplication.instance() or QApplication([name])
     assert isinstance(app, QApplication)
-    app.setApplicationName("lifesim")
+    app.setApplicationName(name)
     app.setApplicationDisplayName("")
-    app.setDesktopFileName("lifesim")
+    app.setDesktopFileName(name)
     theme.apply(app, theme.system_theme())
     return app
 
@@ -56,20 +65,20 @@ def _application() -> QApplication:
 _warnings: list[str] = []  # the first one says why Qt gives up
 
 
-def _message(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+def _message(name: str, kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
     line = " ".join(message.split())
     if kind is QtMsgType.QtFatalMsg:
         why = (*_warnings, line)[0].removesuffix(".")
-        print(f"lifesim: no window can be opened: {why}", file=sys.stderr, flush=True)
+        print(f"{name}: no window can be opened: {why}", file=sys.stderr, flush=True)
         os._exit(2)  # Qt would abort
     if kind is QtMsgType.QtWarningMsg and not _warnings:
         _warnings.append(line)
     if kind is QtMsgType.QtCriticalMsg or os.environ.get("QT_DEBUG_PLUGINS"):
-        print(f"lifesim: {line}", file=sys.stderr)
+        print(f"{name}: {line}", file=sys.stderr)
 
 
-def _reporter(
-    window: Window,
+def reporter(
+    window: Reporting,
 ) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
     def report(
         kind: type[BaseException], error: BaseException, trace: TracebackType | None
@@ -81,7 +90,7 @@ def _reporter(
 
 
 @contextlib.contextmanager
-def _signals(window: Window) -> Iterator[list[int]]:
+def signals(window: QMainWindow) -> Iterator[list[int]]:
     """Ctrl-C closes the window, which may ask about changes; a second one doesn't wait.
     Yields those that have arrived."""
     ours, qts = socket.socketpair()

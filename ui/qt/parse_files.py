@@ -49,7 +49,6 @@ class Files:
         self.window = window
         self.dialogs = ParseDialogs(window)
         self.path: str | None = None
-        self.sentences_changed = False
 
     def actions(self) -> list[Action]:
         made = [
@@ -102,15 +101,14 @@ class Files:
         def go() -> None:
             self.show(text, str(path))
             if lines is not None:
-                self.window.show_lines(lines, select=True)
-                self.sentences_changed = False
+                self.window.batch.show_lines(lines, select=True)
 
         self.confirm(go)
 
     def show(self, text: str, path: str) -> None:
         """What was read from a file."""
         self.path = os.path.abspath(path)
-        self.window.show_grammar(text)
+        self.window.grammar.show_text(text)
         self.retitle()
 
     def save(self, then: Callable[[], None] = lambda: None) -> None:
@@ -158,15 +156,14 @@ class Files:
         window.background.do(f"Opening {name}…", lambda: Lines.read(path), landed, window.report)
 
     def _show_lines(self, lines: Lines) -> None:
-        self.window.show_lines(lines, select=True)
-        self.sentences_changed = False
+        self.window.batch.show_lines(lines, select=True)
 
     def save_sentences(self, then: Callable[[], None] = lambda: None) -> None:
         """Then go on, if they could be saved. Raises FileError."""
         path = self.dialogs.save_sentences(os.path.join(self._folder(), "sentences.txt"))
         if path is not None:
             write(path, self.window.lines.data)
-            self.sentences_changed = False
+            self.window.batch.modified = False
             self.window.note(f"Saved {os.path.basename(path)}")
             then()
 
@@ -182,7 +179,7 @@ class Files:
         self._confirm(modified, name, self.save, then)
 
     def _confirm_sentences(self, then: Callable[[], None]) -> None:
-        changed = self.sentences_changed and len(self.window.lines) > 0
+        changed = self.window.batch.modified and len(self.window.lines) > 0
         self._confirm(changed, "the sentences", self.save_sentences, then)
 
     def _confirm(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ _GOOD, _BAD = ("#2fd6a8", "#00825f"), ("#ff7b7f", "#c1272d")  # dark, light
 
 _SHEET = """
 QTableView::item { padding: 0 6px; }
+QTableView::item:selected { background: palette(highlight); color: palette(highlighted-text); }
 QHeaderView::section { background: palette(window); color: palette(placeholder-text);
     border: 0; border-bottom: 1px solid palette(mid); padding: 4px 6px; }
 """
@@ -72,7 +74,10 @@ class SentenceModel(QAbstractTableModel):
             return found.note(row)
         if found.verdicts[row] != ACCEPTED:
             return "0" if found.verdicts[row] == REJECTED else ""
-        return short_count(found.count(row)) if found.is_counted(row) else "…"
+        count = found.count(row)
+        if count == math.inf:
+            return "infinite"
+        return short_count(count) if found.is_counted(row) else "…"
 
     # --- QAbstractTableModel ---------------------------------------------------
 
@@ -164,11 +169,11 @@ class SentenceTable(QTableView):
         rows.setDefaultSectionSize(self.fontMetrics().height() + 9)
         columns = self.horizontalHeader()
         columns.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        # Else each is asked whether all of its cells are selected.
-        columns.setSectionsClickable(False)
         columns.setHighlightSections(False)
+        # Else it looks for each column whether all of its cells are selected.
+        columns.setSelectionModel(QItemSelectionModel(model, columns))
         columns.setStretchLastSection(True)
-        for column, width in enumerate((224, 74, 74, 120)):
+        for column, width in enumerate((208, 74, 104, 120)):
             columns.resizeSection(column, width)
 
     def go_to(self, row: int) -> None:

@@ -1,19 +1,17 @@
 """The window for parsing: a grammar, sentences in bulk, and of one its chart and its trees.
 
 Three threads work for it: for the grammar, for all sentences, for the one that is looked at.
-What they find lands in three methods here, on the main thread.
+What each finds lands in one method, on the main thread: of the last in _land_look().
 """
 
 from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
 
 from PySide6.QtCore import QByteArray, QEvent, QSettings, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QLabel,
     QMainWindow,
     QSplitter,
@@ -25,51 +23,35 @@ from ckyparse.grammar import GrammarError
 from kernels.backend import BackendUnavailableError
 from ui.parse_files import FileError
 from ui.parse_launch import ParseLaunch
-from ui.parsing import Found, Language, Latest, Look, Way, exact_count, look, read, tree
+from ui.parsing import Found, Latest, Look, exact_count, look, tree
 from ui.qt.actions import Action, Registry
 from ui.qt.background import Background
 from ui.qt.banner import Banner
 from ui.qt.palette import CommandPalette
+from ui.qt.parse_batch import BatchPanel
 from ui.qt.parse_chart import ChartPane
 from ui.qt.parse_files import Files
-from ui.qt.parse_grammar import GrammarEditor
+from ui.qt.parse_language import GrammarPanel
 from ui.qt.parse_pane import Pane
-from ui.qt.parse_sentences import SentenceLine, SentenceModel, SentenceTable
 from ui.qt.parse_trees import TreePanel
-from ui.sentences import Findings, Lines, TextError
-
-_TYPING = 150  # milliseconds without a key until a grammar is read
-_SHOWING = 60  # milliseconds between two pictures of findings
-_LONG = 20_000  # characters of a sentence that is not for a line
-_WAYS: tuple[tuple[str, Way | None], ...] = (
-    ("Tokens: as the grammar suggests", None), ("Tokens: words", "space"),
-    ("Tokens: characters", "chars"),
-)  # fmt: skip
+from ui.sentences import Lines, TextError
 
 
 class ParseWindow(QMainWindow):
     """settings: what is remembered. backend: who computes, as CKYParser takes it."""
 
-    _read_landed = Signal(int, object)
-    _judged = Signal(int, object)
     _looked = Signal(int, object)
 
     def __init__(self, settings: QSettings, backend: str = "auto") -> None:
         super().__init__()
         self.settings, self.backend = settings, backend
         self.setAcceptDrops(True)
-        self.lines = Lines()
-        self.language: Language | None = None
         self.sentence = ""
-        self._range = 0, 0  # of rows in view: the worker counts them first
-        self._findings: Findings | None = None
         self._agreed = False
 
-        self.editor = GrammarEditor()
-        self.grammar_note = _label("What is wrong with the grammar")
-        self.line, self.table_model = SentenceLine(), SentenceModel(self)
-        self.table = SentenceTable(self.table_model)
-        self.ways = QComboBox()
+        self.grammar = GrammarPanel(backend)
+        self.editor = self.grammar.editor
+        self.batch = BatchPanel(self.report)
         self.verdict = _label("Verdict on the sentence")
         self.chart, self.cell_note = ChartPane(), _label("What spans what")
         self.trees = TreePanel()
@@ -79,14 +61,10 @@ class ParseWindow(QMainWindow):
         self._lay_out()
         self.background = Background()
         self.files = Files(self)
-        self.registry = Registry(self, self.table, self.report)
+        self.registry = Registry(self, self.batch.table, self.report)
         self.registry.add(*self.files.actions(), *self._actions())
         self.registry.fill(self.menuBar())
 
-        self._typing = QTimer(self, singleShot=True, interval=_TYPING)
-        self._showing = QTimer(self, singleShot=True, interval=_SHOWING)
-        self._reader = Latest("grammar", self._read_landed.emit)
-        self._judge = Latest("sentences", self._judged.emit)
         self._watcher = Latest("sentence", self._looked.emit)
         self._connect()
         self._restore()
@@ -94,23 +72,15 @@ class ParseWindow(QMainWindow):
         self._hint()
 
     def _lay_out(self) -> None:
-        self.line.setPlaceholderText("Type a sentence; Return adds it to the list")
-        self.line.setClearButtonEnabled(True)
-        self.ways.setAccessibleName("What the tokens of a sentence are")
-        for title, way in _WAYS:
-            self.ways.addItem(title, way)
-        for label in (self.grammar_note, self.cell_note, self.verdict):
+        for label in (self.cell_note, self.verdict):
             label.setContentsMargins(6, 2, 6, 2)
-        self.grammar_note.setWordWrap(True)
-        self.grammar_note.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.facts.setProperty("dim", True)
         self.cell_note.setProperty("dim", True)
-        typed = _column(self.line, self.table)
         self.splits = [QSplitter(Qt.Orientation.Vertical) for _ in range(2)]
         left, right = self.splits
-        left.addWidget(_column(self.editor, self.grammar_note))
-        left.addWidget(_column(self.ways, typed))
+        left.addWidget(self.grammar)
+        left.addWidget(self.batch)
         right.addWidget(_column(self.verdict, self.chart, self.cell_note))
         right.addWidget(self.trees)
         across = QSplitter(Qt.Orientation.Horizontal)
@@ -135,21 +105,14 @@ class ParseWindow(QMainWindow):
 
     def _connect(self) -> None:
         queued = Qt.ConnectionType.QueuedConnection
-        self._read_landed.connect(self._land_language, queued)
-        self._judged.connect(self._land_findings, queued)
         self._looked.connect(self._land_look, queued)
-        self._typing.timeout.connect(self.read_grammar)
-        self._showing.timeout.connect(self._show_findings)
-        self.table.verticalScrollBar().valueChanged.connect(self._watch_rows)
-        self.editor.textChanged.connect(self._typing.start)
+        self.grammar.changed.connect(self._language_changed)
+        self.grammar.checked.connect(self.registry.refresh)
         self.editor.document().modificationChanged.connect(self.setWindowModified)
-        self.ways.currentIndexChanged.connect(self._parse)
-        self.line.textEdited.connect(self._line_typed)
-        self.line.returnPressed.connect(self.add_line)
-        self.line.pasted.connect(self._guarded(self.add_text))
-        self.table.pasted.connect(self._guarded(self.add_text))
-        self.table.selectionModel().currentRowChanged.connect(self._row_changed)
-        self.table_model.edited.connect(self._line_edited)
+        self.batch.ways.currentIndexChanged.connect(self._parse)
+        self.batch.looked.connect(self.look_at)
+        self.batch.counted.connect(self.summary.setText)
+        self.batch.changed.connect(self.registry.refresh)
         self.chart.pointed.connect(lambda span: self._span_changed())
         self.chart.picked.connect(lambda span: self._span_changed())
         self.trees.pane.pointed.connect(self.chart.point)
@@ -160,21 +123,21 @@ class ParseWindow(QMainWindow):
         trees = self.trees
         return [
             Action(
-                "edit.paste", "&Paste sentences", "&Edit", self.paste, ("Ctrl+Shift+V",),
+                "edit.paste", "&Paste sentences", "&Edit", self.batch.paste, ("Ctrl+Shift+V",),
                 tip="Add the lines of the clipboard",
             ),
             Action(
-                "edit.copy", "&Copy with verdicts", "&Edit", self.copy, ("Ctrl+Shift+C",),
-                enabled=lambda: self.table.selectionModel().hasSelection(),
+                "edit.copy", "&Copy with verdicts", "&Edit", self._copy, ("Ctrl+Shift+C",),
+                enabled=lambda: self.batch.has_selection,
                 tip="The sentences that are selected, as a table",
             ),
             Action(
-                "edit.remove", "&Remove selected sentences", "&Edit", self.remove, ("Del",),
+                "edit.remove", "&Remove selected sentences", "&Edit", self.batch.remove, ("Del",),
                 section=1, local=True,
-                enabled=lambda: self.table.selectionModel().hasSelection(),
+                enabled=lambda: self.batch.has_selection,
             ),
             Action(
-                "edit.clear", "Remove &all sentences", "&Edit", self.clear, section=1,
+                "edit.clear", "Remove &all sentences", "&Edit", self.batch.clear, section=1,
                 enabled=lambda: len(self.lines) > 0,
             ),
             Action(
@@ -191,8 +154,8 @@ class ParseWindow(QMainWindow):
                    ("Ctrl+-",), section=1),
             Action("view.fit", "&Fit chart and tree", "&View", self._fit, ("Ctrl+0",), section=1),
             Action(
-                "view.error", "Go to the &error", "&View", self._to_error, ("F8",), section=2,
-                enabled=lambda: self.editor.error is not None,
+                "view.error", "Go to the &error", "&View", self.grammar.go_to_error, ("F8",),
+                section=2, enabled=lambda: self.editor.error is not None,
             ),
             Action(
                 "help.palette", "&Command palette…", "&Help",
@@ -202,177 +165,35 @@ class ParseWindow(QMainWindow):
 
     def begin(self, launch: ParseLaunch, text: str, lines: Lines) -> None:
         """With what a command was given."""
-        self.ways.setCurrentIndex([way for _, way in _WAYS].index(launch.way))
+        self.batch.set_way(launch.way)
         if launch.grammar is not None:
             self.files.show(text, launch.grammar)
-        self.show_lines(lines, select=True)
+        self.batch.show_lines(lines, select=True)
 
-    # --- the grammar -----------------------------------------------------------
+    # --- grammar and sentences -------------------------------------------------
 
-    def show_grammar(self, text: str) -> None:
-        """In place of what is there, as it was read from a file."""
-        self.editor.setPlainText(text)
-        self.editor.document().setModified(False)
-        self._typing.stop()
-        self.read_grammar()
+    @property
+    def lines(self) -> Lines:
+        return self.batch.lines
 
-    def read_grammar(self) -> None:
-        text, backend = self.editor.toPlainText(), self.backend
-        if not text.strip():
-            self._reader.ask(None)
-            self._no_language()
-            return
-        self._reader.ask(lambda: [read(text, backend)])
-
-    def _no_language(self) -> None:
-        self.language = None
-        self.editor.show_error(None)
-        self._say_of_grammar("", False)
-        self._parse()
-
-    def _land_language(self, serial: int, found: object) -> None:
-        if serial != self._reader.serial:
-            return
-        if isinstance(found, Language):
-            self.language = found
-            self.editor.show_error(None)
-            empty = "The language is empty: no sentence will be accepted."
-            self._say_of_grammar(empty if found.is_empty else "", False)
-            grammar = found.grammar
+    def _language_changed(self) -> None:
+        language = self.batch.language = self.grammar.language
+        if language is None:
+            self.facts.setText("")
+        else:
+            grammar = language.grammar
             self.facts.setText(
                 f"{_many(len(grammar.nonterminals), 'nonterminal')}, "
                 f"{_many(len(grammar.productions), 'production')}"
             )
-            self._parse()
-        elif isinstance(found, GrammarError):
-            self.editor.show_error(found)
-            where = f"Line {found.line}, column {found.column}: " if found.line else ""
-            self._say_of_grammar(f"{where}{found.message}", True)
-        elif isinstance(found, Exception):
-            self.editor.show_error(None)
-            self._say_of_grammar(_message(found), True)
-        self.registry.refresh()
+        self._parse()
 
-    def _say_of_grammar(self, text: str, wrong: bool) -> None:
-        kept = "\nWhat is shown is of the last grammar without errors."
-        self.grammar_note.setText(text + (kept if wrong and self.language else ""))
-        self.grammar_note.setProperty("error", wrong)
-        self.grammar_note.style().unpolish(self.grammar_note)
-        self.grammar_note.style().polish(self.grammar_note)
-        self.grammar_note.setVisible(bool(text))
+    def _parse(self) -> None:
+        self.batch.judge_all()
+        self._look()
 
-    def _to_error(self) -> None:
-        if self.editor.error is not None:
-            self.editor.go_to(self.editor.error.line, self.editor.error.column)
-
-    @property
-    def way(self) -> Way:
-        chosen = self.ways.currentData()
-        if chosen is not None:
-            return "chars" if chosen == "chars" else "space"
-        return self.language.likely_tokens if self.language else "space"
-
-    # --- sentences -------------------------------------------------------------
-
-    def show_lines(self, lines: Lines, select: bool = False) -> None:
-        """In place of those that are there. select: look at the first."""
-        self.lines = lines
-        self.table_model.show_lines(lines)
-        if select and len(lines):
-            self.table.go_to(0)
-        self._judge_all()
-        self.registry.refresh()
-
-    def add_line(self) -> None:
-        text = self.line.text()
-        self._change(self.lines.plus(Lines.of(text + "\n")))
-        self.table.go_to(len(self.lines) - 1)
-        self.line.selectAll()
-
-    def add_text(self, text: str) -> None:
-        """Lines, as of the clipboard."""
-        if not text:
-            raise TextError("the clipboard has no text")
-        first = len(self.lines)
-        self._change(self.lines.plus(Lines.of(text)))
-        self.table.go_to(first)
-
-    def paste(self) -> None:
-        self.add_text(QGuiApplication.clipboard().text())
-
-    def copy(self) -> None:
-        rows, show = self.table.chosen()[:100_000].tolist(), self.table_model.text
-        cells = ("\t".join((show(row, 1), show(row, 2), show(row, 0))) for row in rows)
-        QGuiApplication.clipboard().setText("\n".join(cells))
-        self.note(f"Copied {len(rows):,} sentences")
-
-    def remove(self) -> None:
-        rows = self.table.chosen()
-        self._change(self.lines.without(rows))
-        if len(self.lines):
-            self.table.go_to(min(int(rows[0]), len(self.lines) - 1))
-
-    def clear(self) -> None:
-        self._change(Lines())
-
-    def _line_edited(self, row: int, text: str) -> None:
-        self._change(self.lines.replaced(row, text))
-        self.table.go_to(row)
-
-    def _change(self, lines: Lines) -> None:
-        self.show_lines(lines)
-        self.files.sentences_changed = True
-
-    def _row_changed(self, index: object) -> None:
-        row = self.table.currentIndex().row()
-        if 0 <= row < len(self.lines):
-            text = self.lines[row]
-            self.line.setText(text if len(text) <= _LONG else "")
-            self.line.setCursorPosition(0)
-            self.look_at(text)
-        self.registry.refresh()
-
-    def _line_typed(self, text: str) -> None:
-        self.table.selectionModel().clear()  # it is none of the list
-        self.look_at(text)
-
-    def _judge_all(self) -> None:
-        self._findings = None
-        if self.language is None or not len(self.lines):
-            self._judge.ask(None)
-            self.table_model.show_findings(None)
-            self._summarise(None)
-            return
-        findings = Findings(self.language, self.way, self.lines)
-        self._summarise(findings)
-        self._judge.ask(lambda: findings.judge(lambda: self._range))
-
-    def _land_findings(self, serial: int, found: object) -> None:
-        if serial != self._judge.serial:
-            return
-        if isinstance(found, Findings):
-            self._findings = found
-            if not self._showing.isActive():
-                self._showing.start()
-        elif isinstance(found, Exception):
-            self.report(found)
-
-    def _show_findings(self) -> None:
-        if self._findings is not None:
-            self._watch_rows()
-            self.table_model.show_findings(self._findings)
-            self._summarise(self._findings)
-
-    def _watch_rows(self) -> None:
-        self._range = self.table.in_view()
-
-    def _summarise(self, findings: Findings | None) -> None:
-        if findings is not None:
-            self.summary.setText(findings.summary())
-        else:
-            n = len(self.lines)
-            what = f"{_many(n, 'sentence')}, no grammar" if n else "no sentences"
-            self.summary.setText(what)
+    def _copy(self) -> None:
+        self.note(f"Copied {_many(self.batch.copy(), 'sentence')}")
 
     # --- one sentence ----------------------------------------------------------
 
@@ -380,12 +201,8 @@ class ParseWindow(QMainWindow):
         self.sentence = sentence
         self._look()
 
-    def _parse(self) -> None:
-        self._judge_all()
-        self._look()
-
     def _look(self) -> None:
-        language, way, sentence = self.language, self.way, self.sentence
+        language, way, sentence = self.grammar.language, self.batch.way, self.sentence
         if language is None or (not sentence and not len(self.lines)):
             self._watcher.ask(None)
             self._hint()
@@ -395,14 +212,12 @@ class ParseWindow(QMainWindow):
     def _hint(self) -> None:
         what = (
             "Type a sentence, or open some, to see its chart here"
-            if self.language
+            if self.grammar.language
             else "Type a grammar, open one, or take an example from the File menu"
         )
         self.verdict.setText("")
         self.chart.show_look(None, what)
         self.trees.show_look(None, "")
-        if self.language is None:
-            self.facts.setText("")
         self._span_changed()
 
     def _land_look(self, serial: int, found: object) -> None:
@@ -451,15 +266,6 @@ class ParseWindow(QMainWindow):
         self.banner.error(_message(error))
         self._place_banner()
 
-    def _guarded(self, act: Callable[[str], None]) -> Callable[[str], None]:
-        def run(text: str) -> None:
-            try:
-                act(text)
-            except Exception as error:
-                self.report(error)
-
-        return run
-
     def _place_banner(self) -> None:
         parent = self._middle
         self.banner.setFixedWidth(min(720, parent.width() - 40))
@@ -506,18 +312,14 @@ class ParseWindow(QMainWindow):
             event.ignore()
             return
         self._keep()
-        for thread in (self._reader, self._judge, self._watcher):
-            thread.close()
+        self._watcher.close()
         self.background.close()
-        self._forget()
-        event.accept()
-
-    def _forget(self) -> None:
-        """Let go of what is large: Qt may keep a window that is closed."""
-        self.language = self._findings = None
-        self.table_model.show_lines(Lines())
+        # Let go of what is large: Qt may keep a window that is closed.
+        self.grammar.close_down()
+        self.batch.close_down()
         self.chart.show_look(None)
         self.trees.show_look(None)
+        event.accept()
 
     def _agree(self) -> None:
         self._agreed = True

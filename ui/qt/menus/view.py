@@ -94,8 +94,15 @@ class ViewMenu(Menu):
                 checked=lambda: not window.toolbar.isHidden()),
             act("pane", "&Next pane", self._next_pane, "F6", section=5,
                 tip="Move the focus on from the canvas"),
+            act("parsing", "&Parsing window…", self._parsing, section=6,
+                tip="Grammars, sentences, their charts and trees"),
         ]  # fmt: skip
         return actions
+
+    def _parsing(self) -> None:
+        from ui.qt.parse_window import open_parse_window  # which loads ckyparse
+
+        open_parse_window(self.window)
 
     # --- where -----------------------------------------------------------------
 
