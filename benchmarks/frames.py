@@ -35,13 +35,13 @@ from lifesim.store.making import Making
 from lifesim.store.tilejob import TileJob
 from lifesim.store.tiling import tile_universe
 from lifesim.store.workers import Workers
-from ui.disk import DiskSession
-from ui.draw import draw
-from ui.live import Aim
-from ui.request import FrameRequest
+from ui.disk.session import DiskSession
+from ui.picture.draw import draw
+from ui.picture.live import Aim
+from ui.picture.request import FrameRequest
+from ui.picture.sources import MemorySource
+from ui.picture.viewport import NEAREST, Viewport
 from ui.session import Event
-from ui.sources import MemorySource
-from ui.viewport import NEAREST, Viewport
 
 ROOT = Path(__file__).parents[1]
 _SOUPS = 4  # files of the stand-in that hold life

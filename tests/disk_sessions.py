@@ -15,12 +15,12 @@ import pytest
 from lifesim.grid import BitGrid, Box
 from lifesim.store.make import from_grid, make_universe
 from lifesim.store.tiling import tile_universe
-from ui.disk import DiskSession
-from ui.draw import draw
-from ui.parts import Snapshot, Stripe
-from ui.request import FrameRequest
+from ui.disk.parts import Snapshot, Stripe
+from ui.disk.session import DiskSession
+from ui.picture.draw import draw
+from ui.picture.request import FrameRequest
+from ui.picture.viewport import Viewport
 from ui.session import Event
-from ui.viewport import Viewport
 
 Opening = Callable[..., DiskSession]
 

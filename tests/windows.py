@@ -21,7 +21,7 @@ from lifesim.patterns import Pattern
 from lifesim.rule import Rule
 from lifesim.topology import Topology
 from ui import opening
-from ui.memory import MemorySession
+from ui.cells.session import MemorySession
 from ui.qt.dialogs import New
 from ui.qt.menus.control import ControlMenu
 from ui.qt.window import Window

@@ -12,7 +12,7 @@ from lifesim.rule import LIFE, Rule
 from lifesim.start import place
 from lifesim.topology import Topology
 from ui import opening
-from ui.memory import MemorySession
+from ui.cells.session import MemorySession
 from ui.session import Session, SessionError
 
 

@@ -14,8 +14,8 @@ from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
 from lifesim.start import COPIES, Start, place, soup
 from lifesim.topology import Topology
-from ui.disk import DiskSession
-from ui.memory import MemorySession
+from ui.cells.session import MemorySession
+from ui.disk.session import DiskSession
 from ui.session import Session, SessionError
 
 SIDE = 4096  # cells, of a torus that nobody has asked to be otherwise

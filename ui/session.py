@@ -12,8 +12,8 @@ from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.topology import Topology
-from ui.request import FrameRequest
-from ui.sources import Source
+from ui.picture.request import FrameRequest
+from ui.picture.sources import Source
 
 
 class SessionError(LifesimError):

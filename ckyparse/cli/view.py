@@ -6,4 +6,4 @@ import importlib
 
 import click
 
-command: click.Command = importlib.import_module("ui.parse_cli").command
+command: click.Command = importlib.import_module("ui.parsing.cli").command

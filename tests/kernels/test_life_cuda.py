@@ -196,7 +196,9 @@ def test_widths(width: int, torus: bool) -> None:
             check_plan(CudaPlan(given_layout, 3, 4, 8), (width, height), torus)
 
 
-@pytest.mark.parametrize("order", ["reverse", "shuffled:1", "shuffled:2"])
+@pytest.mark.parametrize(
+    "order", ["reverse", "shuffled:1", pytest.param("shuffled:2", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
 def test_order_of_lanes_does_not_matter(order: str, torus: bool) -> None:
     for lanes, words, width in ((32, 4, 257), (8, 2, 1100), (16, 3, 400)):
@@ -249,7 +251,15 @@ def check_planned_chain(
 
 
 @pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
-@pytest.mark.parametrize(("lanes", "words"), [(8, 2), (8, 3), (16, 4), (32, 1)])
+@pytest.mark.parametrize(
+    ("lanes", "words"),
+    [
+        (8, 2),
+        pytest.param(8, 3, marks=pytest.mark.slow),
+        pytest.param(16, 4, marks=pytest.mark.slow),
+        (32, 1),
+    ],
+)
 def test_chains_of_a_plan(lanes: int, words: int, torus: bool) -> None:
     """Of several panels, aligned or not; short passes at the end."""
     for width in widths_of(lanes, words):
@@ -508,7 +518,11 @@ def test_choice_fills_a_large_gpu() -> None:
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
 @pytest.mark.parametrize(
     ("width", "torus", "rule"),
-    [(16384, True, LIFE), (16384, False, HIGH_LIFE), (16381, True, LIFE)],
+    [
+        (16384, True, LIFE),
+        pytest.param(16384, False, HIGH_LIFE, marks=pytest.mark.slow),
+        pytest.param(16381, True, LIFE, marks=pytest.mark.slow),
+    ],
     ids=str,
 )
 def test_nvcc_compiles(width: int, torus: bool, rule: tuple[int, int], tmp_path: Path) -> None:

@@ -684,7 +684,14 @@ def wait_for_generation(path: str, generation: int) -> None:
 
 
 @needs_extension
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGKILL,
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+    ],
+)
 def test_killed_again_and_again(lifesim, soup, number):
     """The same command in the end gives what an undisturbed run does."""
     steps = 600

@@ -49,10 +49,10 @@ from tests.windows import (
     write_glider,
     write_universe,
 )
-from ui.edits import Mode
-from ui.export import Look
+from ui.cells.edits import Mode
+from ui.film.export import Look
 from ui.model import Tool, View
-from ui.qt.export_dialogs import FilmOf, Picture
+from ui.qt.film.export_dialogs import FilmOf, Picture
 from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.palette import CommandPalette
@@ -139,7 +139,7 @@ def share_mp4(window: Window) -> None:
 
 def parsing_begun(window: Window, _: Any) -> bool:
     """And closed again."""
-    from ui.qt.parse_window import ParseWindow
+    from ui.qt.parsing.window import ParseWindow
 
     shown = [top for top in QApplication.topLevelWidgets() if isinstance(top, ParseWindow)]
     for top in shown:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lifesim.grid import BitGrid
 from lifesim.rule import LIFE, Rule
 from tests.strategies import grids, rules
-from ui.clipboard import parse, text_of
+from ui.cells.clipboard import parse, text_of
 from ui.session import SessionError
 
 GLIDER = BitGrid.from_cells(3, 3, [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)])

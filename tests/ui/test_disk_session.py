@@ -35,9 +35,9 @@ from tests.disk_sessions import (
     until,
     whole,
 )
-from ui import disk
-from ui.disk import DiskSession
-from ui.draw import draw
+from ui.disk import session as disk
+from ui.disk.session import DiskSession
+from ui.picture.draw import draw
 from ui.session import Event, SessionError
 
 
@@ -188,7 +188,7 @@ def test_stopped_twice_it_stops_at_once(
 ) -> None:
     session = opened(make(tmp_path / "u", soup(192, 160)))
     # A process that does not listen.
-    monkeypatch.setattr("ui.diskprocess.DiskProcess.send", lambda process, order: None)
+    monkeypatch.setattr("ui.disk.process.DiskProcess.send", lambda process, order: None)
     session.step(10)
     session.stop()
     session.stop()  # a key that was held down too long

@@ -17,8 +17,8 @@ from lifesim.store.make import from_grid, make_universe
 from lifesim.store.tiling import tile_universe
 from lifesim.store.universe import Universe
 from lifesim.stream.run import StreamedLife
-from ui import diskrun
-from ui.diskrun import _Orders, _Runner
+from ui.disk import run as diskrun
+from ui.disk.run import _Orders, _Runner
 
 
 @pytest.fixture

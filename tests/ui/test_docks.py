@@ -29,22 +29,22 @@ from lifesim.grid import Box
 from lifesim.rule import LIFE
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
-from ui.edits import Stroke
-from ui.export import CancelledError, Look, Progress
-from ui.memory import MemorySession
+from ui.cells.edits import Stroke
+from ui.cells.saving import Whole
+from ui.cells.session import MemorySession
+from ui.film.export import CancelledError, Look, Progress
+from ui.film.playback import Drawable, Playback
+from ui.film.recording import Recording
 from ui.model import View
-from ui.playback import Drawable, Playback
+from ui.picture.viewport import Viewport
 from ui.qt import menus, theme
-from ui.qt.export_dialogs import FilmDialog, FilmOf, Picture, PictureDialog, Shown
-from ui.qt.exporting import Exporting
+from ui.qt.film.export_dialogs import FilmDialog, FilmOf, Picture, PictureDialog, Shown
+from ui.qt.film.exporting import Exporting
+from ui.qt.film.plots_dock import PlotsDock
+from ui.qt.film.timeline_dock import TimelineDock
 from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.time import TimeMenu
-from ui.qt.plots_dock import PlotsDock
-from ui.qt.timeline_dock import TimelineDock
 from ui.qt.window import Window
-from ui.recording import Recording
-from ui.saving import Whole
-from ui.viewport import Viewport
 
 SIDE = 64
 LEFT = Qt.MouseButton.LeftButton

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from lifesim.grid import BitGrid, Box
 from lifesim.render import density_levels
-from ui.draw import draw
-from ui.pyramid import FIRST, Pyramid
-from ui.request import FrameRequest
-from ui.sources import MemorySource
-from ui.viewport import Viewport
+from ui.picture.draw import draw
+from ui.picture.pyramid import FIRST, Pyramid
+from ui.picture.request import FrameRequest
+from ui.picture.sources import MemorySource
+from ui.picture.viewport import Viewport
 
 GRIDS = st.tuples(
     st.integers(1, 300),

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from lifesim.grid import BitGrid, Box
 from lifesim.soup import SoupError, random_grid
 from tests.strategies import grids
-from ui import edits
-from ui.edits import Mode
+from ui.cells import edits
+from ui.cells.edits import Mode
 from ui.session import SessionError
 
 BOXES = st.builds(

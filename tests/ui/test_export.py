@@ -25,16 +25,16 @@ from lifesim.grid import BitGrid, Box
 from lifesim.rule import LIFE
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
-from ui import export, ffmpeg
-from ui.draw import draw
-from ui.export import CancelledError, Clip, ExportError, Look, Run
-from ui.ffmpeg import FfmpegError, Mp4Writer
-from ui.memory import MemorySession
-from ui.recording import Recording
-from ui.request import FrameRequest
-from ui.saving import Whole
-from ui.sources import MemorySource
-from ui.viewport import Viewport
+from ui.cells.saving import Whole
+from ui.cells.session import MemorySession
+from ui.film import export, ffmpeg
+from ui.film.export import CancelledError, Clip, ExportError, Look, Run
+from ui.film.ffmpeg import FfmpegError, Mp4Writer
+from ui.film.recording import Recording
+from ui.picture.draw import draw
+from ui.picture.request import FrameRequest
+from ui.picture.sources import MemorySource
+from ui.picture.viewport import Viewport
 
 SIDE = 100
 WHOLE = Box(0, 0, SIDE, SIDE)

@@ -20,9 +20,9 @@ from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
-from ui import edits
-from ui.history import HistoryError, Vault
-from ui.memory import MemorySession
+from ui.cells import edits
+from ui.cells.history import HistoryError, Vault
+from ui.cells.session import MemorySession
 from ui.session import SessionError
 
 BACKEND = "cpu" if cpu.levels() else "reference"

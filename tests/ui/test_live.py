@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifesim.grid import BitGrid, Box
-from ui.live import MOST_COUNTED, Aim, live_box, population
-from ui.request import clipped
-from ui.sources import Levels, MemorySource
-from ui.viewport import Viewport
+from ui.picture.live import MOST_COUNTED, Aim, live_box, population
+from ui.picture.request import clipped
+from ui.picture.sources import Levels, MemorySource
+from ui.picture.viewport import Viewport
 
 SIZES = st.integers(1, 1500)
 PLACES = st.lists(st.tuples(st.integers(0, 1499), st.integers(0, 1499)), max_size=6)

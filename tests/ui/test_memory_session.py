@@ -21,13 +21,13 @@ from lifesim.rule import LIFE, RuleError
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
 from tests.strategies import grids
-from ui import edits
-from ui.draw import draw
-from ui.machine import Machine, Setting
-from ui.memory import MemorySession
-from ui.request import FrameRequest
+from ui.cells import edits
+from ui.cells.machine import Machine, Setting
+from ui.cells.session import MemorySession
+from ui.picture.draw import draw
+from ui.picture.request import FrameRequest
+from ui.picture.viewport import Viewport
 from ui.session import Event, SessionError, Status
-from ui.viewport import Viewport
 
 BACKENDS = ["cpu", "reference"] if cpu.levels() else ["reference"]
 SIDE = 192
@@ -129,7 +129,7 @@ def test_pictures_of_a_run_are_of_one_generation(
 
 
 def _source(grid: BitGrid) -> object:
-    from ui.sources import MemorySource
+    from ui.picture.sources import MemorySource
 
     return MemorySource(grid)
 

@@ -15,7 +15,7 @@ from lifesim.rule import RuleError
 from lifesim.soup import SoupError, random_grid
 from lifesim.topology import Topology
 from ui import opening
-from ui.memory import MemorySession
+from ui.cells.session import MemorySession
 from ui.session import SessionError
 
 GLIDER = BitGrid.from_cells(3, 3, [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)])

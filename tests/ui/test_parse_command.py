@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from ckyparse.cli import group
-from ui import parse_cli
+from ui.parsing import cli as parse_cli
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,7 +50,8 @@ def test_it_is_found_by_name_only() -> None:
 def test_the_model_needs_no_qt() -> None:
     code = (
         "import sys; sys.modules['PySide6'] = None\n"
-        "import ui.parsing, ui.sentences, ui.parse_layout, ui.parse_files, ui.parse_launch\n"
-        "import ui.parse_cli"
+        "import ui.parsing.model, ui.parsing.sentences, ui.parsing.layout\n"
+        "import ui.parsing.files, ui.parsing.launch\n"
+        "import ui.parsing.cli"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -22,12 +22,14 @@ from PySide6.QtGui import QAction, QDropEvent, QGuiApplication, QKeySequence, QW
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
-from ui.parse_launch import ParseLaunch
-from ui.qt import parse_language, parse_window, theme
+from ui.parsing.launch import ParseLaunch
+from ui.parsing.sentences import Lines, examples
+from ui.qt import theme
 from ui.qt.dialogs import Answer
 from ui.qt.palette import CommandPalette
-from ui.qt.parse_window import ParseWindow, open_parse_window
-from ui.sentences import Lines, examples
+from ui.qt.parsing import language as parse_language
+from ui.qt.parsing import window as parse_window
+from ui.qt.parsing.window import ParseWindow, open_parse_window
 
 LEFT = Qt.MouseButton.LeftButton
 DYCK = "S -> S S | '(' S ')' | '(' ')'"
@@ -389,7 +391,7 @@ def table_row(win: ParseWindow, row: int) -> tuple[str, ...]:
 
 def test_too_many_sentences_are_refused(win: ParseWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     write(win, DYCK, "()")
-    monkeypatch.setattr("ui.sentences.MOST_LINES", 5)
+    monkeypatch.setattr("ui.parsing.sentences.MOST_LINES", 5)
     QGuiApplication.clipboard().setText("()\n" * 9)
     by_key(win, "edit.paste")
     assert "too many for a window" in win.banner.text
@@ -533,7 +535,7 @@ def test_long_sentences(win: ParseWindow, monkeypatch: pytest.MonkeyPatch) -> No
     for _ in range(20):
         chart.zoom(1)
         chart.grab()
-    monkeypatch.setattr("ui.parsing._STEPS", 1e6)
+    monkeypatch.setattr("ui.parsing.model._STEPS", 1e6)
     write(win, DYCK + " ", "()" * 500, "()")
     assert [row[1] for row in table(win)] == ["too long", "accepted"]
     assert win.verdict.text().startswith("Too long: 1,000 tokens")

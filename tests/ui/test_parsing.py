@@ -18,11 +18,22 @@ from nltk.tree import Tree
 
 from ckyparse.grammar import GrammarError
 from kernels.cky import cell, cells
-from ui import parsing, sentences
-from ui.parse_files import FileError, read_grammar, write
-from ui.parse_layout import Box, TreeLayout, Triangle, lay_out, shown
-from ui.parsing import Found, Language, Latest, Look, Way, exact_count, look, read, short_count
-from ui.sentences import (
+from ui.parsing import model as parsing
+from ui.parsing import sentences
+from ui.parsing.files import FileError, read_grammar, write
+from ui.parsing.layout import Box, TreeLayout, Triangle, lay_out, shown
+from ui.parsing.model import (
+    Found,
+    Language,
+    Latest,
+    Look,
+    Way,
+    exact_count,
+    look,
+    read,
+    short_count,
+)
+from ui.parsing.sentences import (
     ACCEPTED,
     BROKEN,
     REJECTED,

@@ -27,12 +27,12 @@ from lifesim.rule import LIFE, Rule
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
 from tests.strategies import grids
-from ui import reels
-from ui.edits import Stroke
-from ui.memory import MemorySession
-from ui.recorder import Recordable, Recorder
-from ui.recording import Recording, RecordingError, Shot, to_drop
-from ui.saving import Whole
+from ui.cells.edits import Stroke
+from ui.cells.saving import Whole
+from ui.cells.session import MemorySession
+from ui.film import reels
+from ui.film.recorder import Recordable, Recorder
+from ui.film.recording import Recording, RecordingError, Shot, to_drop
 from ui.session import Event, Status
 
 PATIENCE = 20.0
@@ -366,8 +366,8 @@ def test_what_a_killed_viewer_leaves_is_swept(
 ) -> None:
     code = (
         "import os\nfrom lifesim.grid import BitGrid\nfrom lifesim.rule import LIFE\n"
-        "from lifesim.topology import Topology\nfrom ui.recording import Recording\n"
-        "from ui.saving import Whole\nr = Recording()\n"
+        "from lifesim.topology import Topology\nfrom ui.film.recording import Recording\n"
+        "from ui.cells.saving import Whole\nr = Recording()\n"
         "r.add(Whole(BitGrid(9, 9), LIFE, Topology.TORUS, 0))\nos.kill(os.getpid(), 9)\n"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}

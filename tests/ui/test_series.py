@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lifesim.errors import LifesimError
-from ui.series import Point, Series
+from ui.film.series import Point, Series
 
 
 def point(generation: int) -> Point:

@@ -16,15 +16,15 @@ from lifesim.grid import BitGrid, Box
 from lifesim.store import read
 from lifesim.store.universe import Universe
 from tests.disk_sessions import WAIT, Ears, Held, Opening, make, sessions, sharp, soup, until, whole
-from ui import disk
-from ui.disk import DiskSession
-from ui.draw import draw
-from ui.parts import Parts, Snapshot
-from ui.request import FrameRequest
+from ui.disk import session as disk
+from ui.disk.parts import Parts, Snapshot
+from ui.disk.session import DiskSession
+from ui.disk.tiles import TileSource
+from ui.picture.draw import draw
+from ui.picture.request import FrameRequest
+from ui.picture.sources import MemorySource
+from ui.picture.viewport import Viewport
 from ui.session import Event
-from ui.sources import MemorySource
-from ui.tiles import TileSource
-from ui.viewport import Viewport
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_only_what_was_asked_for_last_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = Held(monkeypatch)
-    monkeypatch.setattr("ui.parts._FORGOTTEN", 0.05)
+    monkeypatch.setattr("ui.disk.parts._FORGOTTEN", 0.05)
     universe = Universe.open(make(tmp_path / "u", soup(256, 1024), (1, 16)))
     parts = Parts(Snapshot(universe), lambda: None, lambda error: None, lambda: None)
     source = TileSource(parts)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifesim.grid import Box
-from ui.viewport import FARTHEST, NEAREST, Viewport
+from ui.picture.viewport import FARTHEST, NEAREST, Viewport
 
 PLACES = st.integers(-(2**70), 2**70)
 SIZES = st.integers(1, 4000)

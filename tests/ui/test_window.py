@@ -36,14 +36,14 @@ from tests.windows import (
     until,
     viewport,
 )
-from ui.edits import Stroke
-from ui.memory import MemorySession
+from ui.cells.edits import Stroke
+from ui.cells.session import MemorySession
+from ui.picture.request import FrameRequest
+from ui.picture.sources import MemorySource
+from ui.picture.viewport import Viewport
 from ui.qt import theme
 from ui.qt.window import Window
 from ui.qt.worker import FrameWorker
-from ui.request import FrameRequest
-from ui.sources import MemorySource
-from ui.viewport import Viewport
 
 # --- the mouse -------------------------------------------------------------------
 

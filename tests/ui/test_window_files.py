@@ -36,8 +36,8 @@ from tests.windows import (
     until,
     write_glider,
 )
-from ui.edits import Mode, Stroke
-from ui.memory import MemorySession
+from ui.cells.edits import Mode, Stroke
+from ui.cells.session import MemorySession
 from ui.model import Tool
 from ui.qt.dialogs import Answer
 from ui.qt.window import Window

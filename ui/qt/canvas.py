@@ -26,9 +26,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lifesim.grid import Box
 from ui.model import View
+from ui.picture.request import Frame
+from ui.picture.viewport import MOST_PIXELS, Viewport
 from ui.qt.theme import colour_table, colours
-from ui.request import Frame
-from ui.viewport import MOST_PIXELS, Viewport
 
 _NOTCH = 120  # of a wheel
 _BOLD_EVERY = 10  # cells

@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor, QImage
 
 from lifesim.grid import BitGrid, Box
 from lifesim.render import density_levels
+from ui.picture.request import clipped
 from ui.qt.canvas import Canvas
-from ui.request import clipped
 
 _MOST_PIXELS = 1 << 22  # of a ghost; beyond, its outline must do
 

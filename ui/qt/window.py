@@ -32,8 +32,9 @@ from PySide6.QtWidgets import (
 from kernels.backend import Backend
 from lifesim.errors import LifesimError
 from lifesim.grid import Box
-from ui.live import Aim
 from ui.model import View
+from ui.picture.live import Aim
+from ui.picture.viewport import Viewport
 from ui.qt import remembered, theme
 from ui.qt.actions import Registry
 from ui.qt.background import Background
@@ -48,7 +49,6 @@ from ui.qt.pointer import Pointer
 from ui.qt.status import StatusLine
 from ui.qt.worker import FrameWorker
 from ui.session import Event, Session
-from ui.viewport import Viewport
 
 M = TypeVar("M", bound=Menu)
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Qt, Signal
 
 from lifesim.grid import Box
-from ui.draw import draw
-from ui.live import Aim, population
-from ui.playback import Drawable
-from ui.pyramid import FIRST
-from ui.request import Frame, FrameRequest, clipped
-from ui.sources import Source
-from ui.viewport import Viewport
+from ui.film.playback import Drawable
+from ui.picture.draw import draw
+from ui.picture.live import Aim, population
+from ui.picture.pyramid import FIRST
+from ui.picture.request import Frame, FrameRequest, clipped
+from ui.picture.sources import Source
+from ui.picture.viewport import Viewport
 
 
 @dataclass(frozen=True, slots=True)

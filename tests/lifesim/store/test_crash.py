@@ -41,6 +41,7 @@ SMALL = [
     Case(torus=True, compression="none"),
     Case(torus=False, compression="zstd", keep_previous=True),
 ]
+ONE_QUICKLY = [SMALL[0], pytest.param(SMALL[1], marks=pytest.mark.slow)]
 CASES = [
     Case(torus=torus, compression=compression, keep_previous=keep, pyramid=pyramid)
     for torus in (True, False)
@@ -158,7 +159,7 @@ def killed_at_steps(case: Case, folder: Path, stride: int) -> int:
     return scene.count
 
 
-@pytest.mark.parametrize("case", SMALL, ids=name_of)
+@pytest.mark.parametrize("case", ONE_QUICKLY, ids=name_of)
 def test_killed_at_steps(case: Case, tmp_path: Path) -> None:
     assert killed_at_steps(case, tmp_path, 5) > 20
 
@@ -184,7 +185,7 @@ def test_killed_again_and_again(case: Case, tmp_path: Path) -> None:
 
 
 @by_steps(6)
-@pytest.mark.parametrize("case", SMALL, ids=name_of)
+@pytest.mark.parametrize("case", ONE_QUICKLY, ids=name_of)
 def test_killed_while_it_is_made(case: Case, stride: int, tmp_path: Path) -> None:
     path, trail = tmp_path / "universe", case.trail()
     with Faults().active() as faults:
@@ -323,7 +324,7 @@ def refused_at_steps(case: Case, folder: Path, stride: int) -> None:
         assert refused(scene, step, error, lasting=lasting), f"{log[step - 1]} {step}"
 
 
-@pytest.mark.parametrize("case", SMALL, ids=name_of)
+@pytest.mark.parametrize("case", ONE_QUICKLY, ids=name_of)
 def test_refused_at_steps(case: Case, tmp_path: Path) -> None:
     refused_at_steps(case, tmp_path, 7)
 
@@ -359,7 +360,7 @@ def test_refused_where_phases_are_chosen(tmp_path: Path) -> None:
 
 
 @by_steps(4)
-@pytest.mark.parametrize("case", SMALL, ids=name_of)
+@pytest.mark.parametrize("case", ONE_QUICKLY, ids=name_of)
 def test_refused_while_it_is_made(case: Case, stride: int, tmp_path: Path) -> None:
     path = tmp_path / "universe"
     with Faults(names=EFFECTS).active() as faults:

@@ -348,7 +348,9 @@ def test_emulated_device_of_little_memory() -> None:
         Case(321, 37, (1, 37), generations=64, steps=(70,), pyramid=True),
         Case(321, 77, (6, 1), generations=65, steps=(130,), pyramid=True),
         Case(1000, 600, (4, 6), generations=33, steps=(100,), compression="zstd", pyramid=True),
-        Case(1000, 600, (3, 2), generations=1000, steps=(1001,)),
+        pytest.param(
+            Case(1000, 600, (3, 2), generations=1000, steps=(1001,)), marks=pytest.mark.slow
+        ),
         Case(1000, 600, (3, 2), steps=(3000,), rule="B36/S23"),
         Case(700, 90, (11, 5), generations=1, steps=(3,), rule="B0/S8"),
         Case(512, 512, (8, 8), generations=10, steps=(20,), rule="B0123478/S34678"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ui.memory import MemorySession
+from ui.cells.session import MemorySession
 from ui.qt import theme
 from ui.qt.actions import Action
 from ui.qt.icons import icon

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QGuiApplication
 
 from lifesim.grid import BitGrid, Box, GridError
-from ui import clipboard
-from ui.edits import (
+from ui.cells import clipboard
+from ui.cells.edits import (
     Clear,
     Cut,
     Edit,
@@ -27,7 +27,7 @@ from ui.edits import (
     rotated,
     rotation,
 )
-from ui.memory import MemorySession
+from ui.cells.session import MemorySession
 from ui.model import Tool
 from ui.qt.actions import Action
 from ui.qt.canvas import Tool as CanvasTool

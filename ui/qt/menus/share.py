@@ -6,15 +6,15 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ui import export
-from ui.export import Clip, Film, Progress, Run
+from ui.film import export
+from ui.film.export import Clip, Film, Progress, Run
+from ui.film.recorder import Recordable
+from ui.film.recording import Recording
 from ui.qt.actions import Action
-from ui.qt.export_dialogs import FilmDialog, FilmOf, Picture, PictureDialog, Shown
-from ui.qt.exporting import Exporting
+from ui.qt.film.export_dialogs import FilmDialog, FilmOf, Picture, PictureDialog, Shown
+from ui.qt.film.exporting import Exporting
 from ui.qt.menus.base import Menu
 from ui.qt.menus.time import TimeMenu
-from ui.recorder import Recordable
-from ui.recording import Recording
 
 if TYPE_CHECKING:
     from ui.qt.window import Window

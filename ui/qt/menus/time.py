@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QFileDialog
 
-from ui.playback import Drawable
+from ui.film.playback import Drawable
 from ui.qt.actions import Action
+from ui.qt.film.plots_dock import PlotsDock
+from ui.qt.film.timeline_dock import TimelineDock
 from ui.qt.menus.base import Menu
-from ui.qt.plots_dock import PlotsDock
-from ui.qt.timeline_dock import TimelineDock
 
 if TYPE_CHECKING:
     from ui.qt.window import Window

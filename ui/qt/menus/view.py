@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from lifesim.grid import Box
 from lifesim.render import PALETTES
-from ui.live import Aim
+from ui.picture.live import Aim
 from ui.qt import theme
 from ui.qt.actions import Action
 from ui.qt.menus.base import Menu
@@ -100,7 +100,7 @@ class ViewMenu(Menu):
         return actions
 
     def _parsing(self) -> None:
-        from ui.qt.parse_window import open_parse_window  # which loads ckyparse
+        from ui.qt.parsing.window import open_parse_window  # which loads ckyparse
 
         open_parse_window(self.window)
 

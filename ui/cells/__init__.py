@@ -1,0 +1,1 @@
+"""Universes in memory: run by a thread, edited, undone, saved."""

@@ -1,0 +1,312 @@
+"""What can be done to the cells of a region: pure functions, and values that say which.
+
+An edit is a value: box() says which cells of a universe it may change, apply() what those
+become. What would lie outside of the universe is left out.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from lifesim.grid import BitGrid, Box
+from lifesim.soup import Soup
+from ui.picture.request import clipped
+from ui.session import SessionError
+
+_ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+
+
+class Edit(ABC):
+    """title: what it does, for a menu: "undo drawing"."""
+
+    title: ClassVar[str]
+
+    @abstractmethod
+    def box(self, width: int, height: int) -> Box | None:
+        """The cells of a universe of this size that may change; None if there are none."""
+
+    @abstractmethod
+    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        """cells: those in box(). Returns new ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke(Edit):
+    """Cells on lines through points are set to live, or to dead.
+
+    number: those of one number that follow one another are undone at once; 0 is none.
+    """
+
+    title: ClassVar[str] = "drawing"
+    points: tuple[tuple[int, int], ...]
+    alive: bool = True
+    number: int = 0
+
+    def box(self, width: int, height: int) -> Box | None:
+        if not self.points:
+            return None
+        left, top = (min(point[axis] for point in self.points) for axis in (0, 1))
+        right, bottom = (max(point[axis] for point in self.points) for axis in (0, 1))
+        return clipped(Box(left, top, right - left + 1, bottom - top + 1), width, height)
+
+    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        cells = cells.copy()
+        for x, y in self._cells(box):
+            cells[x - box.x, y - box.y] = self.alive
+        return cells
+
+    def _cells(self, box: Box) -> Iterator[tuple[int, int]]:
+        first = self.points[0]
+        for last in self.points[1:] or self.points:
+            yield from line(first, last, box)
+            first = last
+
+
+@dataclass(frozen=True, slots=True)
+class _OfBox(Edit):
+    """On the cells of a selection."""
+
+    selection: Box
+
+    def box(self, width: int, height: int) -> Box | None:
+        return clipped(self.selection, width, height)
+
+
+class Clear(_OfBox):
+    title = "clearing"
+
+    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        return BitGrid(box.width, box.height)
+
+
+class Cut(Clear):
+    title = "cutting"
+
+
+class Invert(_OfBox):
+    title = "inverting"
+
+    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        return inverted(cells)
+
+
+class FlipAcross(_OfBox):
+    """Left becomes right."""
+
+    title = "flipping"
+
+    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        return flipped_across(cells)
+
+
+class FlipDown(_OfBox):
+    """The top becomes the bottom."""
+
+    title = "flipping"
+
+    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        return flipped_down(cells)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomFill(_OfBox):
+    """Each cell lives with probability density. Raises SoupError for a density outside 0 to 1
+    or a seed outside 0 to 2^64 - 1."""
+
+    title: ClassVar[str] = "random fill"
+    density: Fraction | float
+    seed: int
+
+    def __post_init__(self) -> None:
+        Soup(self.density, self.seed)
+
+    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        filled = BitGrid(box.width, box.height)
+        Soup(self.density, self.seed).fill_grid(filled)
+        return filled
+
+
+@dataclass(frozen=True, slots=True)
+class Rotate(Edit):
+    """A quarter turn of the cells in old, which then are in new; where they were, cells die.
+    Made by rotation()."""
+
+    title: ClassVar[str] = "rotating"
+    old: Box
+    new: Box
+    clockwise: bool
+
+    def box(self, width: int, height: int) -> Box | None:
+        left, top = min(self.old.x, self.new.x), min(self.old.y, self.new.y)
+        right = max(self.old.x + self.old.width, self.new.x + self.new.width)
+        bottom = max(self.old.y + self.old.height, self.new.y + self.new.height)
+        return Box(left, top, right - left, bottom - top)
+
+    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        old, new = (b._replace(x=b.x - box.x, y=b.y - box.y) for b in (self.old, self.new))
+        turned = rotated(cells.crop(old), clockwise=self.clockwise)
+        cells = cells.copy()
+        clear(cells, old)
+        overwrite(cells, turned, new.x, new.y)
+        return cells
+
+
+class Mode(StrEnum):
+    """What a paste does where there are cells."""
+
+    OR = "or"
+    COPY = "copy"
+    XOR = "xor"
+
+
+@dataclass(frozen=True, slots=True)
+class Paste(Edit):
+    """Cells with their top-left one at x, y. What leaves the universe is left out."""
+
+    title: ClassVar[str] = "pasting"
+    cells: BitGrid
+    x: int
+    y: int
+    mode: Mode = Mode.OR
+
+    def box(self, width: int, height: int) -> Box | None:
+        return clipped(Box(self.x, self.y, self.cells.width, self.cells.height), width, height)
+
+    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        new = self.cells.crop(box._replace(x=box.x - self.x, y=box.y - self.y))
+        if self.mode is Mode.OR:
+            new.words |= cells.words
+        elif self.mode is Mode.XOR:
+            new.words ^= cells.words
+        return new
+
+
+def rotation(selection: Box, clockwise: bool, width: int, height: int) -> Rotate:
+    """A quarter turn about the middle of a selection in a universe, moved to lie within it.
+
+    Raises SessionError where the turned selection is larger than the universe, and where
+    nothing is selected of it.
+    """
+    old = clipped(selection, width, height)
+    if old is None:
+        raise SessionError("the selection is outside of the universe")
+    if old.height > width or old.width > height:
+        raise SessionError(
+            f"{old.width}x{old.height} cells, turned, do not fit the {width}x{height} universe"
+        )
+    x = old.x + (old.width - old.height) // 2
+    y = old.y + (old.height - old.width) // 2
+    x, y = min(max(x, 0), width - old.height), min(max(y, 0), height - old.width)
+    return Rotate(old, Box(x, y, old.height, old.width), clockwise)
+
+
+# --- cells ---------------------------------------------------------------------
+
+
+def line(
+    first: tuple[int, int], last: tuple[int, int], within: Box | None = None
+) -> Iterator[tuple[int, int]]:
+    """The cells of a line, each with a side or a corner in common with the next; both ends
+    are in it. within: others are left out, however many there are."""
+    lengths = last[0] - first[0], last[1] - first[1]
+    steps = max(abs(length) for length in lengths)
+    begin, end = 0, steps
+    if within:
+        for start, length, low, size in zip(first, lengths, within[:2], within[2:], strict=True):
+            if length:
+                # More on either side, for what is rounded.
+                ends = sorted((edge - start) * steps // length for edge in (low, low + size))
+                spare = steps // abs(length) + 1
+                begin, end = max(begin, ends[0] - spare), min(end, ends[1] + spare)
+    for step in range(begin, end + 1):
+        x, y = (
+            start + _share(length, step, steps)
+            for start, length in zip(first, lengths, strict=True)
+        )
+        if within is None or (
+            0 <= x - within.x < within.width and 0 <= y - within.y < within.height
+        ):
+            yield x, y
+
+
+def _share(length: int, step: int, steps: int) -> int:
+    """length * step / steps, a half rounded away from the start, the same way both ways."""
+    size = (2 * abs(length) * step + steps) // (2 * steps) if steps else 0
+    return size if length >= 0 else -size
+
+
+def inverted(cells: BitGrid) -> BitGrid:
+    words = ~cells.words
+    if cells.width % 64:
+        words[:, -1] &= np.uint64((1 << cells.width % 64) - 1)
+    return BitGrid(cells.width, cells.height, words)
+
+
+def flipped_down(cells: BitGrid) -> BitGrid:
+    return BitGrid(cells.width, cells.height, cells.words[::-1].copy())
+
+
+def flipped_across(cells: BitGrid) -> BitGrid:
+    reversed_bytes = np.ascontiguousarray(cells.words).view(np.uint8)[:, ::-1]
+    words = _MIRRORED[reversed_bytes].view(np.uint64)
+    # What was padding at the end is now at the front.
+    wide = BitGrid(64 * words.shape[1], cells.height, words)
+    return wide.crop(Box(-cells.width % 64, 0, cells.width, cells.height))
+
+
+_MIRRORED = np.packbits(
+    np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1), axis=1, bitorder="little"
+)[:, 0]
+
+
+def rotated(cells: BitGrid, *, clockwise: bool) -> BitGrid:
+    """By a quarter turn; a height x width grid."""
+    result = BitGrid(cells.height, cells.width)
+    target = result.words.view(np.uint8)
+    for w in range(cells.words.shape[1]):
+        column = np.ascontiguousarray(cells.words[:, w : w + 1]).view(np.uint8)
+        bits = np.unpackbits(column, axis=1, bitorder="little")[:, : cells.width - 64 * w].T
+        rows = np.packbits(bits[:, ::-1] if clockwise else bits, axis=1, bitorder="little")
+        first, end = 64 * w, 64 * w + len(rows)
+        if clockwise:
+            target[first:end, : rows.shape[1]] = rows
+        else:
+            target[cells.width - end : cells.width - first, : rows.shape[1]] = rows[::-1]
+    return result
+
+
+def clear(grid: BitGrid, box: Box) -> None:
+    """Kill the cells of a region within grid."""
+    first, last = box.x >> 6, (box.x + box.width - 1) >> 6
+    head = _ALL << np.uint64(box.x & 63)
+    tail = _ALL >> np.uint64(63 - (box.x + box.width - 1 & 63))
+    rows = grid.words[box.y : box.y + box.height]
+    if first == last:
+        rows[:, first] &= ~(head & tail)
+        return
+    rows[:, first] &= ~head
+    rows[:, first + 1 : last] = 0
+    rows[:, last] &= ~tail
+
+
+def overwrite(grid: BitGrid, part: BitGrid, x: int, y: int) -> None:
+    """Replace the cells of grid from x, y on; part does not leave it."""
+    clear(grid, Box(x, y, part.width, part.height))
+    grid.paste(part, x, y)
+
+
+def resized(cells: BitGrid, width: int, height: int) -> BitGrid:
+    """Cells in a universe of another size, with the same middle; what leaves it is lost."""
+    left, top = (width - cells.width) // 2, (height - cells.height) // 2
+    kept = clipped(Box(-left, -top, width, height), cells.width, cells.height)
+    result = BitGrid(width, height)
+    if kept:
+        result.paste(cells.crop(kept), kept.x + left, kept.y + top)
+    return result

@@ -1,0 +1,254 @@
+"""A universe in a backend's memory that one thread moves on while others look at it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels.backend import Backend, Words
+from kernels.cpu import CpuArena, CpuLife
+from lifesim.grid import BitGrid, Box, GridError, check_size
+from lifesim.rule import Rule
+from lifesim.topology import Topology
+from ui.cells.edits import overwrite
+
+SLICE = 0.02  # seconds between two looks at what is asked, where passes are that short
+_LATELY = 1.0  # seconds that rates are taken over, at least half of it
+_FREE = 1.6  # times as long as the shortest pass may one take that makes more generations
+_OVERLAPPED = 2.5  # times as long may those be that nobody waits for who looks
+_LONGEST = 1 << 30
+_BAND = 1 << 23  # bytes of rows that are copied at once
+_REFERENCE_COPIES = 48  # a byte a cell, in six arrays
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a universe is beside its cells."""
+
+    width: int
+    height: int
+    rule: Rule
+    topology: Topology
+
+    @property
+    def box(self) -> Box:
+        return Box(0, 0, self.width, self.height)
+
+    def holds(self, box: Box) -> bool:
+        """Whether box lies within the universe."""
+        inside = min(box.x, box.y) >= 0 and min(box.width, box.height) > 0
+        return inside and box.x + box.width <= self.width and box.y + box.height <= self.height
+
+
+class Gate:
+    """Readers at once, or a writer alone. A writer lets those read first who wait."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._reading = self._waiting = 0
+        self._writing = False
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with self._changed:
+            self._waiting += 1
+            while self._writing:
+                self._changed.wait()
+            self._waiting -= 1
+            self._reading += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._reading -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self._changed:
+            while self._reading or self._waiting:
+                self._changed.wait()
+            self._writing = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._writing = False
+                self._changed.notify_all()
+
+    def pass_by(self) -> None:
+        """Wait until nobody reads."""
+        with self._changed:
+            while self._reading:
+                self._changed.wait()
+
+
+class ClosedError(Exception):
+    """Another machine has taken the place of this one."""
+
+
+class Machine:
+    """One thread changes it: advance(), write(). Any may read(), also meanwhile.
+
+    A pass of the CPU reads one array and writes another, so that what is there can be read
+    while it is under way; only before the next pass it waits for those who still read. Other
+    backends are read between their steps.
+
+    seconds: spent on steps lately, and updates: of cells made in them.
+    """
+
+    def __init__(self, backend: Backend, setting: Setting, words: Words, generation: int) -> None:
+        """Takes a copy of words. Raises GridError and MemoryError for too large a universe, and
+        what else a backend raises."""
+        check_size(setting.width, setting.height, 2)
+        if backend.name == "reference":
+            check_size(setting.width, setting.height, _REFERENCE_COPIES)
+        self.setting, self.backend = setting, backend
+        torus = setting.topology is Topology.TORUS
+        shape = setting.width, setting.height, torus
+        rule = setting.rule
+        self._arena = backend.life_arena([shape], 1, birth=rule.birth, survival=rule.survival)
+        self._universe = self._arena.open(0, setting.width, setting.height, torus=torus)
+        self._universe.put(0, words)
+        self._first = generation
+        self._gate = Gate()
+        self._closed = False
+        self._span = 1  # generations of a step
+        self._each = 0.0  # seconds for a generation, of the last step
+        self._seen, self._one = 0, 0.0  # steps of one generation, and how long the shortest took
+        self.seconds, self.updates = 0.0, 0.0
+
+    @property
+    def generation(self) -> int:
+        return self._first + self._universe.generation
+
+    # --- stepping --------------------------------------------------------------
+
+    def advance(self, at_most: int, seconds: float = SLICE) -> int:
+        """Move on by 1 to at_most generations, for about so long, or one pass. Returns how many."""
+        universe, before = self._universe, self._universe.generation
+        span = min(self._span, at_most)
+        if span > universe.stride:
+            span -= span % universe.stride
+        alone = True
+        if isinstance(universe, CpuLife) and self._each * span >= seconds / 4:
+            # One pass only: a second one overwrites what may still be read.
+            alone, span = False, universe.plan(span).steps
+        if alone:
+            with self._gate.writing():
+                began = time.perf_counter()
+                universe.step(span)
+        else:
+            self._gate.pass_by()
+            began = time.perf_counter()
+            universe.step(span)
+        took = time.perf_counter() - began
+        self._each = took / span
+        if at_most >= self._span:  # else it was a rest
+            self._learn(span, took, seconds)
+        self.updates += span * universe.width * universe.height
+        self.seconds += took
+        if self.seconds > _LATELY:
+            self.seconds, self.updates = self.seconds / 2, self.updates / 2
+        return universe.generation - before
+
+    @property
+    def span(self) -> int:
+        """Generations that take about the time of a step."""
+        return self._span
+
+    def _learn(self, span: int, took: float, wanted: float) -> None:
+        """Choose how many generations come next, by how long these have taken."""
+        if span == 1:
+            self._seen += 1
+            if self._seen == 1:
+                return  # it has taken its memory, too
+            self._one = took if self._seen == 2 else min(took, self._one)
+        if isinstance(self._universe, CpuLife) and self._one >= wanted / 4:
+            wanted *= _OVERLAPPED
+        # The time of a pass over much memory hardly depends on its generations.
+        limit = max(wanted, _FREE * self._one)
+        more = max(took / 8, (took - self._one) / max(1, span - 1) * span)
+        if took + more <= limit:
+            self._span = min(2 * span, _LONGEST)
+        elif took > 1.5 * limit:
+            self._span = max(1, span // 2)
+
+    # --- reading and writing ---------------------------------------------------
+
+    def read(self, box: Box) -> tuple[BitGrid, int]:
+        """The cells in box, and their generation. Raises GridError and ClosedError."""
+        if not self.setting.holds(box):
+            raise GridError(
+                f"region {box.width}x{box.height} at ({box.x}, {box.y}) leaves the "
+                f"{self.setting.width}x{self.setting.height} universe"
+            )
+        with self._gate.reading():
+            while True:
+                if self._closed:
+                    raise ClosedError
+                generation = self.generation
+                grid = self._copy(box)
+                # A pass that ended meanwhile is the last one until this is left.
+                if generation == self.generation:
+                    return grid, generation
+
+    def _copy(self, box: Box) -> BitGrid:
+        width, height = self.setting.width, self.setting.height
+        first, end = box.x >> 6, -(-(box.x + box.width) // 64)
+        words_only = box.x % 64 == 0 and (box.width % 64 == 0 or box.x + box.width == width)
+        if isinstance(self._arena, CpuArena):
+            rows = self._arena.rows(0, width, 0, height)
+            if words_only:
+                words = rows[box.y : box.y + box.height, first:end].copy()
+                return BitGrid(box.width, box.height, words)
+            return BitGrid(width, height, rows).crop(box)
+        grid = BitGrid(box.width, box.height)
+        for y, rows in self._bands(box.y, box.height):
+            target = grid.words[y - box.y : y - box.y + len(rows)]
+            if words_only:
+                target[:] = rows[:, first:end]
+            else:
+                band = BitGrid(width, len(rows), rows)
+                target[:] = band.crop(Box(box.x, 0, box.width, len(rows))).words
+        return grid
+
+    def _bands(self, y: int, height: int) -> Iterator[tuple[int, Words]]:
+        count = -(-self.setting.width // 64)
+        step = max(1, _BAND // (8 * count))
+        for top in range(y, y + height, step):
+            rows = np.empty((min(step, y + height - top), count), np.uint64)
+            self._universe.get(top, rows)
+            yield top, rows
+
+    def whole(self) -> BitGrid | None:
+        """All cells as they lie in memory, where they do; only for the thread that changes it."""
+        if not isinstance(self._arena, CpuArena):
+            return None
+        words = self._arena.rows(0, self.setting.width, 0, self.setting.height)
+        return BitGrid(self.setting.width, self.setting.height, words)
+
+    def write(self, cells: BitGrid, x: int, y: int, generation: int | None = None) -> None:
+        """Replace the cells from x, y on, and the generation."""
+        with self._gate.writing():
+            if generation is not None:
+                self._first = generation - self._universe.generation
+            if (x, cells.width) == (0, self.setting.width):
+                self._universe.put(y, np.ascontiguousarray(cells.words))
+                return
+            for top, rows in self._bands(y, cells.height):
+                band = BitGrid(self.setting.width, len(rows), rows)
+                part = BitGrid(cells.width, len(rows), cells.words[top - y : top - y + len(rows)])
+                overwrite(band, part, x, 0)
+                self._universe.put(top, band.words)
+
+    def close(self) -> None:
+        """Give the memory back. Whoever reads later gets ClosedError."""
+        with self._gate.writing():
+            self._closed = True
+            self._arena.close()

@@ -1,0 +1,1 @@
+"""Universes on disk: seen while they are read, run by a process."""

@@ -1,0 +1,142 @@
+"""The process that moves a universe on disk on, so that neither its work nor its end is felt
+by whoever shows it. To be killed at any moment is safe, as it is for `lifesim run`.
+
+Started as `python -m ui.disk.run DIRECTORY BACKEND`. Reads lines of JSON: first what to do,
+{"to": GENERATION}, {"by": GENERATIONS} or {"on": [GENERATIONS, RATE]}, later {"on": ...} with
+another speed and {"stop": true}; the end of its input stops it too. Writes lines of JSON:
+{"where": TEXT}, {"share": DONE or null, "rate": CELL_UPDATES} and {"error": TEXT}.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from typing import Any, TextIO
+
+from kernels.backend import BackendUnavailableError
+from kernels.choose import pick
+from lifesim.engine import Progress
+from lifesim.errors import LifesimError
+from lifesim.store.universe import Universe
+from lifesim.stream.run import StreamedLife
+
+_LONG = 1.0  # seconds between two pictures from which on more generations lie between them
+_MOST = 1 << 20
+_NEWS = 0.1  # seconds between two lines
+
+
+class _Orders:
+    """What has been asked for, read by a thread of its own."""
+
+    def __init__(self, source: TextIO) -> None:
+        self._source = source
+        self.stopped = threading.Event()
+        first = source.readline()
+        self.first: dict[str, Any] = json.loads(first) if first else {"stop": True}
+        self.speed: tuple[int, float | None] = (1, None)
+        self._take(self.first)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _take(self, order: dict[str, Any]) -> None:
+        if "on" in order:
+            generations, rate = order["on"]
+            self.speed = generations, rate
+        elif "stop" in order:
+            self.stopped.set()
+
+    def _read(self) -> None:
+        for line in self._source:
+            self._take(json.loads(line))
+        self.stopped.set()
+
+
+class _Runner:
+    def __init__(self, life: StreamedLife, orders: _Orders) -> None:
+        self._life, self._orders = life, orders
+        self._said = 0.0
+        self._shows = True  # whether to say how much is done
+
+    def to(self, generation: int) -> None:
+        """As far as that; or, where a phase that was broken off ends later, to its end."""
+        universe = self._life.universe
+        if universe.phase:
+            generation = max(generation, universe.phase.stop)
+        if generation > universe.generation:
+            universe.set_run((universe.generation, generation))
+        self._life.resume(progress=self._tell)
+
+    def on(self) -> None:
+        """To the end of the run that was broken off; where there is none, until stopped."""
+        universe = self._life.universe
+        if universe.manifest.run:
+            self._life.resume(progress=self._tell)
+            return
+        if universe.phase:
+            self._life.resume(progress=self._tell)
+        speed = self._orders.speed
+        generations, self._shows = speed[0], False
+        try:
+            while True:
+                began, phases = time.monotonic(), len(self._life.tallies)
+                self.to(universe.generation + generations)
+                took = time.monotonic() - began
+                if self._orders.speed != speed:
+                    speed = self._orders.speed
+                    generations = speed[0]
+                elif took > _LONG and len(self._life.tallies) == phases + 1:
+                    # A long phase costs little more than a short one.
+                    generations = min(2 * generations, max(_MOST, speed[0]))
+                self._shows = took > _LONG
+                if not self._shows:
+                    self._tell(None)
+                wait = began + 1 / speed[1] - time.monotonic() if speed[1] else 0.0
+                if self._orders.stopped.wait(max(wait, 0.0)):
+                    raise KeyboardInterrupt
+        finally:
+            # Nobody asked for an end: there is none to be reached by a later run.
+            universe.set_run(None)
+
+    def _tell(self, now: Progress | None) -> None:
+        if self._orders.stopped.is_set():
+            raise KeyboardInterrupt
+        if time.monotonic() < self._said + _NEWS:
+            return
+        self._said = time.monotonic()
+        share = now.done / now.total if now and self._shows and now.total else None
+        say(share=share, rate=self._life.rate)
+
+
+def say(**facts: Any) -> None:
+    print(json.dumps(facts), flush=True)
+
+
+def main(path: str, backend: str) -> int:
+    orders = _Orders(sys.stdin)
+    try:
+        with Universe.open(path, writing=True) as universe:
+            runner = pick(backend)
+            say(where=runner.describe())
+            life = StreamedLife(universe, [runner])
+            run = _Runner(life, orders)
+            try:
+                if "to" in orders.first:
+                    run.to(orders.first["to"])
+                elif "by" in orders.first:
+                    run.to(universe.generation + orders.first["by"])
+                elif "on" in orders.first:
+                    run.on()
+            finally:
+                say(share=None, rate=life.rate)
+    except KeyboardInterrupt:
+        return 0
+    except (LifesimError, BackendUnavailableError, MemoryError) as error:
+        text = str(error) or "there is not enough memory for the run"
+        say(error=" ".join(text.split()))
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))

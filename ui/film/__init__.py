@@ -1,0 +1,1 @@
+"""Runs that are recorded, counted and written as pictures and films."""

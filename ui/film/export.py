@@ -1,0 +1,283 @@
+"""Pictures and films of a universe, as files: PNG, GIF, MP4.
+
+A film is made of a copy, or of what was recorded: the universe in the window stays where it is.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernels.backend import Backend, BackendUnavailableError
+from lifesim import gif, render
+from lifesim.engine import Life
+from lifesim.errors import LifesimError
+from lifesim.grid import BitGrid, Box
+from lifesim.render import Levels
+from ui.cells.saving import Whole
+from ui.film.ffmpeg import Mp4Writer
+from ui.film.recording import Recording, Shot
+from ui.picture.draw import draw
+from ui.picture.request import Frame, FrameRequest, clipped
+from ui.picture.sources import Source
+from ui.picture.viewport import MOST_PIXELS, Viewport
+
+MOST_RATE = 50  # pictures a second of a GIF: many programs show faster ones slowly
+MOST_MP4_RATE = 240
+MOST_FRAMES = 1_000_000
+_TRIES = 3
+_BAND = 1 << 20  # pixels that are asked for at once
+_PATIENCE = 30.0  # seconds that nothing may be read in
+
+
+class ExportError(LifesimError):
+    """What cannot be made a picture or a film of."""
+
+
+class CancelledError(Exception):
+    """Somebody has asked that it be given up. There is no file then."""
+
+
+Progress = Callable[[float], None]
+"""Is told the share that is done, 0 to 1; may raise CancelledError."""
+
+
+def unheard(_: float) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is shown and how. region: cells, of which some may be outside of the universe.
+    scale: cells per pixel, a binary logarithm. any_cell: see FrameRequest."""
+
+    region: Box
+    scale: int = 0
+    palette: str = "dark"
+    any_cell: bool = False
+
+    def check(self, width: int, height: int) -> tuple[int, int]:
+        """Pixels across and down. Raises RenderError for too large a picture, an unknown
+        palette, and ExportError for a region that lies outside of the universe."""
+        render.palette_table(self.palette)
+        if clipped(self.region, width, height) is None:
+            raise ExportError(f"the region lies outside of the {width}x{height} universe")
+        return render.image_size(self.region.width, self.region.height, self.scale)
+
+    def levels(self, grid: BitGrid) -> Levels:
+        return self.shown(render.density_levels(grid, self.region, self.scale))
+
+    def shown(self, levels: Levels) -> Levels:
+        return np.where(levels > 0, np.uint8(255), np.uint8(0)) if self.any_cell else levels
+
+
+# --- pictures ------------------------------------------------------------------
+
+
+def save_png(path: str, grid: BitGrid, look: Look) -> None:
+    """Raises LifesimError; there is nothing half-written then."""
+    look.check(grid.width, grid.height)
+    render.save_png(path, look.levels(grid), look.palette)
+
+
+def save_png_of_source(
+    path: str, ask: Callable[[FrameRequest], Source], look: Look, progress: Progress = unheard
+) -> None:
+    """Of a universe that is not in memory; blocks of cells start at multiples of their size
+    then, and the picture shows all of those that the region touches.
+
+    ask: Session.source. Raises LifesimError, for a picture of more than MOST_PIXELS a side too,
+    and whatever progress raises; there is nothing half-written then.
+    """
+    region, side = look.region, 1 << max(look.scale, 0)
+    left, top = region.x // side, region.y // side
+    across = -(-(region.x + region.width) // side) - left
+    down = -(-(region.y + region.height) // side) - top
+    if look.scale < 0:
+        left, top, across, down = (n << -look.scale for n in (left, top, across, down))
+    if max(across, down) > MOST_PIXELS:
+        raise ExportError(
+            f"a picture of {across}x{down} pixels is too large (at most {MOST_PIXELS:,} a side): "
+            f"choose a coarser scale or a smaller region"
+        )
+    view = Viewport(left, top, look.scale, across, down)
+    for _ in range(_TRIES):
+        pixels = _still(ask, view, look, progress)
+        if pixels is not None:
+            render.save_png(path, pixels, look.palette)
+            return
+    raise ExportError(f"cannot make {path}: the universe goes on too fast")
+
+
+def _still(
+    ask: Callable[[FrameRequest], Source], view: Viewport, look: Look, progress: Progress
+) -> Levels | None:
+    """A picture, a band at a time; None where the universe has gone on meanwhile."""
+    render.image_size(view.width, view.height, 0)
+    pixels = np.empty((view.height, view.width), np.uint8)
+    step = max(1, _BAND // view.width)
+    generation = None
+    for row in range(0, view.height, step):
+        band = replace(view, top=view.top + row, height=min(step, view.height - row))
+        frame = _whole_frame(FrameRequest(band, look.any_cell), ask, look, progress)
+        if generation not in (None, frame.generation):
+            return None
+        generation = frame.generation
+        pixels[row : row + band.height] = frame.pixels
+        progress(row / view.height)
+    return pixels
+
+
+def _whole_frame(
+    request: FrameRequest, ask: Callable[[FrameRequest], Source], look: Look, progress: Progress
+) -> Frame:
+    """Drawn when all that it shows has been read."""
+    least, since = None, time.monotonic()
+    while True:
+        source = ask(request)
+        look.check(source.width, source.height)
+        frame = draw(request, source)
+        missing = getattr(source, "missing", 0)  # parts that have not been read yet, if it counts
+        if not missing:
+            return frame
+        progress(0.0)
+        if least is None or missing < least:
+            least, since = missing, time.monotonic()
+        if time.monotonic() - since > _PATIENCE:
+            raise ExportError("the universe cannot be read, or not fast enough")
+
+
+# --- films ---------------------------------------------------------------------
+
+
+class Film(ABC):
+    """count: of its pictures."""
+
+    width: int
+    height: int
+    count: int
+
+    @abstractmethod
+    def grids(self, progress: Progress) -> Iterator[BitGrid]: ...
+
+
+class Run(Film):
+    """From a moment on, computed in a universe of its own: the first picture is the moment."""
+
+    def __init__(
+        self, whole: Whole, generations: int, every: int, backend: Backend | str = "auto"
+    ) -> None:
+        """Raises ExportError for fewer than one generation, or for too many pictures."""
+        if every < 1 or generations < 0:
+            raise ExportError("a film goes on by one or more generations a picture")
+        self.width, self.height = whole.width, whole.height
+        self.count = frames_of(generations, every)
+        if self.count > MOST_FRAMES:
+            raise ExportError(f"a film has at most {MOST_FRAMES:,} pictures, not {self.count:,}")
+        self._whole, self._every, self._backend = whole, every, backend
+
+    def grids(self, progress: Progress) -> Iterator[BitGrid]:
+        """Raises LifesimError where nothing computes."""
+        whole = self._whole
+        yield whole.cells
+        if self.count == 1:
+            return
+        try:
+            life = Life(
+                whole.cells,
+                rule=whole.rule,
+                topology=whole.topology,
+                generation=whole.generation,
+                backend=self._backend,
+            )
+        except BackendUnavailableError as error:
+            raise ExportError(str(error)) from None
+        for number in range(1, self.count):
+            life.run(
+                self._every,
+                progress=lambda run, number=number: progress(  # type: ignore[misc]
+                    (number + run.done / run.total - 1) / self.count
+                ),
+            )
+            yield life.grid()
+
+
+class Clip(Film):
+    """Of what was recorded."""
+
+    def __init__(self, recording: Recording, shots: list[Shot]) -> None:
+        """Raises ExportError for no pictures."""
+        if not shots:
+            raise ExportError("nothing has been recorded there")
+        self._recording, self._shots = recording, shots
+        self.width = max(shot.width for shot in shots)
+        self.height = max(shot.height for shot in shots)
+        self.count = len(shots)
+
+    def grids(self, progress: Progress) -> Iterator[BitGrid]:
+        for shot in self._shots:
+            yield self._recording.source(shot).grid
+
+
+def frames_of(generations: int, every: int) -> int:
+    return generations // every + 1
+
+
+def save_gif(path: str, film: Film, look: Look, rate: float, progress: Progress = unheard) -> None:
+    """rate: pictures a second, to the nearest hundredth of a second between two.
+
+    Raises LifesimError, and whatever progress raises; there is nothing half-written then.
+    """
+    check_rate(rate, MOST_RATE)
+    gif.check_size(*look.check(film.width, film.height))
+    with gif.GifWriter(path, look.palette, frame_ms=max(10, round(1000 / rate))) as writer:
+        for levels in _levels(film, look, progress):
+            writer.append(levels)
+
+
+def save_mp4(path: str, film: Film, look: Look, rate: float, progress: Progress = unheard) -> None:
+    """With the ffmpeg program. Raises as save_gif does."""
+    check_rate(rate, MOST_MP4_RATE)
+    across, down = look.check(film.width, film.height)
+    table = render.palette_table(look.palette)
+    done = 0.0
+
+    def alive() -> None:
+        progress(done)
+
+    with Mp4Writer(path, across, down, rate, alive) as writer:
+        for number, levels in enumerate(_levels(film, look, progress)):
+            done = number / film.count
+            writer.append(table[levels])
+
+
+def _levels(film: Film, look: Look, progress: Progress) -> Iterator[Levels]:
+    for number, grid in enumerate(film.grids(progress)):
+        progress(number / film.count)
+        yield look.levels(grid)
+    progress(1.0)
+
+
+def check_rate(rate: float, most: int) -> None:
+    if not 0.1 <= rate <= most:
+        raise ExportError(f"a film has 0.1 to {most} pictures a second, not {rate:g}")
+
+
+def check_path(path: str, end: str) -> None:
+    """Raise LifesimError for a name that no such file can be made under."""
+    if not path.strip():
+        raise ExportError("choose a file")
+    if not path.lower().endswith(end):
+        raise ExportError(f"the name must end in {end}")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise ExportError(f"there is no folder {folder}")
+    if os.path.isdir(path):
+        raise ExportError(f"{path} is a folder")
+    if not os.access(folder, os.W_OK):
+        raise ExportError(f"the folder {folder} cannot be written to")

@@ -1,0 +1,1 @@
+"""The model of the window for parsing."""

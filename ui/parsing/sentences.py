@@ -1,0 +1,268 @@
+"""Sentences in bulk as a window shows them: lines of a text, verdicts and counts. No Qt here."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ckyparse.cli.tokenise import PlainTokenizer
+from kernels.cky import Batch, TooLongError
+from kernels.cky.text import INVALID
+from ui.parsing.model import COUNTING, Language, Way, fault, split
+
+MOST_BYTES = 1 << 27
+MOST_LINES = 1 << 22
+
+WAITING, ACCEPTED, REJECTED, TOO_LONG, BROKEN = range(5)  # verdicts
+VERDICTS = ("…", "accepted", "rejected", "too long", "no text")
+
+_UNCOUNTED, _INFINITE, _BIG, _LONG = -1, -2, -3, -4  # in place of a count
+_FIRST, _SLICE = 1 << 16, 1 << 22  # bytes of lines that are judged at a time
+_COUNTED = 4096  # lines that are counted at a time, at most
+_WORK = 0.25  # seconds of counting, between two looks at what is wanted
+
+
+class TextError(ValueError):
+    """A text is no list of sentences; the message is one line."""
+
+
+class Lines:
+    """Sentences, one a line; immutable. Lines are bytes, as a million of them must fit.
+
+    Raises TextError where there are more than can be shown.
+    """
+
+    def __init__(self, data: bytes = b"") -> None:
+        if data and not data.endswith(b"\n"):
+            data += b"\n"
+        if len(data) > MOST_BYTES:
+            raise TextError(
+                f"{len(data) >> 20:,} MiB are too much for a window, which takes "
+                f"{MOST_BYTES >> 20:,}: see ckyparse accept"
+            )
+        self.data = data
+        self.bytes = np.frombuffer(data, np.uint8)
+        ends = np.flatnonzero(self.bytes == 10) + 1
+        if ends.size > MOST_LINES:
+            raise TextError(
+                f"{ends.size:,} sentences are too many for a window, which takes "
+                f"{MOST_LINES:,}: see ckyparse accept"
+            )
+        self.starts = np.concatenate((np.zeros(1, np.int64), ends.astype(np.int64)))
+
+    @classmethod
+    def of(cls, text: str) -> Lines:
+        """As pasted: ends of lines of any kind."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2029", "\n")
+        return cls(text.encode("utf-8", "surrogatepass"))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Lines:
+        """Of a file; of the .examples of a grammar without the signs before them.
+
+        Raises TextError, for the file too.
+        """
+        try:
+            with open(path, "rb") as file:
+                data = file.read(MOST_BYTES + 1)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise TextError(f"{path}: cannot be read: {reason}") from None
+        if len(data) > MOST_BYTES:
+            raise TextError(
+                f"{path}: more than the {MOST_BYTES >> 20:,} MiB that a window takes: "
+                "see ckyparse accept"
+            )
+        if b"\0" in data[:4096]:
+            raise TextError(f"{path}: no text")
+        first, _, rest = data.partition(b"\n")
+        if Path(path).suffix == ".examples" and first.startswith(b"%tokens "):
+            lines = [line.partition(b" ")[2] for line in rest.removesuffix(b"\n").split(b"\n")]
+            return cls(b"".join(line + b"\n" for line in lines))
+        return cls(data)
+
+    def __len__(self) -> int:
+        return self.starts.size - 1
+
+    def raw(self, index: int) -> bytes:
+        start, end = self.starts[index : index + 2].tolist()
+        return self.data[start : end - 1].removesuffix(b"\r")
+
+    def __getitem__(self, index: int) -> str:
+        return self.raw(index).decode("utf-8", "replace")
+
+    def slice(self, first: int, last: int) -> npt.NDArray[np.uint8]:
+        """The bytes of lines first .. last - 1."""
+        return self.bytes[self.starts[first] : self.starts[last]]
+
+    def plus(self, more: Lines) -> Lines:
+        return Lines(self.data + more.data)
+
+    def replaced(self, index: int, line: str) -> Lines:
+        start, end = self.starts[index : index + 2].tolist()
+        data = Lines.of(" ".join(line.splitlines())).data or b"\n"
+        return Lines(self.data[:start] + data + self.data[end:])
+
+    def without(self, indices: npt.NDArray[np.int64]) -> Lines:
+        keep = np.ones(len(self), np.bool_)
+        keep[indices] = False
+        return Lines(self.bytes[np.repeat(keep, np.diff(self.starts))].tobytes())
+
+
+class Findings:
+    """What is known of each line; filled by judge() while others read.
+
+    verdicts: uint8 (lines,). prefixes: int32 (lines,), of rejected lines the tokens of the
+    longest prefix that some sentence starts with.
+    """
+
+    def __init__(self, language: Language, way: Way, lines: Lines) -> None:
+        self.language, self.way, self.lines = language, way, lines
+        self.verdicts = np.zeros(len(lines), np.uint8)
+        self.prefixes = np.zeros(len(lines), np.int32)
+        self._counts = np.full(len(lines), _UNCOUNTED, np.int64)
+        self._big: dict[int, int] = {}
+        self.judged = 0
+        self.seen = 0  # lines that have been counted if they were accepted
+        self._tokenizer: PlainTokenizer = language.tokenizer(way)
+
+    def count(self, index: int) -> int | float | None:
+        """Of parses; None where it is not known."""
+        verdict = self.verdicts[index]
+        if verdict in (REJECTED, BROKEN):
+            return 0
+        count = int(self._counts[index])
+        if count == _INFINITE:
+            return math.inf
+        if count == _BIG:
+            return self._big[index]
+        return count if count >= 0 else None
+
+    def is_counted(self, index: int) -> bool:
+        """Whether the count is known, or known to be too much work."""
+        return bool(self.verdicts[index] not in (WAITING, ACCEPTED)) or bool(
+            self._counts[index] != _UNCOUNTED
+        )
+
+    def tokens(self, index: int) -> list[str]:
+        return split(self.lines[index], self.way)
+
+    def note(self, index: int) -> str:
+        """Why a line is no sentence."""
+        verdict = self.verdicts[index]
+        if verdict == BROKEN:
+            return "not UTF-8"
+        if verdict == TOO_LONG:
+            return f"more than {self.language.longest:,} tokens"
+        if verdict != REJECTED:
+            return ""
+        tokens, prefix = self.tokens(index), int(self.prefixes[index])
+        known = self._tokenizer.numbers
+        return fault(tokens, prefix, [t for t in tokens[prefix : prefix + 1] if t not in known])
+
+    def summary(self) -> str:
+        """One line about all."""
+        if not len(self.lines):
+            return "no sentences"
+        kinds = np.bincount(self.verdicts, minlength=len(VERDICTS)).tolist()
+        plural = "" if len(self.lines) == 1 else "s"
+        parts = [f"{kinds[ACCEPTED]:,} accepted", f"{kinds[REJECTED]:,} rejected"]
+        if kinds[TOO_LONG]:
+            parts.append(f"{kinds[TOO_LONG]:,} too long")
+        if kinds[BROKEN]:
+            parts.append(f"{kinds[BROKEN]:,} not UTF-8")
+        counts = self._counts
+        ambiguous = int(np.count_nonzero((counts > 1) | (counts == _BIG)))
+        if ambiguous:
+            parts.append(f"{ambiguous:,} ambiguous")
+        if endless := int(np.count_nonzero(counts == _INFINITE)):
+            parts.append(f"{endless:,} with infinitely many parses")
+        if kinds[WAITING]:
+            parts.append(f"{kinds[WAITING]:,} to come")
+        elif self.seen < len(self.lines):
+            parts.append(f"counting parses, {100 * self.seen // len(self.lines)} %")
+        return f"{len(self.lines):,} sentence{plural}: {', '.join(parts)}"
+
+    # --- filling ---------------------------------------------------------------
+
+    def judge(self, wanted: Callable[[], tuple[int, int]]) -> Iterator[Findings]:
+        """A job: all verdicts, then all counts; yields itself whenever there is more.
+
+        wanted: lines first .. last - 1 that somebody looks at: their counts come first.
+        """
+        size = _FIRST
+        while self.judged < len(self.lines):
+            self._judge(self._end(self.judged, size))
+            yield self
+            size = min(2 * size, _SLICE)
+        while self.seen < len(self.lines):
+            first, last = wanted()
+            first, last = max(first, self.seen), min(last, len(self.lines))
+            if first < last:
+                yield from self._count(first, min(last, first + _COUNTED))
+            end = min(self.seen + _COUNTED, len(self.lines))
+            yield from self._count(self.seen, end)
+            self.seen = end
+        yield self
+
+    def _end(self, first: int, size: int) -> int:
+        """Lines first .. end - 1 have about so many bytes."""
+        starts = self.lines.starts
+        end = int(np.searchsorted(starts, starts[first] + size, "right")) - 1
+        return min(max(end, first + 1), len(self.lines))
+
+    def _judge(self, last: int) -> None:
+        first, parser = self.judged, self.language.parser
+        coded = self._tokenizer.encode(self.lines.slice(first, last))
+        verdicts = np.full(last - first, TOO_LONG, np.uint8)
+        batch, limit = coded.batch, self.language.longest
+        while True:
+            fitting = np.flatnonzero(batch.lengths <= limit)
+            some = batch if fitting.size == len(batch) else batch.take(fitting)
+            try:
+                accepted = parser.accepts(some)
+                wrong = np.flatnonzero(~accepted)
+                prefixes = parser.prefixes(some.take(wrong))
+                break
+            except TooLongError as error:
+                limit = min(error.longest, limit - 1)
+        verdicts[fitting] = np.where(accepted, ACCEPTED, REJECTED)
+        self.prefixes[first + fitting[wrong]] = prefixes
+        verdicts[coded.bad[coded.bad[:, 1] == INVALID, 0]] = BROKEN
+        self.verdicts[first:last] = verdicts
+        self.judged = last
+
+    def _count(self, first: int, last: int) -> Iterator[Findings]:
+        todo = np.flatnonzero(
+            (self.verdicts[first:last] == ACCEPTED) & (self._counts[first:last] == _UNCOUNTED)
+        )
+        if not todo.size:
+            return
+        batch: Batch = self._tokenizer.encode(self.lines.slice(first, last)).batch
+        work = self.language.counting(batch.lengths[todo])
+        self._counts[first + todo[work > COUNTING]] = _LONG
+        todo, work = todo[work <= COUNTING], work[work <= COUNTING]
+        parts = np.cumsum(work) // _WORK
+        for part in np.unique(parts):
+            rows = todo[parts == part]
+            counts = self.language.parser.counts(batch.take(rows))
+            for row, count in zip((first + rows).tolist(), counts, strict=True):
+                if count == math.inf:
+                    self._counts[row] = _INFINITE
+                elif count < 1 << 62:
+                    self._counts[row] = count
+                else:
+                    self._big[row] = int(count)
+                    self._counts[row] = _BIG
+            yield self
+
+
+def examples() -> list[Path]:
+    """Grammars to try, if this is a checkout that has them."""
+    folder = Path(__file__).resolve().parents[2] / "data" / "grammars"
+    return sorted(path for path in folder.glob("*.*cfg") if path.is_file())

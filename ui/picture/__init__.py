@@ -1,0 +1,1 @@
+"""What is seen: views, requests, frames, and what they are drawn from."""

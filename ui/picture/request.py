@@ -1,0 +1,50 @@
+"""What is asked of whoever draws, and what comes back: both are values, and know no Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lifesim.grid import Box
+from ui.picture.viewport import Viewport
+
+Levels = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRequest:
+    """A view to be drawn.
+
+    any_cell: pixels of many cells are full where any cell lives, instead of as bright as cells
+        are dense. serial: grows from request to request; of what waits, only the last is drawn.
+    """
+
+    viewport: Viewport
+    any_cell: bool = False
+    serial: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A view, drawn.
+
+    pixels: uint8 (height, width) of the viewport: 0 where no cell lives, 255 where all do.
+    inside: the pixels of the window that the universe covers: left, top, right, bottom, where
+        left = right or top = bottom if there are none; outside of it pixels are 0.
+    """
+
+    request: FrameRequest
+    pixels: Levels
+    inside: tuple[int, int, int, int]
+    generation: int
+    facts: dict[str, Any]
+
+
+def clipped(box: Box, width: int, height: int) -> Box | None:
+    """What of box lies in a universe; None where nothing does."""
+    left, top = max(0, box.x), max(0, box.y)
+    right, bottom = min(width, box.x + box.width), min(height, box.y + box.height)
+    return Box(left, top, right - left, bottom - top) if left < right and top < bottom else None

@@ -1,0 +1,1 @@
+"""The timeline, the plots, and what exports ask."""

@@ -1,0 +1,264 @@
+"""What is asked before pictures and films are made. All that is typed is checked at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QWidget,
+)
+
+from lifesim import gif
+from lifesim.errors import LifesimError
+from lifesim.grid import Box
+from lifesim.render import PALETTES, choose_scale, format_scale, parse_scale
+from ui.film import export, ffmpeg
+from ui.film.export import MOST_FRAMES, Look, check_path, check_rate, frames_of
+from ui.model import View
+from ui.picture.request import clipped
+from ui.qt.dialogs import Form, whole
+
+_PIXELS = 1 << 20  # of a picture that nobody has asked to be otherwise
+_FARTHEST = 10**12  # generations of a film
+_PALETTES = {"dark": "White on black", "light": "Black on white", "viridis": "Viridis"}
+_RATES = {".gif": export.MOST_RATE, ".mp4": export.MOST_MP4_RATE}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What there is to be shown: a universe of width x height cells, as a window shows it."""
+
+    width: int
+    height: int
+    view: View
+
+    def regions(self) -> list[tuple[object, str]]:
+        found: list[tuple[object, str]] = []
+        view = clipped(self.view.viewport.box, self.width, self.height)
+        if view is not None:
+            found.append((view, f"The view: {_size(view)}"))
+        if self.view.selection is not None:
+            found.append((self.view.selection, f"The selection: {_size(self.view.selection)}"))
+        everything = Box(0, 0, self.width, self.height)
+        found.append((everything, f"The whole universe: {_size(everything)}"))
+        return found
+
+
+def _size(box: Box) -> str:
+    return f"{box.width:,} × {box.height:,} cells"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """To be made."""
+
+    path: str
+    look: Look
+
+
+@dataclass(frozen=True, slots=True)
+class FilmOf:
+    """To be made. generations, every: of a run from now on; or recorded: the numbers of the
+    first and the last picture of a recording, counted from 0, and every how many of them."""
+
+    path: str
+    look: Look
+    rate: float
+    generations: int = 0
+    every: int = 1
+    recorded: tuple[int, int] | None = None
+
+
+class PictureDialog(Form):
+    """Of what is shown, to a PNG file."""
+
+    def __init__(
+        self, shown: Shown, path: str, parent: QWidget | None = None, *, end: str = ".png"
+    ) -> None:
+        title = "Export a picture" if end == ".png" else f"Export a film ({end[1:].upper()})"
+        super().__init__(title, parent)
+        self._shown, self._end = shown, end
+        self._agreed = ""  # a file that may be replaced
+        regions = shown.regions()
+        self.region = self.choice("&Region", regions, regions[0][0])
+        view = shown.view
+        self.scale = self.line("&Scale", format_scale(view.viewport.scale), self._check_scale)
+        self.scale.setToolTip("Pixels to cells: 1:8 draws 8 × 8 cells as a pixel, 4:1 the reverse")
+        palettes: list[tuple[object, str]] = [
+            (name, _PALETTES.get(name, name)) for name in PALETTES
+        ]
+        self.palette_ = self.choice("&Colours", palettes, view.palette)
+        shades: list[tuple[object, str]] = [
+            (False, "As bright as cells are dense"),
+            (True, "Bright where any cell lives"),
+        ]
+        self.any_cell = self.choice("&Blocks of cells", shades, view.any_cell)
+        self.more()
+        self.path = QLineEdit(path)
+        self.path.setAccessibleName("File")
+        self.path.setMinimumWidth(280)
+        self.path.textChanged.connect(self.check)
+        self.browse_button = QPushButton("Br&owse…")
+        self.browse_button.clicked.connect(self._browse)
+        row = QHBoxLayout()
+        row.addWidget(self.path, 1)
+        row.addWidget(self.browse_button)
+        label = QLabel("&File")
+        label.setBuddy(self.path)
+        self.fields.addRow(label, row)
+        self._checks.append((self.path, lambda: check_path(self.path.text(), end)))
+        self.result_ = QLabel()
+        self.result_.setProperty("dim", True)
+        self.result_.setAccessibleName("What will be made")
+        self.fields.addRow("", self.result_)
+        self.region.currentIndexChanged.connect(self._choose_scale)
+        self.ask: Callable[[str], bool] = self._ask
+        self.check()
+
+    def more(self) -> None:
+        """Fields of films."""
+
+    def check(self) -> None:
+        super().check()
+        if hasattr(self, "result_"):
+            self.result_.setText("" if self.problem.text() else self.describe())
+
+    def describe(self) -> str:
+        across, down = self.look().check(self._shown.width, self._shown.height)
+        return f"{across:,} × {down:,} pixels"
+
+    def look(self) -> Look:
+        return Look(
+            self.region.currentData(),
+            parse_scale(self.scale.text()),
+            self.palette_.currentData(),
+            self.any_cell.currentData(),
+        )
+
+    def value(self) -> Picture | FilmOf:
+        return Picture(os.path.abspath(self.path.text()), self.look())
+
+    def _check_scale(self, text: str) -> None:
+        scale = parse_scale(text)
+        region = self.region.currentData()
+        size = Look(region, scale).check(self._shown.width, self._shown.height)
+        if self._end == ".gif":
+            gif.check_size(*size)
+        elif self._end == ".mp4":
+            ffmpeg.check_size(*size)
+
+    def _choose_scale(self) -> None:
+        """A region that is too large for the scale of another gets one of its own."""
+        try:
+            self._check_scale(self.scale.text())
+        except LifesimError:
+            region = self.region.currentData()
+            scale = choose_scale(region.width, region.height, _PIXELS, largest=1)
+            self.scale.setText(format_scale(scale))
+
+    def _browse(self) -> None:
+        kind = f"{self._end[1:].upper()} (*{self._end})"
+        path, _ = QFileDialog.getSaveFileName(self, self.windowTitle(), self.path.text(), kind)
+        if path:
+            self._agreed = path
+            if not os.path.splitext(path)[1]:
+                path += self._end
+            self.path.setText(path)
+
+    def accept(self) -> None:
+        path = self.path.text()
+        if os.path.exists(path) and path != self._agreed and not self.ask(path):
+            return
+        super().accept()
+
+    def _ask(self, path: str) -> bool:
+        text = f"{os.path.basename(path)} exists already. Replace it?"
+        buttons = QMessageBox.StandardButton
+        return bool(QMessageBox.question(self, "Replace the file?", text) == buttons.Yes)
+
+
+class FilmDialog(PictureDialog):
+    """Of a run from now on, or of what was recorded, to a GIF or an MP4 file.
+
+    count: of recorded pictures.
+    """
+
+    def __init__(self, shown: Shown, path: str, count: int, parent: QWidget | None = None) -> None:
+        self._count = count
+        end = os.path.splitext(path)[1].lower()
+        super().__init__(shown, path, parent, end=end)
+
+    def more(self) -> None:
+        kinds: list[tuple[object, str]] = [(False, "A run from now on")]
+        if self._count:
+            kinds.append((True, f"What was recorded: {self._count:,} pictures"))
+        self.recorded = self.choice("&What", kinds, False)
+        self._generations = whole(0, _FARTHEST, "a number of generations")
+        self._every = whole(1, _FARTHEST, "a distance of two pictures")
+        self._number = whole(1, max(1, self._count), "a recorded picture")
+        self.generations = self.line("&Generations", "200", self._check_generations)
+        self.every = self.line("&Every", "1", self._check_every)
+        self.every.setToolTip("Generations from picture to picture")
+        self.first = self.line("Fro&m picture", "1", self._number)
+        self.last = self.line("&To picture", str(max(1, self._count)), self._check_last)
+        self.rate = self.line("&Pictures a second", "20", self._check_rate)
+        self.recorded.currentIndexChanged.connect(self._chosen)
+        self._chosen()
+
+    def _chosen(self) -> None:
+        recorded = self.recorded.currentData()
+        for widget in (self.generations, self.every):
+            widget.setEnabled(not recorded)
+        for widget in (self.first, self.last):
+            widget.setEnabled(recorded)
+            self.fields.setRowVisible(widget, self._count > 0)
+        self.check()
+
+    def _check_generations(self, text: str) -> None:
+        self._generations(text)
+
+    def _check_every(self, text: str) -> None:
+        count = frames_of(self._generations(self.generations.text()), self._every(text))
+        if count > MOST_FRAMES:
+            raise ValueError(f"a film has at most {MOST_FRAMES:,} pictures, not {count:,}")
+
+    def _check_last(self, text: str) -> None:
+        if self._number(text) < self._number(self.first.text()):
+            raise ValueError("the last picture comes before the first")
+
+    def _check_rate(self, text: str) -> None:
+        if self._end == ".mp4":
+            ffmpeg.find()
+        check_rate(_rate(text), _RATES[self._end])
+
+    def describe(self) -> str:
+        film, pixels = self.value(), super().describe()
+        if film.recorded:
+            count = film.recorded[1] - film.recorded[0] + 1
+        else:
+            count = frames_of(film.generations, film.every)
+        plural = "s" if count > 1 else ""
+        return f"{pixels}, {count:,} picture{plural}, {count / film.rate:,.1f} s"
+
+    def value(self) -> FilmOf:
+        path, look, rate = os.path.abspath(self.path.text()), self.look(), _rate(self.rate.text())
+        if self.recorded.currentData():
+            first, last = self._number(self.first.text()), self._number(self.last.text())
+            return FilmOf(path, look, rate, recorded=(first - 1, last - 1))
+        generations = self._generations(self.generations.text())
+        return FilmOf(path, look, rate, generations, self._every(self.every.text()))
+
+
+def _rate(text: str) -> float:
+    try:
+        return float(text.strip())
+    except ValueError:
+        raise ValueError("pictures a second are a number") from None

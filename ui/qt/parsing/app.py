@@ -1,0 +1,28 @@
+"""`ckyparse view`: the window for parsing without the other one."""
+
+from __future__ import annotations
+
+import sys
+
+from PySide6.QtCore import QSettings
+
+from ui.parsing.launch import ParseLaunch
+from ui.parsing.sentences import Lines
+from ui.qt import theme
+from ui.qt.app import application, reporter, signals
+from ui.qt.parsing.window import ParseWindow
+
+
+def run(launch: ParseLaunch, text: str, lines: Lines) -> int:
+    """Show a window with a grammar's text and sentences until it is closed; the exit code."""
+    app = application("ckyparse")
+    settings = QSettings("bulkbits", "lifesim")
+    chosen = launch.theme or str(settings.value("view/theme"))
+    theme.apply(app, chosen if chosen in theme.THEMES else theme.system_theme())
+    window = ParseWindow(settings, launch.backend)
+    sys.excepthook = reporter(window)
+    window.begin(launch, text, lines)
+    window.show()
+    with signals(window) as arrived:
+        app.exec()
+    return 130 if arrived else 0

@@ -1,0 +1,196 @@
+"""The panel of the sentences: a line to type one, the list of all, and what is found of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+
+from ui.parsing.model import Language, Latest, Way
+from ui.parsing.sentences import Findings, Lines, TextError
+from ui.qt.parsing.sentences import SentenceLine, SentenceModel, SentenceTable
+
+_SHOWING = 60  # milliseconds between two pictures of findings
+_LONG = 20_000  # characters of a sentence that is not for a line
+_COPIED = 100_000  # rows, at most
+_WAYS: tuple[tuple[str, Way | None], ...] = (
+    ("Tokens: as the grammar suggests", None), ("Tokens: words", "space"),
+    ("Tokens: characters", "chars"),
+)  # fmt: skip
+
+
+class BatchPanel(QWidget):
+    """lines: all sentences. modified: whether any was typed, pasted or removed.
+
+    looked: somebody wants to see this sentence. counted: there is another summary.
+    changed: something that menus show may be otherwise. report: is told what went wrong.
+    """
+
+    looked = Signal(str)
+    counted = Signal(str)
+    changed = Signal()
+    _landed = Signal(int, object)
+
+    def __init__(self, report: Callable[[Exception], None], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._report = report
+        self.lines = Lines()
+        self.modified = False
+        self.language: Language | None = None
+        self._range = 0, 0  # of rows in view: the worker counts them first
+        self._findings: Findings | None = None
+        self.ways, self.line, self.model = QComboBox(), SentenceLine(), SentenceModel(self)
+        self.table = SentenceTable(self.model)
+        self.ways.setAccessibleName("What the tokens of a sentence are")
+        for title, way in _WAYS:
+            self.ways.addItem(title, way)
+        self.line.setPlaceholderText("Type a sentence; Return adds it to the list")
+        self.line.setClearButtonEnabled(True)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(5)
+        for widget in (self.ways, self.line, self.table):
+            box.addWidget(widget)
+        self.showing = QTimer(self, singleShot=True, interval=_SHOWING)
+        self.judge = Latest("sentences", self._landed.emit)
+        self._landed.connect(self._land, Qt.ConnectionType.QueuedConnection)
+        self.showing.timeout.connect(self._show)
+        self.table.verticalScrollBar().valueChanged.connect(self._watch_rows)
+        self.table.selectionModel().currentRowChanged.connect(self._row_changed)
+        self.table.pasted.connect(self._pasted)
+        self.model.edited.connect(self._edited)
+        self.line.textEdited.connect(self._typed)
+        self.line.returnPressed.connect(self.add_line)
+        self.line.pasted.connect(self._pasted)
+
+    @property
+    def is_busy(self) -> bool:
+        return self.showing.isActive() or self.judge.is_busy
+
+    @property
+    def way(self) -> Way:
+        _, chosen = _WAYS[self.ways.currentIndex()]
+        if chosen is not None:
+            return chosen
+        return self.language.likely_tokens if self.language else "space"
+
+    def set_way(self, way: Way | None) -> None:
+        self.ways.setCurrentIndex([known for _, known in _WAYS].index(way))
+
+    # --- the list --------------------------------------------------------------
+
+    def show_lines(self, lines: Lines, select: bool = False) -> None:
+        """In place of those that are there, unchanged. select: look at the first."""
+        self.lines, self.modified = lines, False
+        self.model.show_lines(lines)
+        if select and len(lines):
+            self.table.go_to(0)
+        self.judge_all()
+        self.changed.emit()
+
+    def _change(self, lines: Lines) -> None:
+        self.show_lines(lines)
+        self.modified = True
+
+    def add_line(self) -> None:
+        self._change(self.lines.plus(Lines.of(self.line.text() + "\n")))
+        self.table.go_to(len(self.lines) - 1)
+        self.line.selectAll()
+
+    def add_text(self, text: str) -> None:
+        """Lines, as of the clipboard. Raises TextError."""
+        if not text:
+            raise TextError("the clipboard has no text")
+        first = len(self.lines)
+        self._change(self.lines.plus(Lines.of(text)))
+        self.table.go_to(first)
+
+    def paste(self) -> None:
+        self.add_text(QGuiApplication.clipboard().text())
+
+    def copy(self) -> int:
+        """How many."""
+        rows, show = self.table.chosen()[:_COPIED].tolist(), self.model.text
+        cells = ("\t".join((show(row, 1), show(row, 2), show(row, 0))) for row in rows)
+        QGuiApplication.clipboard().setText("\n".join(cells))
+        return len(rows)
+
+    def remove(self) -> None:
+        rows = self.table.chosen()
+        self._change(self.lines.without(rows))
+        if len(self.lines):
+            self.table.go_to(min(int(rows[0]), len(self.lines) - 1))
+
+    def clear(self) -> None:
+        self._change(Lines())
+
+    @property
+    def has_selection(self) -> bool:
+        return self.table.selectionModel().hasSelection()
+
+    def _pasted(self, text: str) -> None:
+        try:
+            self.add_text(text)
+        except TextError as error:
+            self._report(error)
+
+    def _edited(self, row: int, text: str) -> None:
+        try:
+            self._change(self.lines.replaced(row, text))
+        except TextError as error:
+            self._report(error)
+        self.table.go_to(row)
+
+    def _typed(self, text: str) -> None:
+        self.table.selectionModel().clear()  # it is none of the list
+        self.looked.emit(text)
+
+    def _row_changed(self) -> None:
+        row = self.table.currentIndex().row()
+        if 0 <= row < len(self.lines):
+            text = self.lines[row]
+            self.line.setText(text if len(text) <= _LONG else "")
+            self.line.setCursorPosition(0)
+            self.looked.emit(text)
+        self.changed.emit()
+
+    # --- what is found ---------------------------------------------------------
+
+    def judge_all(self) -> None:
+        self._findings = None
+        if self.language is None or not len(self.lines):
+            self.judge.ask(None)
+            self.model.show_findings(None)
+            n = len(self.lines)
+            some = f"{n:,} sentence{'s' * (n > 1)}, no grammar"
+            self.counted.emit(some if n else "no sentences")
+            return
+        findings = Findings(self.language, self.way, self.lines)
+        self.counted.emit(findings.summary())
+        self.judge.ask(lambda: findings.judge(lambda: self._range))
+
+    def _land(self, serial: int, found: object) -> None:
+        if serial != self.judge.serial:
+            return
+        if isinstance(found, Findings):
+            self._findings = found
+            if not self.showing.isActive():
+                self.showing.start()
+        elif isinstance(found, Exception):
+            self._report(found)
+
+    def _show(self) -> None:
+        if self._findings is not None:
+            self._watch_rows()
+            self.model.show_findings(self._findings)
+            self.counted.emit(self._findings.summary())
+
+    def _watch_rows(self) -> None:
+        self._range = self.table.in_view()
+
+    def close_down(self) -> None:
+        self.judge.close()
+        self.language = self._findings = None
+        self.model.show_lines(Lines())

@@ -1,0 +1,202 @@
+"""Files of the parsing window: grammars and sentences, opened, saved and asked about."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QFileDialog
+
+from ui.parsing.files import FileError, read_grammar, write
+from ui.parsing.sentences import Lines, examples
+from ui.qt.actions import Action
+from ui.qt.dialogs import Answer, Dialogs
+
+if TYPE_CHECKING:
+    from ui.qt.parsing.window import ParseWindow
+
+_GRAMMARS = "Grammars (*.cfg *.pcfg *.txt);;All files (*)"
+_SENTENCES = "Sentences (*.txt *.examples);;All files (*)"
+
+
+class ParseDialogs(Dialogs):
+    """Each method shows a dialog and waits. None is: not after all."""
+
+    def open_grammar(self, folder: str) -> str | None:
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open a grammar", folder, _GRAMMARS)
+        return path or None
+
+    def open_sentences(self, folder: str) -> str | None:
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open sentences", folder, _SENTENCES)
+        return path or None
+
+    def save_grammar(self, path: str) -> str | None:
+        chosen, _ = QFileDialog.getSaveFileName(self._window, "Save the grammar", path, _GRAMMARS)
+        return chosen or None
+
+    def save_sentences(self, path: str) -> str | None:
+        chosen, _ = QFileDialog.getSaveFileName(self._window, "Save sentences", path, _SENTENCES)
+        return chosen or None
+
+
+class Files:
+    """path: of the grammar, None if it has none yet. dialogs: whom to ask."""
+
+    def __init__(self, window: ParseWindow) -> None:
+        self.window = window
+        self.dialogs = ParseDialogs(window)
+        self.path: str | None = None
+
+    def actions(self) -> list[Action]:
+        made = [
+            Action("file.open", "&Open grammar…", "&File", self.open_grammar, ("Ctrl+O",)),
+            Action(
+                "file.sentences", "Open &sentences…", "&File", self.open_sentences,
+                ("Ctrl+Shift+O",), tip="A file of them, one a line",
+            ),
+            Action("file.save", "&Save grammar", "&File", self.save, ("Ctrl+S",), section=1),
+            Action(
+                "file.save-as", "Save grammar &as…", "&File", self.save_as, ("Ctrl+Shift+S",),
+                section=1,
+            ),
+            Action(
+                "file.save-sentences", "Save s&entences…", "&File", self.save_sentences,
+                section=1, enabled=lambda: len(self.window.lines) > 0,
+            ),
+            Action("file.close", "&Close", "&File", self.close, ("Ctrl+W",), section=9),
+        ]  # fmt: skip
+        for path in examples():
+            made.append(
+                Action(
+                    f"example.{path.name}", path.name.replace("&", "&&"), "&File > &Examples",
+                    partial(self.open_example, path), tip="A grammar, with sentences",
+                )
+            )  # fmt: skip
+        return made
+
+    def close(self) -> None:
+        self.window.close()
+
+    # --- grammars --------------------------------------------------------------
+
+    def open_grammar(self) -> None:
+        path = self.dialogs.open_grammar(self._folder())
+        if path is not None:
+            self.open_path(path)
+
+    def open_path(self, path: str) -> None:
+        """Of a grammar."""
+        path = os.path.abspath(path)
+        text = read_grammar(path)
+        self._confirm_grammar(lambda: self.show(text, path))
+
+    def open_example(self, path: Path) -> None:
+        text = read_grammar(path)
+        beside = path.with_suffix(".examples")
+        lines = Lines.read(beside) if beside.is_file() else None
+
+        def go() -> None:
+            self.show(text, str(path))
+            if lines is not None:
+                self.window.batch.show_lines(lines, select=True)
+
+        self.confirm(go)
+
+    def show(self, text: str, path: str) -> None:
+        """What was read from a file."""
+        self.path = os.path.abspath(path)
+        self.window.grammar.show_text(text)
+        self.retitle()
+
+    def save(self, then: Callable[[], None] = lambda: None) -> None:
+        """Then go on, if it could be saved. Raises FileError."""
+        if self.path is None:
+            self.save_as(then)
+        else:
+            self._write_grammar(self.path, then)
+
+    def save_as(self, then: Callable[[], None] = lambda: None) -> None:
+        start = self.path or os.path.join(self._folder(), "grammar.cfg")
+        path = self.dialogs.save_grammar(start)
+        if path is not None:
+            self._write_grammar(os.path.abspath(path), then)
+
+    def _write_grammar(self, path: str, then: Callable[[], None]) -> None:
+        write(path, self.window.editor.toPlainText().encode("utf-8", "surrogatepass"))
+        self.path = path
+        self.window.editor.document().setModified(False)
+        self.window.note(f"Saved {os.path.basename(path)}")
+        self.retitle()
+        then()
+
+    def retitle(self) -> None:
+        name = os.path.basename(self.path) if self.path else "untitled grammar"
+        self.window.setWindowTitle(f"{name}[*] — ckyparse")
+        self.window.setWindowModified(self.window.editor.document().isModified())
+
+    # --- sentences -------------------------------------------------------------
+
+    def open_sentences(self) -> None:
+        path = self.dialogs.open_sentences(self._folder())
+        if path is not None:
+            self.read_sentences(path)
+
+    def read_sentences(self, path: str) -> None:
+        """Off the main thread; in place of those that are there."""
+        name = os.path.basename(path)
+
+        def landed(read: object) -> None:
+            assert isinstance(read, Lines)
+            self._confirm_sentences(lambda: self._show_lines(read))
+
+        window = self.window
+        window.background.do(f"Opening {name}…", lambda: Lines.read(path), landed, window.report)
+
+    def _show_lines(self, lines: Lines) -> None:
+        self.window.batch.show_lines(lines, select=True)
+
+    def save_sentences(self, then: Callable[[], None] = lambda: None) -> None:
+        """Then go on, if they could be saved. Raises FileError."""
+        path = self.dialogs.save_sentences(os.path.join(self._folder(), "sentences.txt"))
+        if path is not None:
+            write(path, self.window.lines.data)
+            self.window.batch.modified = False
+            self.window.note(f"Saved {os.path.basename(path)}")
+            then()
+
+    # --- what would be lost ----------------------------------------------------
+
+    def confirm(self, then: Callable[[], None]) -> None:
+        """Go on when all is saved, or may be lost."""
+        self._confirm_grammar(lambda: self._confirm_sentences(then))
+
+    def _confirm_grammar(self, then: Callable[[], None]) -> None:
+        name = os.path.basename(self.path) if self.path else "the grammar"
+        modified = self.window.editor.document().isModified()
+        self._confirm(modified, name, self.save, then)
+
+    def _confirm_sentences(self, then: Callable[[], None]) -> None:
+        changed = self.window.batch.modified and len(self.window.lines) > 0
+        self._confirm(changed, "the sentences", self.save_sentences, then)
+
+    def _confirm(
+        self,
+        changed: bool,
+        name: str,
+        save: Callable[[Callable[[], None]], None],
+        then: Callable[[], None],
+    ) -> None:
+        answer = self.dialogs.unsaved(name) if changed else Answer.DISCARD
+        if answer is Answer.DISCARD:
+            then()
+        elif answer is Answer.SAVE:
+            try:
+                save(then)
+            except FileError as error:
+                self.window.report(error)
+
+    def _folder(self) -> str:
+        return os.path.dirname(self.path) if self.path else os.getcwd()
