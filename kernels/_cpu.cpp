@@ -50,10 +50,11 @@ const Level levels[] = {
 using Words = nb::ndarray<std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ConstWords = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-void life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t width, bool torus,
+// Whether the pass was made to its end: what `stopped` says can break it off.
+bool life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t width, bool torus,
                unsigned birth, unsigned survival, int steps, std::int64_t panels,
                std::int64_t useful, int columns, int halo, std::int64_t band_rows, int block_rows,
-               int threads) {
+               int threads, nb::object stopped) {
     const LifeOps& ops = *level_named(levels, level).life;
     const std::int64_t height = std::int64_t(src.shape(0)), stride = std::int64_t(src.shape(1));
     const std::int64_t reach = std::int64_t(ops.vector_bytes) * 8 * columns;
@@ -68,7 +69,9 @@ void life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t
     LifePass pass{src.data(), dst.data(), width, height,  stride, torus,     birth,      survival,
                   steps,      panels,     useful, columns, halo,   band_rows, block_rows, &cancelled};
     run_tasks(life_tasks(pass), threads, ops.scratch_bytes(pass), cancelled,
-              [&](std::int64_t i, void* scratch) { ops.run_task(pass, i, scratch); });
+              [&](std::int64_t i, void* scratch) { ops.run_task(pass, i, scratch); },
+              stopped.is_none() ? nullptr : stopped.ptr());
+    return !cancelled;
 }
 
 using Batch = nb::ndarray<nb::ro>;
@@ -223,7 +226,10 @@ NB_MODULE(_cpu, m) {
           nb::arg("width"), nb::arg("torus"), nb::arg("birth"), nb::arg("survival"),
           nb::arg("steps"), nb::arg("panels"), nb::arg("useful"), nb::arg("columns"),
           nb::arg("halo"), nb::arg("band_rows"), nb::arg("block_rows"), nb::arg("threads"),
-          "One pass of Life: dst = src after `steps` generations (life.hpp has the parameters).");
+          nb::arg("stopped") = nb::none(),
+          "One pass of Life: dst = src after `steps` generations (life.hpp has the parameters). "
+          "stopped(), if given, is asked 100 times a second; where it is true the pass is broken "
+          "off, dst is undefined, and False is returned.");
     m.def("sums_naive", &sums_naive, nb::arg("level"), nb::arg("a").noconvert(),
           nb::arg("b").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"),
           "out[i] = a[i] + b[i] (mod 2^32), of uint32 (count).");

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ def life_pass(
     band_rows: int,
     block_rows: int,
     threads: int,
-) -> None: ...
+    stopped: Callable[[], bool] | None = None,
+) -> bool: ...
 def cells_fill_soup(
     level: str, words: npt.NDArray[np.uint64], y0: int, w0: int, digits: int, key: int
 ) -> None: ...

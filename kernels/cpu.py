@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -180,9 +180,16 @@ class CpuArena(LifeArena):
         return words.reshape(-1, row_words)
 
     def make_pass(
-        self, source: Words, target: Words, width: int, torus: bool, plan: CpuPlan
-    ) -> None:
-        _cpu.life_pass(
+        self,
+        source: Words,
+        target: Words,
+        width: int,
+        torus: bool,
+        plan: CpuPlan,
+        stopped: Callable[[], bool] | None = None,
+    ) -> bool:
+        """False where `stopped` has broken it off; then nothing is known of the target."""
+        return _cpu.life_pass(
             self.backend.level,
             source,
             target,
@@ -198,6 +205,7 @@ class CpuArena(LifeArena):
             plan.band_rows,
             plan.block_rows,
             self.backend.threads,
+            stopped,
         )
 
     def close(self) -> None:
@@ -235,11 +243,20 @@ class CpuLife(LifeUniverse):
         return self._arena.rows(index, self.width, self.base, self.height)
 
     def step(self, generations: int) -> None:
+        self.step_until(None, generations)
+
+    def step_until(self, stopped: Callable[[], bool] | None, generations: int) -> None:
+        """step() that ends at once, at a whole generation, where stopped() is true.
+
+        It is asked from this thread, 100 times a second, while passes are under way. Not for
+        universes of a chain.
+        """
         arena, memory, slot = self._arena, self._arena.memory, self._slot
         left = generations
         while left > 0:
-            plan = self.plan(left)
-            arena.make_pass(self._rows(slot), self._rows(-1), self.width, self._torus, plan)
+            plan, source, target = self.plan(left), self._rows(slot), self._rows(-1)
+            if not arena.make_pass(source, target, self.width, self._torus, plan, stopped):
+                return
             # No call, and so no interrupt, between these.
             memory[slot], memory[-1] = memory[-1], memory[slot]
             self.generation += plan.steps

@@ -49,9 +49,11 @@ inline Scratch aligned_scratch(std::size_t bytes) {
 // Runs task(i, scratch) for i in [0, tasks) on `threads` threads, this one waiting for
 // them and asking Python 20 times a second whether a signal has come. Raises what
 // Python's handler raised, after the tasks under way have stopped. Called with the GIL.
+// stopped: a function of Python's, if any, that is called 100 times a second: where it
+// returns true, tasks are cancelled, and what it raises is raised.
 template <class Task>
 void run_tasks(std::int64_t tasks, int threads, std::size_t scratch_bytes, volatile bool& cancelled,
-               Task task) {
+               Task task, PyObject* stopped = nullptr) {
     std::vector<Scratch> scratch;
     if (threads > tasks) threads = int(tasks);
     for (int i = 0; i < threads; i++) scratch.push_back(aligned_scratch(scratch_bytes));
@@ -67,15 +69,25 @@ void run_tasks(std::int64_t tasks, int threads, std::size_t scratch_bytes, volat
         if (--running == 0) done.notify_one();
     };
     bool failed = false;
+    auto ask = [&] {
+        if (PyErr_CheckSignals() != 0) return failed = true;
+        if (!stopped) return false;
+        PyObject* answer = PyObject_CallNoArgs(stopped);
+        const int truth = answer ? PyObject_IsTrue(answer) : -1;
+        Py_XDECREF(answer);
+        if (truth < 0) failed = true;
+        return truth != 0;
+    };
+    const std::chrono::milliseconds pause(stopped ? 10 : 50);
     {
         nanobind::gil_scoped_release release;
         for (int i = 0; i < threads; i++) pool.emplace_back(work, i);
         std::unique_lock<std::mutex> lock(mutex);
-        while (!done.wait_for(lock, std::chrono::milliseconds(50), [&] { return running == 0; })) {
+        while (!done.wait_for(lock, pause, [&] { return running == 0; })) {
             lock.unlock();
-            if (!failed) {
+            if (!cancelled) {
                 nanobind::gil_scoped_acquire acquire;
-                if (PyErr_CheckSignals() != 0) failed = cancelled = true;
+                if (ask()) cancelled = true;
             }
             lock.lock();
         }

@@ -54,6 +54,7 @@ class Launch:
         if not (self.rule or self.topology or self.size):
             return opening.open(self.path, backend=backend)
         self.check()
+        opening.check_source(self.path)
         pattern = patterns.read(self.path)
         bounds = pattern.size or (0, 0)
         cells = pattern.grid.width, pattern.grid.height

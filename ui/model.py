@@ -7,6 +7,7 @@ from enum import Enum
 
 from lifesim.grid import Box
 from lifesim.render import PALETTES
+from ui.picture.ages import FARTHEST_AGES
 from ui.picture.request import FrameRequest
 from ui.picture.viewport import NEAREST, Viewport
 
@@ -21,14 +22,15 @@ class Tool(Enum):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """palette: of lifesim.render. any_cell: see FrameRequest. grid: lines between cells, where
-    they are near. auto_fit: after every picture, show all live cells. follow: keep the middle
-    of the live cells, or of the selection, in the middle.
+    """palette: of lifesim.render. any_cell, ages: see FrameRequest. grid: lines between
+    cells, where they are near. auto_fit: after every picture, show all live cells. follow: keep
+    the middle of the live cells, or of the selection, in the middle.
     selection: in cells, within the universe."""
 
     viewport: Viewport = field(default_factory=lambda: Viewport(0, 0, 0, 1, 1))
     palette: str = "dark"
     any_cell: bool = False
+    ages: bool = False
     grid: bool = True
     auto_fit: bool = False
     follow: bool = False
@@ -43,8 +45,12 @@ class View:
     def shows_lines(self) -> bool:
         return self.grid and NEAREST <= self.viewport.scale <= GRID_LINES_FROM
 
+    @property
+    def can_show_ages(self) -> bool:
+        return self.viewport.scale <= FARTHEST_AGES
+
     def request(self, serial: int) -> FrameRequest:
-        return FrameRequest(self.viewport, self.any_cell, serial)
+        return FrameRequest(self.viewport, self.any_cell, serial, self.ages)
 
     def at(self, viewport: Viewport) -> View:
         """Moved by hand: it follows nothing any more."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 
 from kernels.backend import Backend, BackendUnavailableError
@@ -29,6 +31,7 @@ def open(path: str, *, backend: Backend | str = "auto") -> Session:
     """
     if os.path.isdir(path):
         return DiskSession.open(path, backend=backend)
+    check_source(path)
     pattern = patterns.read(path)
     try:
         start = placed(pattern)
@@ -37,6 +40,14 @@ def open(path: str, *, backend: Backend | str = "auto") -> Session:
     notes = pattern.name, pattern.comments
     where = None if path == "-" else os.path.abspath(path)
     return _begun(lambda: _session(start, backend, where, notes))
+
+
+def check_source(path: str) -> None:
+    """Raise SessionError for a named pipe: nobody may ever write to it, and whatever else is to
+    be read or saved would wait. A pipe without a name has somebody who writes."""
+    with suppress(OSError, ValueError):
+        if stat.S_ISFIFO(os.stat(path).st_mode) and os.path.exists(os.path.realpath(path)):
+            raise SessionError(f"cannot read {path}: it is a pipe, not a file")
 
 
 def placed(pattern: Pattern) -> Start:

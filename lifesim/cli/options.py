@@ -98,13 +98,21 @@ class Density(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     name = "DENSITY"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Fraction:
+        text = str(value)
         try:
-            density = Fraction(str(value))
+            # Powers of ten are written out in full: of 1e999999999 that has no end.
+            if len(text) > 1000 or re.search("[eE][+-]?0*[1-9][0-9]{3}", text.replace("_", "")):
+                raise ValueError
+            density = Fraction(text)
         except (ValueError, ZeroDivisionError):
-            self.fail(f"{value!r} is no density: write it as 0.37 or 3/8", param, ctx)
+            self.fail(f"{_shown(text)} is no density: write it as 0.37 or 3/8", param, ctx)
         if not 0 <= density <= 1:
             self.fail(f"{value!r}: a density is 0 to 1", param, ctx)
         return density
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:39] + "…")
 
 
 def _unit(letter: str) -> int:

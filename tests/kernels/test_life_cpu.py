@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import threading
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -310,6 +311,38 @@ def test_a_pass_can_be_interrupted(threads: int) -> None:
     assert universe.generation == 0
     assert_holds(universe, pack(soup(*size)))
     universe.step(127)
+    witness = planned(CpuBackend(1), size, None, rule=HIGH_LIFE)
+    witness.step(127)
+    assert_holds(universe, witness.words())
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_pass_can_be_broken_off(threads: int) -> None:
+    """The universe stays at the generation before, and can go on."""
+    backend, size = CpuBackend(threads, LEVELS[0]), (2048, 5000)
+    plan = with_halo(2048, backend.vector_bits, 127, 64, block_rows=2)  # takes long
+    universe = planned(backend, size, plan, rule=HIGH_LIFE)
+    target = np.zeros_like(pack(soup(*size)))
+    universe._arena.memory[-1] = target.reshape(-1)
+    asked = []
+
+    def at_the_second_look() -> bool:
+        asked.append(threading.get_ident())
+        return len(asked) > 1
+
+    universe.step_until(at_the_second_look, 127)
+    assert asked == [threading.get_ident()] * 2
+    assert not target[:, -1].any(), "the last panel was computed all the same"
+
+    def fault() -> bool:
+        raise KeyError("of who asks")
+
+    with pytest.raises(KeyError, match="of who asks"):
+        universe.step_until(fault, 127)
+    assert universe.generation == 0
+    assert_holds(universe, pack(soup(*size)))
+    universe.step_until(lambda: False, 127)
+    assert universe.generation == 127
     witness = planned(CpuBackend(1), size, None, rule=HIGH_LIFE)
     witness.step(127)
     assert_holds(universe, witness.words())

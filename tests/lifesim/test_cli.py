@@ -372,6 +372,7 @@ def test_ctrl_c_while_a_soup_is_made(lifesim, monkeypatch):
         ("run --steps 5 --random 2", "0 to 1"),
         ("run --steps 5 --random nan", "is no density"),
         ("run --steps 5 --random 1/0", "is no density"),
+        ("run --steps 5 --random 1e-999999999", "is no density"),
         ("run --steps 5 --seed -1", "--seed"),
         ("run --steps 5 --at 1,1", "there is none"),
         ("run --steps 5 --center", "there is none"),

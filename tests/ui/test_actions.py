@@ -245,6 +245,7 @@ CASES: dict[str, Case] = {
     "view.any-cell": Case(
         lambda w, seen: w.view.any_cell is not seen, seen=lambda w: w.view.any_cell
     ),
+    "view.ages": Case(lambda w, seen: w.view.ages is not seen, seen=lambda w: w.view.ages),
     "view.theme-dark": Case(lambda w, _: w.theme == "dark", lambda w: w.dress("light")),
     "view.theme-light": Case(lambda w, _: w.theme == "light", lambda w: w.dress("dark")),
     "view.theme": Case(lambda w, seen: w.theme != seen, seen=lambda w: w.theme),

@@ -48,9 +48,11 @@ def test_a_new_universe_is_checked_as_it_is_typed(app: QApplication) -> None:
         dialog.density.setText(text)
         assert ok(dialog) is right, text
     dialog.density.setText("25%")
-    for text, right in (("-1", False), ("x", False), (str(2**64), False), ("7", True)):
+    for text, right in (("-1", False), ("x", False), (str(2**64), False), ("1,000", True)):
         dialog.seed.setText(text)
         assert ok(dialog) is right, text
+    assert dialog.value().seed == 1000
+    dialog.seed.setText("7")
     made = dialog.value()
     assert (made.size, made.density, made.seed) == ((1024, 2048), Fraction(1, 4), 7)
     dialog.density.setText("x")
@@ -85,3 +87,16 @@ def test_numbers_are_checked_as_they_are_typed(app: QApplication) -> None:
     assert dialog.value() == 1000
     fill = FillDialog("30 %", 4, None)
     assert fill.value() == (Fraction(3, 10), 4)
+    fill.seed.setText("1,000")
+    assert fill.value() == (Fraction(3, 10), 1000)
+
+
+@pytest.mark.parametrize(
+    "text", ["1e999999999", "1e-999999999 %", "0.5e1_000_000_000", "1" * 5000, "nan", "101 %"]
+)
+def test_densities_that_are_none_are_said_at_once(app: QApplication, text: str) -> None:
+    dialog = FillDialog("1e-2", 1, None)
+    assert dialog.value()[0] == Fraction(1, 100)
+    dialog.density.setText(text)
+    assert not ok(dialog)
+    assert "Fraction" not in dialog.problem.text()

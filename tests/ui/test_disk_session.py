@@ -340,7 +340,7 @@ def test_files_that_vanish(
     shutil.copy(tmp_path / "manifest", Path(path) / "manifest.json")
     until(lambda: session.status().problem == "")
     session.step(1)
-    until(lambda: session.status().generation == 1)
+    until(lambda: session.status().generation == 1 and not session.status().running)
 
     shutil.rmtree(path)
     until(lambda: "no universe" in session.status().problem)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +34,7 @@ from lifesim.topology import Topology
 from ui.cells.edits import Stroke
 from ui.cells.saving import Whole
 from ui.cells.session import MemorySession
+from ui.disk.session import DiskSession
 from ui.film.export import CancelledError, Look, Progress
 from ui.film.playback import Drawable, Playback
 from ui.film.recording import Recording
@@ -337,6 +340,33 @@ def test_a_recording_that_fails_is_told(
     assert str(stage.reported[0]).startswith("the recording has stopped: a picture takes")
     assert not dock.is_recording
     assert not dock.record_button.isChecked()
+
+
+def test_a_recording_whose_folder_is_gone_begins_anew(
+    dock: TimelineDock, session: MemorySession, tmp_path: Path
+) -> None:
+    folder = tmp_path / "film"
+    dock.use_folder(str(folder))
+    dock.record(True)
+    until(lambda: len(dock.recording or ()))
+    dock.record(False)
+    shutil.rmtree(folder)
+    dock.record(True)
+    assert dock.recording is not None
+    assert dock.recording.is_temporary
+    until(lambda: len(dock.recording or ()))
+    assert dock.is_recording
+
+
+def test_a_universe_on_disk_cannot_be_reset(
+    dock: TimelineDock, session: MemorySession, tmp_path: Path
+) -> None:
+    assert dock.reset_button.isEnabled()
+    path = str(tmp_path / "universe")
+    session.save(path)
+    with closing(DiskSession.open(path)) as other:
+        dock.adopt(other)
+        assert not dock.reset_button.isEnabled()
 
 
 # --- the plots -----------------------------------------------------------------

@@ -78,6 +78,20 @@ def test_png(tmp_path: Path, region: Box, scale: int, any_cell: bool) -> None:
         assert np.array_equal(rgb(image), drawn(soup().cells, look))
 
 
+@pytest.mark.parametrize("times", [0, 1])
+def test_a_png_that_is_given_up(tmp_path: Path, times: int) -> None:
+    heard: list[float] = []
+
+    def progress(share: float) -> None:
+        heard.append(share)
+        if len(heard) > times:
+            raise CancelledError
+
+    with pytest.raises(CancelledError):
+        export.save_png(str(tmp_path / "a.png"), soup().cells, Look(Box(0, 0, 9, 9)), progress)
+    assert not list(tmp_path.iterdir())
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(-4, 8), st.integers(-9, 90), st.integers(-9, 90), st.integers(1, 60), st.booleans()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,15 @@ from ui.cells import edits
 from ui.cells.history import HistoryError, Vault
 from ui.cells.session import MemorySession
 from ui.session import SessionError
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_rows_at_once() -> Iterator[None]:
+    """All cells are kept in parts, between which there may be changes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ui.cells.timeline.chunk_rows", lambda width: 7)
+        yield
+
 
 BACKEND = "cpu" if cpu.levels() else "reference"
 

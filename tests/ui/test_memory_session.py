@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kernels import cpu
 from kernels.choose import pick
+from kernels.life.plan import CpuPlan
 from kernels.reference import ReferenceBackend, ReferenceLife
 from lifesim.engine import Life
 from lifesim.grid import BitGrid, Box, GridError
@@ -22,8 +23,10 @@ from lifesim.soup import random_grid
 from lifesim.topology import Topology
 from tests.strategies import grids
 from ui.cells import edits
+from ui.cells.history import Moment
 from ui.cells.machine import Machine, Setting
 from ui.cells.session import MemorySession
+from ui.cells.timeline import Keeping
 from ui.picture.draw import draw
 from ui.picture.request import FrameRequest
 from ui.picture.viewport import Viewport
@@ -209,6 +212,112 @@ def test_it_stops_at_once_and_starts_again(make: Make, backend: str) -> None:
     now = session.status().generation
     time.sleep(0.05)
     assert session.status().generation == now
+
+
+class _Slow(cpu.CpuBackend):
+    """Makes 127 generations in one pass that is almost all halo, and takes long."""
+
+    def life_arena(self, shapes: object, slots: int, **options: object) -> object:  # type: ignore[override]
+        arena = super().life_arena(shapes, slots, **options)  # type: ignore[arg-type]
+        assert isinstance(arena, cpu.CpuArena)
+        columns = -(-(64 + 2 * 127) // self.vector_bits)
+        arena.plan = CpuPlan(127, 512 // 64, 64, columns, 127, 1, 6)
+        return arena
+
+
+@pytest.mark.skipif(not cpu.levels(), reason="needs the extension")
+def test_a_long_pass_is_broken_off(make: Make) -> None:
+    grid = random_grid(512, 4096, 0.4, 1)
+    session = make(grid, backend=_Slow(1))
+    session._machine._span = 127
+    session.start()
+    until(lambda: session.can_undo == "running")
+    time.sleep(0.03)
+    session.stop()
+    until(lambda: not session.status().running)
+    assert session.status().generation == 0
+    session.start()
+    until(lambda: session.can_undo == "running")
+    time.sleep(0.03)
+    assert session.cells(Box(0, 0, 512, 4096)) == grid
+    # It goes on in shorter passes, whatever is asked.
+    end = time.monotonic() + PATIENCE
+    while session.status().generation == 0:
+        session.edit(edits.Clear(Box(0, 0, 0, 0)))
+        assert time.monotonic() < end
+    session.stop()
+    session.settle()
+    made = session.status().generation
+    assert made % 127
+    assert session.cells(Box(0, 0, 512, 4096)) == after(grid, made)
+
+
+def test_a_machine_whose_pass_is_broken_off(backend: str) -> None:
+    phases = blinkers(256, 256)
+    machine = Machine(pick(backend), Setting(256, 256, LIFE, Topology.TORUS), phases[0].words, 0)
+    for _ in range(3):
+        machine.advance(1, brief=True)
+    assert machine.brief_span == 1
+    while machine.span < 8:
+        machine.advance(machine.span, seconds=PATIENCE)
+    assert machine.brief_span >= 2
+    # Somebody reads, and a long pass has to wait for that.
+    before = machine.generation
+    with machine._gate.reading():
+        if backend == "cpu":
+            assert machine.advance(1, seconds=0.0, stopped=lambda: True) == 0
+        assert machine.read(Box(0, 0, 256, 256)) == (phases[before % 2], before)
+    assert machine.advance(1, seconds=0.0) == 1
+    assert machine.read(Box(0, 0, 256, 256))[0] == phases[(before + 1) % 2]
+    machine.close()
+
+
+def test_what_is_asked_does_not_wait_for_the_copy_of_all_cells(
+    make: Make, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is made before a run moves, of what has been changed meanwhile."""
+    monkeypatch.setattr("ui.cells.timeline.chunk_rows", lambda width: 50)
+    grid = random_grid(SIDE, SIDE, 0.4, 1)
+    session = make(grid, backend=backend)
+    begun, going_on = threading.Event(), threading.Event()
+    keep_on = session._keep_on
+
+    def slow(keeping: Keeping) -> Moment | None:
+        if keeping.rows == 50:
+            begun.set()
+            assert going_on.wait(PATIENCE)
+        return keep_on(keeping)
+
+    session._keep_on = slow  # type: ignore[method-assign]
+    session.start()
+    assert begun.wait(PATIENCE)
+    assert session.status().running
+    session.edit(edits.Clear(Box(10, 20, 150, 90)))
+    going_on.set()
+    until(lambda: session.status().generation > 0)
+    session.stop()
+    session.settle()
+    made = session.status().generation
+    cleared = BitGrid.from_bool(grid.to_bool())
+    edits.overwrite(cleared, BitGrid(150, 90), 10, 20)
+    assert session.cells(WHOLE) == after(cleared, made)
+    session.undo()
+    session.settle()
+    assert session.cells(WHOLE) == cleared
+    assert session.can_undo == "clearing"
+    session.undo()
+    session.settle()
+    assert session.cells(WHOLE) == grid
+    assert session.can_undo is None
+    # Stopped before there is a copy, nothing has been done.
+    begun.clear(), going_on.clear()
+    session.start()
+    assert begun.wait(PATIENCE)
+    session.stop()
+    going_on.set()
+    session.settle()
+    assert session.cells(WHOLE) == grid
+    assert (session.can_undo, session.can_redo) == (None, "clearing")
 
 
 def test_a_run_shows_a_picture_every_so_many_generations(make: Make) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from kernels.choose import pick
 from lifesim import patterns
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError
@@ -16,6 +18,7 @@ from lifesim.soup import SoupError, random_grid
 from lifesim.topology import Topology
 from ui import opening
 from ui.cells.session import MemorySession
+from ui.launch import Launch
 from ui.session import SessionError
 
 GLIDER = BitGrid.from_cells(3, 3, [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)])
@@ -120,3 +123,24 @@ def test_no_such_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernels.cpu._cpu", None)
     with pytest.raises(SessionError, match="not built"):
         opening.new(10, 10, backend="cpu")
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
+    path = str(tmp_path / "pipe.rle")
+    os.mkfifo(path)
+    with pytest.raises(SessionError, match="it is a pipe"):
+        opening.open(path)
+    with pytest.raises(SessionError, match="it is a pipe"):
+        Launch(path, size=(9, 9)).session(pick("auto", threads=1))
+
+
+def test_a_pipe_without_a_name(glider: Path) -> None:
+    end, other = os.pipe()
+    with open(other, "wb") as file:
+        file.write(glider.read_bytes())
+    try:
+        session = opening.open(f"/dev/fd/{end}")
+    finally:
+        os.close(end)
+    with closing(session):
+        assert session.cells(Box(0, 0, session.width, session.height)).population() == 5

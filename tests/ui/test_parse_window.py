@@ -27,6 +27,7 @@ from ui.parsing.sentences import Lines, examples
 from ui.qt import theme
 from ui.qt.dialogs import Answer
 from ui.qt.palette import CommandPalette
+from ui.qt.parsing import batch
 from ui.qt.parsing import language as parse_language
 from ui.qt.parsing import window as parse_window
 from ui.qt.parsing.window import ParseWindow, open_parse_window
@@ -387,6 +388,26 @@ def test_a_hundred_thousand_sentences(win: ParseWindow) -> None:
 def table_row(win: ParseWindow, row: int) -> tuple[str, ...]:
     model = win.batch.model
     return tuple(str(model.data(model.index(row, column))) for column in range(4))
+
+
+def test_what_is_too_much_for_the_clipboard_is_not_cut_off(
+    win: ParseWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "_COPIED", 2)
+    write(win, "S -> 'a'", "a", "b", "a")
+    QGuiApplication.clipboard().setText("mine")
+    win.batch.table.selectAll()
+    by_menu(win, "edit.copy")
+    assert "3 sentences are too many for the clipboard" in win.banner.text
+    assert QGuiApplication.clipboard().text() == "mine"
+
+
+def test_pipes_are_not_waited_for(win: ParseWindow, tmp_path: Path) -> None:
+    for name in ("pipe.cfg", "pipe.txt"):
+        os.mkfifo(tmp_path / name)
+        win.open_paths([str(tmp_path / name)])
+        assert f"{name}: cannot be read: it is a pipe" in win.banner.text
+        assert not win.background.is_busy
 
 
 def test_too_many_sentences_are_refused(win: ParseWindow, monkeypatch: pytest.MonkeyPatch) -> None:

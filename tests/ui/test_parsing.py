@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from ckyparse.grammar import GrammarError
 from kernels.cky import cell, cells
 from ui.parsing import model as parsing
 from ui.parsing import sentences
-from ui.parsing.files import FileError, read_grammar, write
+from ui.parsing.files import FileError, check_source, read_grammar, write
 from ui.parsing.layout import Box, TreeLayout, Triangle, lay_out, shown
 from ui.parsing.model import (
     Found,
@@ -490,3 +491,14 @@ def wait(condition: object) -> None:
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < end
         time.sleep(0.001)
+
+
+def test_pipes_are_neither_waited_for_nor_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.cfg"
+    os.mkfifo(path)
+    with pytest.raises(FileError, match="it is a pipe"):
+        check_source(path)
+    with pytest.raises(FileError, match="it is no file"):
+        write(path, b"S -> 'a'")
+    assert path.is_fifo()
+    check_source(tmp_path / "nowhere.cfg")

@@ -309,10 +309,13 @@ def test_flipped_bits_are_noticed(tmp_path: Path) -> None:
 
 
 def test_files_of_others_and_files_that_vanish(tmp_path: Path) -> None:
-    (tmp_path / "0000000001.reel").write_bytes(b"prose " * 100)
-    (tmp_path / "note.txt").write_text("mine")
+    names = "0000000001.reel", "holiday.reel", "note.txt"
+    for name in names:
+        (tmp_path / name).write_bytes(b"prose " * 100)
+    (tmp_path / "0000000002.reel").write_bytes(b"LSR1")  # broken off
     recording = Recording(str(tmp_path))
     assert len(recording) == 0
+    assert sorted(path.name for path in tmp_path.glob("*.reel")) == [*names[:2]]
     for some in run_of(3):
         recording.add(some)
     for path in tmp_path.glob("*.reel"):

@@ -333,6 +333,41 @@ def test_a_universe_on_disk_is_fitted_counted_and_not_drawn_on(window: Window) -
         assert not window.registry.is_enabled(id)
 
 
+# --- ages ---------------------------------------------------------------------
+
+
+def test_cells_that_live_on_are_brighter(window: Window) -> None:
+    def levels() -> dict[tuple[int, int], int]:
+        pixels, view = window.canvas.frame.pixels, window.canvas.frame.request.viewport
+        centres = {cell: view.rectangle(Box(*cell, 1, 1)) for cell in live(window)}
+        return {cell: int(pixels[top, left]) for cell, (left, top, _, _) in centres.items()}
+
+    before = live(window)
+    press_key(window, "A")
+    settle(window)
+    until(lambda: set(levels().values()) == {min(levels().values())} != {255})
+    young = min(levels().values())
+    window.session.step(1)
+    settle(window)
+    until(lambda: window.canvas.frame.generation == 1)
+    assert {cell for cell, level in levels().items() if level > young} == before & live(window)
+    assert {level for cell, level in levels().items() if cell not in before} == {young}
+    press_key(window, "A")
+    until(lambda: set(levels().values()) == {255})
+
+
+def test_ages_are_seen_near_by(window: Window) -> None:
+    window.registry.run("view.ages")
+    window.canvas.zoom_to(1)
+    assert not window.registry.made("view.ages").isEnabled()
+    assert window.status_line.scale.text() == "1:2 no ages"
+    settle(window)
+    # Where the view goes by itself, too.
+    window.registry.run("view.fit")
+    until(lambda: window.registry.made("view.ages").isEnabled())
+    assert window.status_line.scale.text() == "16:1"
+
+
 # --- the worker ---------------------------------------------------------------
 
 

@@ -261,7 +261,8 @@ def test_going_back_before_the_start(window: Window) -> None:
 def test_what_is_remembered(app: QApplication, tmp_path: Path) -> None:
     first = make_window(tmp_path)
     for id in ("view.theme-light", "view.palette-viridis", "view.grid", "view.any-cell",
-               "edit.select", "edit.mode-xor", "control.base-10", "control.rate-all"):  # fmt: skip
+               "view.ages", "edit.select", "edit.mode-xor", "control.base-10",
+               "control.rate-all"):  # fmt: skip
         first.registry.run(id)
     first.files.remember("/some/where.rle")
     first.resize(1010, 710)
@@ -269,7 +270,7 @@ def test_what_is_remembered(app: QApplication, tmp_path: Path) -> None:
     second = make_window(tmp_path)
     assert second.theme == "light"
     view = second.view
-    assert (view.palette, view.grid, view.any_cell) == ("viridis", False, True)
+    assert (view.palette, view.grid, view.any_cell, view.ages) == ("viridis", False, True, True)
     assert view.tool is Tool.SELECT
     assert second.edits.mode is Mode.XOR
     assert control(second).speed.base == 10
@@ -287,3 +288,23 @@ def test_settings_that_make_no_sense(app: QApplication, tmp_path: Path) -> None:
     made = make_window(tmp_path)
     assert made.view.palette in ("dark", "light")
     close(made)
+
+
+def test_changes_during_the_last_save_are_asked_about(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [Answer.SAVE, Answer.CANCEL, Answer.DISCARD]
+    asked: list[str] = []
+
+    def unsaved(name: str) -> Answer:
+        asked.append(name)
+        return answers[len(asked) - 1]
+
+    monkeypatch.setattr(window.dialogs, "unsaved", unsaved)
+    # Saved, but changed again: the session is as modified as it was.
+    monkeypatch.setattr(window.files, "save", lambda then, otherwise: then())
+    draw_a_cell(window)
+    assert not window.close()
+    assert len(asked) == 2
+    assert window.close()
+    assert len(asked) == 3

@@ -7,7 +7,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from kernels.backend import Backend
@@ -15,26 +14,27 @@ from lifesim.grid import BitGrid, check_size
 from ui.cells.edits import Edit, Stroke, resized
 from ui.cells.history import Entry, Moment
 from ui.cells.machine import Setting
-from ui.cells.snapshots import Interrupted
-from ui.cells.timeline import Timeline
+from ui.cells.timeline import Keeping, Timeline
 from ui.session import Event, SessionError, Status
 
 _PICTURES = 1 / 60  # seconds between two pictures at least
 _NEWS = 0.1  # seconds between two changes of the status
 _COPIES = 4  # of a region, that changing it takes
+_WORKED = 1.0  # seconds that passes are brief for after somebody asked for something
 _COUNTING = 10  # counting live cells may take one part of time in so many
 
 
 @dataclass(slots=True)
 class _Run:
     """goal: where it ends. more: whether steps move the goal. before: what undoing it goes back
-    to. first, began: where and when it began. batch: the generation of the next picture, and
-    due: when it may be begun."""
+    to; keeping: that, before it is done. first, began: where and when it began. batch: the
+    generation of the next picture, and due: when it may be begun."""
 
     title: str
     goal: int | None
     more: bool
     before: Moment | None
+    keeping: Keeping | None
     first: int
     began: float
     batch: int
@@ -57,6 +57,8 @@ class Evolving(Timeline, ABC):
         self._last_edited = self._saved = 0
         self._speed: tuple[int, float | None] = (1, None)
         self._run: _Run | None = None
+        self._asked = -_WORKED  # when somebody last asked for something during a pass
+        self._broken = False  # whether the last pass was broken off
         self._counted: tuple[int | None, int] = (None, -1)  # population, version of pictures
         self._count_at = 0.0
         self._told = 0.0  # when a picture was announced
@@ -121,9 +123,7 @@ class Evolving(Timeline, ABC):
             self._finish()
         if goal == now:
             return
-        before = self._whole_moment(self._is_stopped)
-        self._begin_at(before)
-        self._go(title, goal, before, more=more)
+        self._go(title, goal, None, more=more)
 
     def _begin_at(self, before: Moment) -> None:
         """A run begins there; if that is not after where reset() goes, it goes there now."""
@@ -139,10 +139,15 @@ class Evolving(Timeline, ABC):
         title = "a step" if generations == 1 else f"{generations:,} steps"
         self._begin(title, self._machine.generation + generations, more=True)
 
-    def _go(self, title: str, goal: int | None, before: Moment, *, more: bool = False) -> None:
+    def _go(
+        self, title: str, goal: int | None, before: Moment | None, *, more: bool = False
+    ) -> None:
+        """before: what undoing it goes back to, unless that is what is there now."""
         now = self._machine.generation
-        self._run = _Run(title, goal, more, before, now, time.monotonic(), now)
+        keeping = None if before else self._keep()
+        self._run = _Run(title, goal, more, before, keeping, now, time.monotonic(), now)
         self._machine.seconds, self._machine.updates = 0.0, 0.0
+        self._broken = False
         self._problem = ""
         self._tell(Event.STATUS)
 
@@ -150,6 +155,8 @@ class Evolving(Timeline, ABC):
         """Move on a little."""
         run, machine = self._run, self._machine
         assert run is not None
+        if run.keeping and not self._kept_for(run, run.keeping):
+            return
         now = machine.generation
         speed, most = self._speed
         if run.goal is not None:
@@ -157,10 +164,15 @@ class Evolving(Timeline, ABC):
         elif run.batch <= now:
             # Nobody sees more pictures than the time of a step has.
             run.batch = now + speed * (1 if most else max(1, machine.span // speed))
+        brief = time.monotonic() - self._asked < _WORKED
+        # Who asks all the time does not keep a run from moving on.
+        stopped = self._is_stopped if self._broken else self._is_pressed
         try:
-            machine.advance(run.batch - now)
+            machine.advance(run.batch - now, brief=brief, stopped=stopped)
         finally:
-            self._pictures.changed()
+            self._broken = machine.generation == now
+            if not self._broken:
+                self._pictures.changed()
         if machine.generation == run.goal:
             self._finish()
             return
@@ -175,6 +187,25 @@ class Evolving(Timeline, ABC):
             self._tell(Event.STATUS)
         else:
             self._status = self._newest_status()
+
+    def _kept_for(self, run: _Run, keeping: Keeping) -> bool:
+        """Keep what there is before a run; False where somebody asks for something before."""
+        while (before := self._keep_on(keeping)) is None:
+            if self._is_asked():
+                return False
+        run.before, run.keeping = before, None
+        self._begin_at(before)
+        self._tell(Event.STATUS)
+        return True
+
+    def _is_pressed(self) -> bool:
+        """Whether somebody asks for something; if it is no stop, passes are brief for a while."""
+        if self._is_stopped():
+            return True
+        asked = self._is_asked()
+        if asked:
+            self._asked = time.monotonic()
+        return asked
 
     def _stop(self) -> None:
         if self._run:
@@ -272,10 +303,7 @@ class Evolving(Timeline, ABC):
         self._edited = self._last_edited
         self._history.push(entry)
         if run:
-            run.before = None
-            with suppress(Interrupted):
-                run.before = self._whole_moment(self._is_stopped)
-                self._begin_at(run.before)
+            run.before, run.keeping = None, self._keep()
         self._tell_all()
 
     def _swap(self, *, undo: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -21,6 +21,8 @@ SLICE = 0.02  # seconds between two looks at what is asked, where passes are tha
 _LATELY = 1.0  # seconds that rates are taken over, at least half of it
 _FREE = 1.6  # times as long as the shortest pass may one take that makes more generations
 _OVERLAPPED = 2.5  # times as long may those be that nobody waits for who looks
+_BRIEF = 0.05  # seconds of a pass while somebody works with the cells, where that is possible
+_LOOK = 0.01  # seconds between two looks at what is asked, where others read
 _LONGEST = 1 << 30
 _BAND = 1 << 23  # bytes of rows that are copied at once
 _REFERENCE_COPIES = 48  # a byte a cell, in six arrays
@@ -81,11 +83,14 @@ class Gate:
                 self._writing = False
                 self._changed.notify_all()
 
-    def pass_by(self) -> None:
-        """Wait until nobody reads."""
+    def pass_by(self, stopped: Callable[[], bool]) -> bool:
+        """Wait until nobody reads; False where it is stopped before."""
         with self._changed:
             while self._reading:
-                self._changed.wait()
+                if stopped():
+                    return False
+                self._changed.wait(_LOOK)
+        return True
 
 
 class ClosedError(Exception):
@@ -120,6 +125,7 @@ class Machine:
         self._closed = False
         self._span = 1  # generations of a step
         self._each = 0.0  # seconds for a generation, of the last step
+        self._took: dict[int, float] = {}  # seconds for steps of so many generations
         self._seen, self._one = 0, 0.0  # steps of one generation, and how long the shortest took
         self.seconds, self.updates = 0.0, 0.0
 
@@ -129,10 +135,21 @@ class Machine:
 
     # --- stepping --------------------------------------------------------------
 
-    def advance(self, at_most: int, seconds: float = SLICE) -> int:
-        """Move on by 1 to at_most generations, for about so long, or one pass. Returns how many."""
+    def advance(
+        self,
+        at_most: int,
+        seconds: float = SLICE,
+        *,
+        brief: bool = False,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> int:
+        """Move on by 1 to at_most generations, for about so long, or one pass. Returns how many.
+
+        brief: rather a short pass than a fast one. stopped: is asked many times a second, where
+        the backend can do that; where it is true, a pass is broken off, and there may be none.
+        """
         universe, before = self._universe, self._universe.generation
-        span = min(self._span, at_most)
+        span = min(self.brief_span if brief else self._span, at_most)
         if span > universe.stride:
             span -= span % universe.stride
         alone = True
@@ -142,20 +159,33 @@ class Machine:
         if alone:
             with self._gate.writing():
                 began = time.perf_counter()
-                universe.step(span)
-        else:
-            self._gate.pass_by()
+                self._step(span, stopped)
+        elif self._gate.pass_by(stopped):
             began = time.perf_counter()
-            universe.step(span)
+            self._step(span, stopped)
+        made = universe.generation - before
+        if made < span:
+            return made
         took = time.perf_counter() - began
         self._each = took / span
-        if at_most >= self._span:  # else it was a rest
+        if at_most >= self._span and not brief:
             self._learn(span, took, seconds)
         self.updates += span * universe.width * universe.height
         self.seconds += took
         if self.seconds > _LATELY:
             self.seconds, self.updates = self.seconds / 2, self.updates / 2
-        return universe.generation - before
+        return made
+
+    def _step(self, span: int, stopped: Callable[[], bool]) -> None:
+        if isinstance(self._universe, CpuLife):
+            self._universe.step_until(stopped, span)
+        else:
+            self._universe.step(span)
+
+    @property
+    def brief_span(self) -> int:
+        """Generations that take so short a time that what is asked can wait for them."""
+        return max((span for span, took in self._took.items() if took <= _BRIEF), default=1)
 
     @property
     def span(self) -> int:
@@ -164,6 +194,7 @@ class Machine:
 
     def _learn(self, span: int, took: float, wanted: float) -> None:
         """Choose how many generations come next, by how long these have taken."""
+        self._took[span] = took
         if span == 1:
             self._seen += 1
             if self._seen == 1:

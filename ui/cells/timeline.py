@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from kernels.backend import Backend
 from lifesim.grid import BitGrid, Box
@@ -12,6 +13,14 @@ from ui.cells.edits import overwrite
 from ui.cells.history import History, Kept, Moment, Vault, chunk_rows
 from ui.cells.machine import Machine, Setting
 from ui.cells.snapshots import Interrupted, Pictures
+
+
+@dataclass(slots=True)
+class Keeping:
+    """All cells while they are being kept: so many rows are."""
+
+    kept: Kept
+    rows: int = 0
 
 
 class Timeline:
@@ -57,16 +66,32 @@ class Timeline:
 
     def _whole_moment(self, stopped: Callable[[], bool] = lambda: False) -> Moment:
         """All cells. Raises Interrupted where it is stopped before it is done."""
-        setting = self._machine.setting
-        kept = self._vault.start(setting.width, setting.height)
-        step = chunk_rows(setting.width)
-        for y in range(0, setting.height, step):
+        keeping = self._keep()
+        while True:
             if stopped():
                 raise Interrupted
-            box = Box(0, y, setting.width, min(step, setting.height - y))
-            kept.add(self._machine.read(box)[0].words)
-            self._relieve()
-        return self._moment(whole=kept)
+            moment = self._keep_on(keeping)
+            if moment:
+                return moment
+
+    def _keep(self) -> Keeping:
+        """All cells, if _keep_on() is called for it as long as it returns None, and nothing
+        changes between."""
+        setting = self._machine.setting
+        return Keeping(self._vault.start(setting.width, setting.height))
+
+    def _keep_on(self, keeping: Keeping) -> Moment | None:
+        """A few milliseconds' work; the moment when all is done."""
+        setting, first = self._machine.setting, keeping.rows
+        keeping.rows = min(first + chunk_rows(setting.width), setting.height)
+        whole = self._machine.whole()
+        if whole:
+            keeping.kept.add(whole.words[first : keeping.rows])
+        else:
+            box = Box(0, first, setting.width, keeping.rows - first)
+            keeping.kept.add(self._machine.read(box)[0].words)
+        self._relieve()
+        return self._moment(whole=keeping.kept) if keeping.rows == setting.height else None
 
     def _kept(self, cells: BitGrid) -> Kept:
         kept = self._vault.keep(cells)

@@ -79,10 +79,13 @@ class Look:
 # --- pictures ------------------------------------------------------------------
 
 
-def save_png(path: str, grid: BitGrid, look: Look) -> None:
-    """Raises LifesimError; there is nothing half-written then."""
+def save_png(path: str, grid: BitGrid, look: Look, progress: Progress = unheard) -> None:
+    """Raises LifesimError, and whatever progress raises; there is nothing half-written then."""
     look.check(grid.width, grid.height)
-    render.save_png(path, look.levels(grid), look.palette)
+    progress(0.0)
+    levels = look.levels(grid)
+    progress(0.5)
+    render.save_png(path, levels, look.palette)
 
 
 def save_png_of_source(

@@ -24,7 +24,16 @@ from pathlib import Path
 from lifesim.errors import LifesimError
 from lifesim.store.lock import Lock
 from ui.cells.saving import Whole
-from ui.film.reels import SUFFIX, GoneError, RecordingError, Reel, Shot, cells_of, shots_of
+from ui.film.reels import (
+    SUFFIX,
+    GoneError,
+    RecordingError,
+    Reel,
+    Shot,
+    cells_of,
+    is_reel,
+    shots_of,
+)
 from ui.picture.sources import MemorySource
 
 __all__ = ["Recording", "RecordingError", "Shot"]
@@ -77,7 +86,7 @@ class Recording:
             known.update((shot.serial, shot) for shot in fresh)
             with suppress(ValueError):
                 self._files = max(self._files, int(path.stem))
-            if not fresh:
+            if not fresh and is_reel(path):
                 with suppress(OSError):
                     path.unlink()
         self._shots = [known[serial] for serial in sorted(known)]

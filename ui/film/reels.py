@@ -219,6 +219,17 @@ def shots_of(path: Path) -> list[Shot]:
     return shots
 
 
+def is_reel(path: Path) -> bool:
+    """Whether a file has been begun by a Reel: others are not to be touched."""
+    if not (len(path.stem) == 10 and path.stem.isdecimal()):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_MAGIC)) in (b"", _MAGIC)
+    except OSError:
+        return False
+
+
 def _head(fixed: bytes, read: Callable[[int], bytes]) -> tuple[dict[str, object], int, int] | None:
     """A head, the length of the body and its digest; None where it is none."""
     if len(fixed) != _FIXED.size:

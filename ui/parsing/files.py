@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from pathlib import Path
 
 MOST_GRAMMAR = 1 << 21  # bytes
@@ -33,10 +34,23 @@ def read_grammar(path: str | os.PathLike[str]) -> str:
     return text
 
 
+def check_source(path: str | os.PathLike[str]) -> None:
+    """Raise FileError for a named pipe: nobody may ever write to it."""
+    try:
+        is_pipe = stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return  # said by whoever reads it
+    if is_pipe:
+        raise FileError(f"{path}: cannot be read: it is a pipe, not a file")
+
+
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """In place of what is there, whole or not at all. Raises FileError."""
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    # A device or a pipe would be replaced by a file.
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise FileError(f"{path}: cannot be written: it is no file")
     try:
         with open(beside, "xb") as file:
             file.write(data)

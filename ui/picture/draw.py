@@ -22,7 +22,7 @@ def draw(request: FrameRequest, source: Source) -> Frame:
         width = min(last.x + last.width, source.width) - first.x
         height = min(last.y + last.height, source.height) - first.y
         levels = source.levels(Box(first.x, first.y, width, height), max(view.scale, 0))
-        if request.any_cell:
+        if request.any_cell and view.scale > 0:
             levels = np.where(levels > 0, np.uint8(255), np.uint8(0))
         target = pixels[top:bottom, left:right]
         if view.scale >= 0:

@@ -20,18 +20,21 @@ class FrameRequest:
 
     any_cell: pixels of many cells are full where any cell lives, instead of as bright as cells
         are dense. serial: grows from request to request; of what waits, only the last is drawn.
+    ages: cells that are near enough are as bright as they are old, see ui.picture.ages.
     """
 
     viewport: Viewport
     any_cell: bool = False
     serial: int = 0
+    ages: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
     """A view, drawn.
 
-    pixels: uint8 (height, width) of the viewport: 0 where no cell lives, 255 where all do.
+    pixels: uint8 (height, width) of the viewport: 0 where no cell lives, 255 where all do; or
+        ages.
     inside: the pixels of the window that the universe covers: left, top, right, bottom, where
         left = right or top = bottom if there are none; outside of it pixels are 0.
     """

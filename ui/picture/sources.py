@@ -34,6 +34,12 @@ class Source(Protocol):
         """What else is known: "population" of all, say."""
 
 
+def lacks(source: Source) -> bool:
+    """Whether the last picture was not of all that was asked for: the rest is being read, and
+    announced when it is there. Of sources on disk."""
+    return bool(getattr(source, "missing", 0))
+
+
 class MemorySource:
     """A grid that nobody changes any more. Its pyramid is made when it is first needed."""
 

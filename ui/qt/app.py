@@ -10,15 +10,18 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QMessageLogContext, QSettings, QSocketNotifier, QtMsgType
 from PySide6.QtCore import qInstallMessageHandler as install_message_handler
-from PySide6.QtWidgets import QApplication, QMainWindow
+from PySide6.QtWidgets import QApplication
 
 from ui.launch import Launch
 from ui.qt import theme
 from ui.qt.window import Window
+
+if TYPE_CHECKING:
+    from ui.qt.parsing.window import ParseWindow
 
 
 def run(launch: Launch) -> int:
@@ -35,8 +38,9 @@ def run(launch: Launch) -> int:
     sys.excepthook = reporter(window)
     window.show()
     if launch.path:
-        path = os.path.abspath(launch.path)
-        name = os.path.basename(path)
+        # What came from standard input cannot be opened again.
+        path = "" if launch.path == "-" else os.path.abspath(launch.path)
+        name = os.path.basename(path) or "standard input"
         window.open_with(f"Opening {name}…", lambda: launch.session(backend), path)
     with signals(window) as arrived:
         app.exec()
@@ -90,9 +94,9 @@ def reporter(
 
 
 @contextlib.contextmanager
-def signals(window: QMainWindow) -> Iterator[list[int]]:
-    """Ctrl-C closes the window, which may ask about changes; a second one doesn't wait.
-    Yields those that have arrived."""
+def signals(window: Window | ParseWindow) -> Iterator[list[int]]:
+    """Ctrl-C closes the window, which may ask about changes; a second one doesn't wait, unless
+    the window was to stay. Yields those that have arrived."""
     ours, qts = socket.socketpair()
     for end in (ours, qts):
         end.setblocking(False)
@@ -104,7 +108,8 @@ def signals(window: QMainWindow) -> Iterator[list[int]]:
             arrived.extend(qts.recv(64))
         if len(arrived) > 1:
             os._exit(130)
-        window.close()
+        if not window.close() and not window.background.is_busy:
+            arrived.clear()
 
     notifier.activated.connect(arrive)
     numbers = (signal.SIGINT, signal.SIGTERM)

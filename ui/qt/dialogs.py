@@ -6,6 +6,7 @@ The window asks through Dialogs alone, so that a test can answer in its place.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -46,6 +47,7 @@ RULES = (
     ("34 Life", "B34/S34"),
 )
 _DIRECTORY = "Universe directories (*)"
+_LONGEST, _FAR_POWER = 100, re.compile(r"[eE][+-]?[0-9_]{3}")  # of a density
 _EDGES = (
     (Topology.TORUS, "Torus: opposite edges meet"),
     (Topology.PLANE, "Plane: outside is dead"),
@@ -77,16 +79,19 @@ def size(text: str) -> tuple[int, int]:
 def density(text: str) -> Fraction:
     """Of a soup: 0.37, 3/8 or 37 %. Raises click.BadParameter."""
     plain = text.strip()
-    if plain.endswith("%"):
-        return Density().convert(_percent(plain[:-1]), None, None)
-    return Density().convert(plain, None, None)
-
-
-def _percent(text: str) -> Fraction:
+    is_percent = plain.endswith("%")
+    # Powers of ten are written out in full: of 1e999999999 that has no end.
+    if len(plain) > _LONGEST or _FAR_POWER.search(plain):
+        raise click.BadParameter("a density is 0 to 1: write it as 37 % or 3/8")
+    if not is_percent:
+        return Density().convert(plain, None, None)
     try:
-        return Fraction(text.strip()) / 100
+        share = Fraction(plain[:-1].strip()) / 100
     except (ValueError, ZeroDivisionError):
-        raise click.BadParameter(f"{text + '%'!r} is no density: write it as 37 % or 3/8") from None
+        raise click.BadParameter(f"{plain!r} is no density: write it as 37 % or 3/8") from None
+    if not 0 <= share <= 1:
+        raise click.BadParameter(f"{plain!r}: a density is 0 to 100 %")
+    return share
 
 
 def whole(low: int, high: int, what: str) -> Callable[[str], int]:
@@ -101,6 +106,9 @@ def whole(low: int, high: int, what: str) -> Callable[[str], int]:
         return int(plain)
 
     return parse
+
+
+_seed = whole(0, 2**64 - 1, "a seed")
 
 
 class Form(QDialog):
@@ -211,7 +219,7 @@ class NewDialog(Form):
         self.topology = self.choice("&Edges", list(_EDGES), topology)
         self.fill = self.choice("&Fill with", [(False, "Nothing"), (True, "Random cells")], False)
         self.density = self.line("&Density", "50 %", density)
-        self.seed = self.line("S&eed", "1", whole(0, 2**64 - 1, "a seed"))
+        self.seed = self.line("S&eed", "1", _seed)
         self.fill.currentIndexChanged.connect(self._filled)
         self._filled()
 
@@ -227,7 +235,7 @@ class NewDialog(Form):
             Rule.parse(self.rule.currentText()),
             self.topology.currentData(),
             density(self.density.text()) if soup else None,
-            int(self.seed.text()) if soup else 1,
+            _seed(self.seed.text()) if soup else 1,
         )
 
 
@@ -242,11 +250,11 @@ class FillDialog(Form):
     def __init__(self, density_: str, seed: int, parent: QWidget | None) -> None:
         super().__init__("Random fill", parent)
         self.density = self.line("&Density", density_, density)
-        self.seed = self.line("S&eed", str(seed), whole(0, 2**64 - 1, "a seed"))
+        self.seed = self.line("S&eed", str(seed), _seed)
         self.check()
 
     def value(self) -> tuple[Fraction, int]:
-        return density(self.density.text()), int(self.seed.text())
+        return density(self.density.text()), _seed(self.seed.text())
 
 
 class NumberDialog(Form):

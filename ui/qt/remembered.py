@@ -25,6 +25,7 @@ def restore(window: Window) -> None:
         palette=palette,
         grid=_flag(kept.value("view/grid"), True),
         any_cell=_flag(kept.value("view/any_cell"), False),
+        ages=_flag(kept.value("view/ages"), False),
     )
     window.canvas.show_view(view)
     window.theme = name
@@ -48,6 +49,7 @@ def keep(window: Window) -> None:
         ("view/palette", window.view.palette),
         ("view/grid", window.view.grid),
         ("view/any_cell", window.view.any_cell),
+        ("view/ages", window.view.ages),
         ("view/tool", window.view.tool.value),
     ):
         window.settings.setValue(key, value)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
 from lifesim.grid import Box
 from lifesim.render import format_scale
+from ui.model import View
 from ui.numbers import percent, short
 from ui.qt.worker import Answer
 from ui.session import Session, Status
@@ -100,8 +101,9 @@ class StatusLine(QStatusBar):
             + (f"at most {rate:g} pictures a second" if rate else "as fast as it goes")
         )
 
-    def show_scale(self, scale: int) -> None:
-        self.scale.setText(format_scale(scale))
+    def show_scale(self, view: View) -> None:
+        text = format_scale(view.viewport.scale)
+        self.scale.setText(f"{text} no ages" if view.ages and not view.can_show_ages else text)
 
     def show_under(self, session: Session, cells: Box | None, answer: Answer | None) -> None:
         """cells: under the pointer; answer: how many of them live, if it is known."""

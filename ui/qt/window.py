@@ -211,7 +211,7 @@ class Window(QMainWindow):
         """Ask for a picture of what the view is now."""
         self._serial += 1
         self.worker.ask(self.view.request(self._serial), self._aim)
-        self.status_line.show_scale(self.view.viewport.scale)
+        self.status_line.show_scale(self.view)
 
     def aim(self, aim: Aim | None) -> None:
         """Let the view go to where cells live."""
@@ -243,7 +243,9 @@ class Window(QMainWindow):
             self._aim, moved = landed.aim, frame.request.viewport
             if moved != view.viewport:
                 self.canvas.show_view(replace(view, viewport=moved))
-                self.status_line.show_scale(moved.scale)
+                self.status_line.show_scale(self.view)
+                if moved.scale != view.viewport.scale:
+                    self.registry.refresh()
         self._pointer.look_again()
 
     # --- messages --------------------------------------------------------------
@@ -289,7 +291,8 @@ class Window(QMainWindow):
         name = os.path.basename(self.session.path) if self.session.path else "the universe"
         answer = self.dialogs.unsaved(name)
         if answer is Answer.SAVE:
-            self.files.save(then, otherwise)
+            # What is changed while it is being saved is asked about again.
+            self.files.save(lambda: self.confirm(then, otherwise), otherwise)
         elif answer is Answer.DISCARD:
             then()
         else:

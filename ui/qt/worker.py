@@ -9,11 +9,12 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from lifesim.grid import Box
 from ui.film.playback import Drawable
+from ui.picture.ages import Ages
 from ui.picture.draw import draw
 from ui.picture.live import Aim, population
 from ui.picture.pyramid import FIRST
 from ui.picture.request import Frame, FrameRequest, clipped
-from ui.picture.sources import Source
+from ui.picture.sources import lacks
 from ui.picture.viewport import Viewport
 
 
@@ -66,6 +67,7 @@ class FrameWorker(QObject):
         self._session: Drawable | None = None
         self._wanted: tuple[FrameRequest, Aim | None] | None = None
         self._question: Question | None = None
+        self._ages = Ages()
         self._due = self._asked = self._busy = self._ended = False
         self._done: Landed | None = None
         self._trouble = ""
@@ -81,7 +83,7 @@ class FrameWorker(QObject):
             self._session, self._wanted, self._question = session, None, None
             self._due = self._asked = False
             self._changed.wait_for(lambda: not self._busy)
-            self._done, self._trouble = None, ""
+            self._done, self._trouble, self._ages = None, "", Ages()
 
     def ask(self, request: FrameRequest, aim: Aim | None = None) -> None:
         with self._changed:
@@ -150,10 +152,10 @@ class FrameWorker(QObject):
             source = session.source(replace(request, viewport=far))
             viewport, after = aim.taken(source, request.viewport)
             # What is still being read may lie elsewhere.
-            aim = aim if _lacks(source) else after
+            aim = aim if lacks(source) else after
             request = replace(request, viewport=viewport)
         source = session.source(request)
-        landed = Landed(draw(request, source), aim)
+        landed = Landed(draw(request, self._ages.seen(request, source)), aim)
         with self._changed:
             if session is not self._session:
                 return
@@ -171,11 +173,5 @@ class FrameWorker(QObject):
         cells = clipped(question.cells, source.width, source.height)
         if cells is not None:
             live = population(source, cells)
-            if not _lacks(source):
+            if not lacks(source):
                 self.answered.emit(Answer(question, live, source.generation))
-
-
-def _lacks(source: Source) -> bool:
-    """Whether the last picture was not of all that was asked for: the rest is being read, and
-    announced when it is there. Of sources on disk."""
-    return bool(getattr(source, "missing", 0))

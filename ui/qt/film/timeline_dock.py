@@ -216,6 +216,8 @@ class TimelineDock(QDockWidget):
             recorder, self._recorder = self._recorder, None
             recorder.stop()
         if on and isinstance(self._session, Recordable):
+            if self._recording is not None and not self._recording.folder.is_dir():
+                self.close_recording()  # somebody has removed it
             if self._recording is None:
                 self._recording = Recording()
             recording = self._recording
@@ -382,6 +384,7 @@ class TimelineDock(QDockWidget):
         self.record_button.setEnabled(self.can_record)
         self.now_button.setEnabled(self.is_scrubbing)
         self.continue_button.setEnabled(self.can_go_on)
+        self.reset_button.setEnabled(self._session is not None and self._session.can_edit)
 
     def _try(self, do: Callable[[], None]) -> None:
         try:

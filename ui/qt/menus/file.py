@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction
 
+from lifesim import patterns
 from ui import opening
+from ui.cells.session import MemorySession
 from ui.qt.actions import Action
 from ui.qt.menus.base import Menu
 from ui.session import Session
@@ -123,10 +125,15 @@ class FileMenu(Menu):
     ) -> None:
         """Then go on, if it could be saved."""
         path = self.window.session.path
-        if path is None:
+        if path is None or not self._is_to_be_written(path):
             self.save_as(then, otherwise)
         else:
             self._write(path, then, otherwise)
+
+    def _is_to_be_written(self, path: str) -> bool:
+        """Whether what is in memory may be saved there: a directory that it once became, and a
+        file whose name tells no format, stay as they are."""
+        return not isinstance(self.window.session, MemorySession) or _is_pattern(path)
 
     def save_as(
         self,
@@ -135,6 +142,8 @@ class FileMenu(Menu):
     ) -> None:
         session = self.window.session
         start = session.path or os.path.join(self._folder(), "untitled.rle")
+        if not self._is_to_be_written(start):
+            start += ".rle"
         path = self.window.dialogs.save_file(start)
         if path is None:
             otherwise()
@@ -158,6 +167,11 @@ class FileMenu(Menu):
         window.background.do(
             f"Saving {name}…", lambda: session.save(path), saved, failed, lasting=True
         )
+
+
+def _is_pattern(path: str) -> bool:
+    ends = tuple(end for ends in patterns.formats().values() for end in ends)
+    return path.lower().removesuffix(".gz").endswith(ends)
 
 
 def _short(path: str) -> str:

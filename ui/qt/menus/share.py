@@ -88,9 +88,9 @@ class ShareMenu(Menu):
 
         def job(progress: Progress) -> None:
             if shot is not None and film is not None:
-                export.save_png(asked.path, film.whole(shot).cells, asked.look)
+                export.save_png(asked.path, film.whole(shot).cells, asked.look, progress)
             elif isinstance(session, Recordable):
-                export.save_png(asked.path, session.whole().cells, asked.look)
+                export.save_png(asked.path, session.whole().cells, asked.look, progress)
             else:
                 export.save_png_of_source(asked.path, session.source, asked.look, progress)
 

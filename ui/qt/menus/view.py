@@ -70,6 +70,12 @@ class ViewMenu(Menu):
                 checked=lambda: window.view.any_cell,
                 tip="From afar, show where any cell lives instead of how densely they do",
             ),
+            act(
+                "ages", "Colour by &age", self._ages, "A", section=3,
+                enabled=lambda: window.view.can_show_ages, checked=lambda: window.view.ages,
+                tip="At 1:1 and nearer: the longer a cell has lived, as far as pictures show, the "
+                "brighter it is",
+            ),
         ]  # fmt: skip
         for name in theme.THEMES:
             actions.append(
@@ -151,6 +157,9 @@ class ViewMenu(Menu):
 
     def _any_cell(self) -> None:
         self.window.set_view(replace(self.window.view, any_cell=not self.window.view.any_cell))
+
+    def _ages(self) -> None:
+        self.window.set_view(replace(self.window.view, ages=not self.window.view.ages))
 
     def _is_theme(self, name: str) -> Callable[[], bool]:
         return lambda: self.window.theme == name

@@ -111,8 +111,14 @@ class BatchPanel(QWidget):
         self.add_text(QGuiApplication.clipboard().text())
 
     def copy(self) -> int:
-        """How many."""
-        rows, show = self.table.chosen()[:_COPIED].tolist(), self.model.text
+        """How many. Raises TextError for more than a clipboard should hold."""
+        chosen, show = self.table.chosen(), self.model.text
+        if chosen.size > _COPIED:
+            raise TextError(
+                f"{chosen.size:,} sentences are too many for the clipboard, which takes "
+                f"{_COPIED:,}: see ckyparse accept"
+            )
+        rows = chosen.tolist()
         cells = ("\t".join((show(row, 1), show(row, 2), show(row, 0))) for row in rows)
         QGuiApplication.clipboard().setText("\n".join(cells))
         return len(rows)

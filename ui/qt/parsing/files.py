@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog
 
-from ui.parsing.files import FileError, read_grammar, write
+from ui.parsing.files import FileError, check_source, read_grammar, write
 from ui.parsing.sentences import Lines, examples
 from ui.qt.actions import Action
 from ui.qt.dialogs import Answer, Dialogs
@@ -88,8 +88,9 @@ class Files:
             self.open_path(path)
 
     def open_path(self, path: str) -> None:
-        """Of a grammar."""
+        """Of a grammar. Raises FileError."""
         path = os.path.abspath(path)
+        check_source(path)
         text = read_grammar(path)
         self._confirm_grammar(lambda: self.show(text, path))
 
@@ -145,7 +146,8 @@ class Files:
             self.read_sentences(path)
 
     def read_sentences(self, path: str) -> None:
-        """Off the main thread; in place of those that are there."""
+        """Off the main thread; in place of those that are there. Raises FileError for a pipe."""
+        check_source(path)
         name = os.path.basename(path)
 
         def landed(read: object) -> None:
