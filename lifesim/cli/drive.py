@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from types import FrameType
-from typing import Any
 
 import click
 
+from arith.cli.stopping import Stop
 from kernels.backend import Backend
 from kernels.choose import explain
 from lifesim.engine import Life, Progress
@@ -102,7 +100,7 @@ def drive(
             output.add(now)
 
     outcome = Outcome()
-    with _Stop() as stop:
+    with Stop() as stop:
         try:
             with _Bar() if show else nullcontext() as bar:
 
@@ -185,30 +183,6 @@ def rate_text(rate: float) -> str:
         if rate >= size:
             return f"{rate / size:.3g} {unit} cell updates/s"
     return f"{rate:.3g} cell updates/s"
-
-
-class _Stop:
-    """Makes the first Ctrl-C, or other signal to end, a request; later ones interrupt."""
-
-    def __init__(self) -> None:
-        self.asked = False
-        self._before: dict[signal.Signals, Any] = {}
-
-    def __enter__(self) -> _Stop:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            handler = signal.getsignal(number)
-            if callable(handler):  # not where it is ignored, as under nohup
-                self._before[number] = signal.signal(number, self._ask)
-        return self
-
-    def __exit__(self, *reason: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
 
 
 class _Bar:

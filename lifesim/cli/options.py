@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from arith.cli.sizes import Memory
 from lifesim.outputs import View
 from lifesim.render import parse_region, parse_scale
 
@@ -46,20 +47,6 @@ class Position(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         if not match:
             self.fail(f"{value!r} is no position: write it as 10,20", param, ctx)
         return int(match[1]), int(match[2])
-
-
-class Memory(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """Bytes: 4G, 512M, 300000; K, M, G and T stand for powers of 1024."""
-
-    name = "BYTES"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
-        if isinstance(value, int):
-            return value
-        match = re.fullmatch(r"([0-9]{1,18})([kKmMgGtT]?)(?:i?[bB])?", value)
-        if not match or not int(match[1]):
-            self.fail(f"{value!r} is no amount of memory: write it as 4G or 512M", param, ctx)
-        return int(match[1]) * _unit(match[2])
 
 
 class Devices(click.ParamType):  # type: ignore[type-arg, unused-ignore]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from types import FrameType
-from typing import Any
 
+from arith.cli.stopping import Stop
 from kernels.backend import Backend
 from kernels.choose import explain
 from semigroups.cli.options import say
@@ -68,7 +66,7 @@ def drive(
     """
     outcome = Outcome()
     began = time.monotonic()
-    with _Stop() as stop, _bar(quiet) as show:
+    with Stop() as stop, _bar(quiet) as show:
 
         def progress(now: Progress) -> None:
             if show is not None:
@@ -109,30 +107,6 @@ def _begun(semigroup: Semigroup) -> bool:
         return semigroup.current_size > 0
     except MemoryError:
         return False
-
-
-class _Stop:
-    """Makes the first Ctrl-C, or other signal to end, a request; later ones interrupt."""
-
-    def __init__(self) -> None:
-        self.asked = False
-        self._before: dict[signal.Signals, Any] = {}
-
-    def __enter__(self) -> _Stop:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            handler = signal.getsignal(number)
-            if callable(handler):  # not where it is ignored, as under nohup
-                self._before[number] = signal.signal(number, self._ask)
-        return self
-
-    def __exit__(self, *reason: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
 
 
 def _bar(quiet: bool) -> AbstractContextManager[Callable[[Progress], None] | None]:

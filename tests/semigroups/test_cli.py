@@ -374,7 +374,7 @@ def test_a_file_that_cannot_be_written_in_the_end(enumerated, monkeypatch, tmp_p
 def test_a_second_interrupt(enumerated, monkeypatch, tmp_path) -> None:
     """While the file is being written: there is no trace of it."""
 
-    class Asked(drive._Stop):
+    class Asked(drive.Stop):
         asked = True
 
         def __init__(self) -> None:
@@ -386,7 +386,7 @@ def test_a_second_interrupt(enumerated, monkeypatch, tmp_path) -> None:
         calls.append(args)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(drive, "_Stop", Asked)
+    monkeypatch.setattr(drive, "Stop", Asked)
     done = enumerated("bihecke:4", "--out", tmp_path / "S.h5")
     assert done.code == 130
     assert "interrupted at " in done.err
