@@ -152,7 +152,7 @@ def test_killed_and_resumed(tmp_path: Path, opened: Opening) -> None:
     grid = soup(192, 160)
     path = make(tmp_path / "u", grid)
     session = opened(path)
-    session.step(1500)
+    session.step(1000)
     until(lambda: Universe.open(path).manifest.run)
     process = session._run
     assert process is not None
@@ -162,14 +162,14 @@ def test_killed_and_resumed(tmp_path: Path, opened: Opening) -> None:
     session.close()
     with Universe.open(path) as universe:
         run = universe.manifest.run
-    assert run == (0, 1500)
+    assert run == (0, 1000)
     again = opened(path)
     again.start()
     until(lambda: not again.status().running)
     assert again.status().problem == ""
-    assert again.status().generation == 1500
+    assert again.status().generation == 1000
     with Universe.open(path) as universe:
-        assert universe.grid() == after(grid, 1500)
+        assert universe.grid() == after(grid, 1000)
 
 
 def test_closing_while_it_runs(tmp_path: Path, opened: Opening) -> None:

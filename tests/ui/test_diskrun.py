@@ -103,3 +103,35 @@ def test_to_a_generation(life: StreamedLife, pipe: tuple[TextIO, TextIO]) -> Non
     assert life.universe.manifest.run is None
     runner.to(3)  # where it has been
     assert life.generation == 5
+
+
+@pytest.mark.parametrize(("small", "ends"), [(1 << 20, [2, 6, 13]), (0, [13])])
+def test_small_universes_go_in_stages(
+    small: int,
+    ends: list[int],
+    life: StreamedLife,
+    pipe: tuple[TextIO, TextIO],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """So that a stop does not wait for a phase of a rate that nobody has measured."""
+    monkeypatch.setattr(diskrun, "_SMALL", small)
+    monkeypatch.setattr(diskrun, "_STAGE", 2)
+    monkeypatch.setattr(diskrun, "_LONG", 1000.0)
+    monkeypatch.setattr(diskrun, "_NEWS", 0.0)
+    seen = []
+    real = Universe.set_run
+
+    def set_run(universe: Universe, run: tuple[int, int] | None) -> None:
+        if run:
+            seen.append(run[1])
+        real(universe, run)
+
+    monkeypatch.setattr(Universe, "set_run", set_run)
+    _Runner(life, ordered(pipe, to=13)).to(13)
+    assert list(dict.fromkeys(seen)) == ends
+    assert life.generation == 13
+    shares = [json.loads(line)["share"] for line in capsys.readouterr().out.splitlines()]
+    assert shares
+    assert shares == sorted(shares)
+    assert shares[-1] == 1

@@ -25,6 +25,8 @@ from lifesim.stream.run import StreamedLife
 _LONG = 1.0  # seconds between two pictures from which on more generations lie between them
 _MOST = 1 << 20
 _NEWS = 0.1  # seconds between two lines
+_SMALL = 1 << 26  # cells that are read and written in no time: they go in stages of about _LONG
+_STAGE = 1024  # generations of the first one
 
 
 class _Orders:
@@ -56,10 +58,28 @@ class _Runner:
     def __init__(self, life: StreamedLife, orders: _Orders) -> None:
         self._life, self._orders = life, orders
         self._said = 0.0
+        self._way: tuple[int, int] | None = None  # from where to where, if it is known
         self._shows = True  # whether to say how much is done
 
     def to(self, generation: int) -> None:
-        """As far as that; or, where a phase that was broken off ends later, to its end."""
+        """As far as that; or, where a phase that was broken off ends later, to its end.
+
+        Of small universes in stages, as the rate of so little is not known before: where it is
+        killed, the stage under way is what a later run finishes.
+        """
+        universe = self._life.universe
+        self._way = universe.generation, generation
+        if universe.phase or universe.width * universe.height > _SMALL:
+            self._go(generation)
+            return
+        span = _STAGE
+        while universe.generation < generation:
+            began = time.monotonic()
+            self._go(min(generation, universe.generation + span))
+            if time.monotonic() - began < _LONG:
+                span *= 2
+
+    def _go(self, generation: int) -> None:
         universe = self._life.universe
         if universe.phase:
             generation = max(generation, universe.phase.stop)
@@ -105,6 +125,8 @@ class _Runner:
             return
         self._said = time.monotonic()
         share = now.done / now.total if now and self._shows and now.total else None
+        if now and share is not None and self._way and self._way[1] > self._way[0]:
+            share = min(1.0, (now.generation - self._way[0]) / (self._way[1] - self._way[0]))
         say(share=share, rate=self._life.rate)
 
 
