@@ -86,6 +86,18 @@ def test_files_are_dropped_on_the_window(window: Window) -> None:
     until(lambda: window.session.path == path)
 
 
+def test_of_several_files_the_first_is_opened(window: Window) -> None:
+    path = write_glider(window)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(path), QUrl.fromLocalFile(path + ".other")])
+    event = QDropEvent(
+        QPointF(50, 50), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
+    )
+    window.dropEvent(event)
+    assert "of 2 files the first" in window.banner.text
+    until(lambda: window.session.path == path)
+
+
 def draw_a_cell(window: Window) -> None:
     window.session.edit(Stroke(((5, 5),)))
     until(lambda: window.session.status().modified)

@@ -328,6 +328,8 @@ class Window(QMainWindow):
         if paths:
             # The other program waits for the end of this.
             QTimer.singleShot(0, lambda: self.files.open_path(paths[0]))
+        if len(paths) > 1:
+            self.banner.note(f"One universe at a time: of {len(paths)} files the first is opened.")
 
     # --- looks -----------------------------------------------------------------
 
