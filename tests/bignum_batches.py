@@ -14,8 +14,6 @@ from kernels.bignum.numbers import Numbers, from_ints, to_ints
 
 Operand: TypeAlias = tuple[list[int], Numbers]  # the values, and a batch of them
 
-ALL_ONES = 2**64 - 1
-
 
 # --- values and layouts ------------------------------------------------------
 
@@ -37,11 +35,9 @@ def hurtful(words: int) -> st.SearchStrategy[int]:
 
 
 def magnitude_words(value: int) -> list[int]:
-    value, words = abs(value), []
-    while value:
-        words.append(value & ALL_ONES)
-        value >>= 64
-    return words
+    count = -(-value.bit_length() // 64)
+    data = abs(value).to_bytes(8 * count, "little")
+    return [int.from_bytes(data[i : i + 8], "little") for i in range(0, len(data), 8)]
 
 
 def signs_of(values: Sequence[int]) -> Any:

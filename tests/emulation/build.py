@@ -1,4 +1,8 @@
-"""Compiles a .cu file against cuda_emulation.hpp, or takes it from the cache."""
+"""Compiles a .cu file against cuda_emulation.hpp, or takes it from the cache.
+
+What runs kernels (engine.cpp) is most of the work of the compiler, and the same for all: it is
+compiled once, and linked into each.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +18,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # What is undefined on the device too, or what C++ forbids and a device happens
-# to allow; cuda_emulation.hpp has the handlers.
+# to allow; engine.cpp has the handlers.
 CHECKS = (
     "alignment,null,bounds,bool,shift,integer-divide-by-zero,signed-integer-overflow,"
     "unreachable,return"
 )
 FLAGS = (
     "-std=c++17",
-    "-O1",
     "-g1",
     "-fPIC",
     "-fno-strict-aliasing",
@@ -62,33 +65,52 @@ def _flags(sanitize: bool) -> list[str]:
 
 def build(source: Path, defines: Mapping[str, int | str], *, sanitize: bool) -> Path:
     """The shared library. Raises RuntimeError with the compiler's words."""
-    macros = [f"-D{name}={value}" for name, value in sorted(defines.items())]
-    flags = _flags(sanitize)
-    # Preprocessed, a file has in it all it depends on: headers, macros, emulation.
-    header = str(HERE / "cuda_emulation.hpp")
-    text = _run(
-        [compiler(), *flags, *macros, "-E", "-x", "c++", "-include", header, str(source.resolve())]
-    )
+    macros = tuple(f"-D{name}={value}" for name, value in sorted(defines.items()))
+    engine = _engine(macros if "EMULATION_UCONTEXT" in defines else (), sanitize, cache())
+    flags = [*_flags(sanitize), "-Og"]
+    header = ("-include", str(HERE / "cuda_emulation.hpp"))
+    text = _run([compiler(), *flags, *macros, "-E", "-x", "c++", *header, str(source.resolve())])
     text += "\n" + "".join(_signature(name) for name in KERNEL.findall(text))
-    digest = hashlib.sha256("\0".join([compiler(), _version(), *flags, text]).encode())
-    library = _cache() / f"{source.stem}-{digest.hexdigest()[:24]}.so"
-    if not library.exists():
-        _compile(text, flags, library, sanitize)
-    return library
+    # Only the address sanitizer has a runtime library.
+    link = ["-shared", "-Wl,-Bsymbolic,-z,now"] + ["-fsanitize=address"] * sanitize
+    return _cached(source.stem, text, flags, link, engine)
 
 
-def _compile(text: str, flags: Sequence[str], library: Path, sanitize: bool) -> None:
+@functools.cache
+def _engine(macros: Sequence[str], sanitize: bool, folder: Path) -> Path:
+    """The object of engine.cpp, in the cache; the folder tells caches apart."""
+    flags = [*_flags(sanitize), "-O2", "-fvisibility=hidden"]
+    text = _run([compiler(), *flags, *macros, "-E", "-x", "c++", str(HERE / "engine.cpp")])
+    return _cached("engine", text, flags)
+
+
+def _cached(
+    name: str,
+    text: str,
+    flags: Sequence[str],
+    link: Sequence[str] = (),
+    engine: Path | None = None,
+) -> Path:
+    """An object, or with an engine a library, of a preprocessed text.
+
+    A preprocessed text has in it all it depends on: headers, macros.
+    """
+    parts = (compiler(), _version(), *flags, *link, engine.name if engine else "", text)
+    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+    path = cache() / f"{name}-{digest}.{'so' if engine else 'o'}"
+    if path.exists():
+        return path
     # In a folder of its own and moved into place whole: others may build the same.
-    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
-        unit, compiled, linked = (Path(folder) / f"kernel.{s}" for s in ("ii", "o", "so"))
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        unit, compiled, linked = (Path(folder) / f"{name}.{s}" for s in ("ii", "o", "so"))
         unit.write_text(text)
         quiet = ("-Wno-unknown-pragmas", "-Wno-attributes")
         unit_to_object = ("-x", "c++-cpp-output", "-c", str(unit), "-o", str(compiled))
         _run([compiler(), *flags, *quiet, *unit_to_object])
-        # Only the address sanitizer has a runtime library.
-        link = ["-shared", "-Wl,-Bsymbolic,-z,now"] + ["-fsanitize=address"] * sanitize
-        _run([compiler(), *link, str(compiled), "-o", str(linked)])
-        os.replace(linked, library)
+        if engine:
+            _run([compiler(), str(compiled), str(engine), *link, "-o", str(linked)])
+        os.replace(linked if engine else compiled, path)
+    return path
 
 
 def _signature(kernel: str) -> str:
@@ -98,7 +120,7 @@ def _signature(kernel: str) -> str:
     )
 
 
-def _cache() -> Path:
+def cache() -> Path:
     folder = os.environ.get("EMULATION_CACHE")
     path = Path(folder or Path(tempfile.gettempdir()) / f"cuda-emulation-{os.getuid()}")
     path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -3,10 +3,8 @@
 //
 //     g++ -std=c++17 -x c++ -include cuda_emulation.hpp -shared -fPIC life.cu
 //
-// fibers.hpp switches between stacks, lanes.hpp runs the threads of a block on
-// them, launch.hpp the blocks of a grid, and this file has the words of the
-// language and its intrinsics.
-// README.md says what is not emulated.
+// This file has the words of the language and its intrinsics; what runs a kernel
+// is engine.cpp. README.md says what is not emulated.
 #pragma once
 // Whatever standard header a kernel may want comes before the macros below,
 // which would break some of them.
@@ -18,10 +16,10 @@
 #include <limits>
 #include <type_traits>
 
-#include "launch.hpp"
+#include "engine.hpp"
 
 // The attributes of __global__ also mark kernels in the preprocessed text, in
-// which emulated.py looks for them.
+// which build.py looks for them.
 #define __global__ __attribute__((noinline, noclone, used))
 #define __device__
 #define __host__
@@ -67,7 +65,6 @@ inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; 
 
 // --- warp and block ---------------------------------------------------------
 
-namespace {
 namespace emulation {
 
 template <class T>
@@ -85,7 +82,6 @@ inline T from_slot(std::uint64_t slot) {
 }
 
 }  // namespace emulation
-}  // namespace
 
 // Default arguments say where the call stands.
 #define EMULATION_SITE ::emulation::Site site = {__builtin_FILE(), __builtin_LINE()}
@@ -139,7 +135,6 @@ inline void __nanosleep(unsigned) { emulation::wait(); }
 
 // --- atomics ----------------------------------------------------------------
 
-namespace {
 namespace emulation {
 
 // The type of the operand follows the pointer's, as in CUDA's overloads.
@@ -157,7 +152,6 @@ inline T update(T* p, F f) {
 }
 
 }  // namespace emulation
-}  // namespace
 
 #define EMULATION_ATOMIC(name, expression)                              \
     template <class T>                                                  \
@@ -253,7 +247,6 @@ inline void __stwb(T* p, emulation::Operand<T> v) { *p = v; }
 
 // --- what emulated.py asks of the compiled file -----------------------------
 
-namespace {
 namespace emulation {
 
 // A kernel's parameters, two characters each: p8 a pointer, i4 an integer of
@@ -270,50 +263,4 @@ struct Signature<void(P...)> {
         char(std::is_pointer_v<P> || std::is_integral_v<P> ? '0' + sizeof(P) : '?')..., 0};
 };
 
-// The checks of -fsanitize=undefined come here: no runtime library is needed,
-// and they end the launch. Every check's data begin with the place.
-struct CheckData {
-    const char* file;
-    unsigned line, column;
-};
-struct TypeMismatchData {
-    CheckData place;
-    const struct { unsigned short kind, info; char name[1]; }* type;
-    unsigned char log_alignment, access;
-};
-
 }  // namespace emulation
-}  // namespace
-
-#define EMULATION_CHECK(name, what)                                                          \
-    extern "C" __attribute__((visibility("hidden"))) void __ubsan_handle_##name(            \
-        const ::emulation::CheckData* at) {                                                  \
-        EMULATION_FAIL("%s at %s:%u:%u", what, at->file, at->line, at->column);              \
-    }
-EMULATION_CHECK(shift_out_of_bounds, "shift by too many bits, or of a negative number,")
-EMULATION_CHECK(out_of_bounds, "index out of the array's bounds")
-EMULATION_CHECK(divrem_overflow, "division by zero or with overflow")
-EMULATION_CHECK(load_invalid_value, "load of a value that the type has not")
-EMULATION_CHECK(add_overflow, "signed addition overflows")
-EMULATION_CHECK(sub_overflow, "signed subtraction overflows")
-EMULATION_CHECK(mul_overflow, "signed multiplication overflows")
-EMULATION_CHECK(negate_overflow, "signed negation overflows")
-EMULATION_CHECK(vla_bound_not_positive, "array of no or negative size")
-EMULATION_CHECK(builtin_unreachable, "__builtin_unreachable() was reached")
-EMULATION_CHECK(missing_return, "a function ends without its return")
-extern "C" __attribute__((visibility("hidden"))) void __ubsan_handle_type_mismatch_v1(
-    const ::emulation::TypeMismatchData* data, std::uintptr_t address) {
-    const bool aligned = address % (std::uintptr_t(1) << data->log_alignment) == 0;
-    EMULATION_FAIL("%s of %s, address %p, at %s:%u:%u",
-                   !address ? "null pointer access"
-                   : aligned ? "access outside the object"
-                             : "misaligned access",
-                   data->type->name, reinterpret_cast<void*>(address), data->place.file,
-                   data->place.line, data->place.column);
-}
-
-// assert() in a kernel; binds here because it is hidden.
-extern "C" __attribute__((visibility("hidden"), noreturn)) void __assert_fail(
-    const char* expression, const char* file, unsigned line, const char*) noexcept {
-    EMULATION_FAIL("assertion %s failed at %s:%u", expression, file, line);
-}

@@ -10,6 +10,8 @@ Environment, where the constructor is not told:
 from __future__ import annotations
 
 import ctypes
+import functools
+import mmap
 import os
 import threading
 import weakref
@@ -22,12 +24,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.backend import PAGE
-from kernels.device import Buffer, DeviceInfo, Slice
+from kernels.device import Buffer, Device, DeviceInfo, Slice
 
 from .build import build
 
 UNSET = 0xA5  # what memory holds that nobody wrote
 CANARY = 0xC7
+STACK = 256 * 1024  # bytes of a thread's
+MAX_THREADS = 1024  # of a block
 GUARD = 4096  # bytes of canaries before and after a buffer
 ALIGNMENT = 256  # as of cudaMalloc
 MAX_SHARED = 227 * 1024
@@ -76,9 +80,15 @@ class EmulatedBuffer:
         self.data = raw[guard : guard + nbytes]
         self.data[:] = UNSET
         self._before, self._after = raw[:guard], raw[guard + nbytes :]
+        self._whole = self._guards()
+
+    def _guards(self) -> tuple[bytes, bytes]:
+        return self._before.tobytes(), self._after.tobytes()
 
     def damage(self) -> str | None:
         """What was written outside, if anything."""
+        if self._guards() == self._whole:
+            return None
         wrong = np.flatnonzero(self._before != CANARY)
         if wrong.size:
             distance = self._before.size - int(wrong[-1])
@@ -124,6 +134,9 @@ class EmulatedModule:
                 ctypes.c_int(order.kind),
                 ctypes.c_uint64(order.seed),
                 ctypes.c_double(self._device.timeout),
+                ctypes.c_void_p(_stacks()[0]),
+                ctypes.c_size_t(mmap.PAGESIZE + STACK),
+                ctypes.c_size_t(STACK),
                 message,
                 ctypes.c_size_t(len(message)),
             )
@@ -138,9 +151,11 @@ class EmulatedModule:
         values = []
         for i, arg in enumerate(args):
             if isinstance(arg, EmulatedBuffer):
+                self._device.check_own(arg)
                 given = "p8"
                 values.append(arg.address)
             elif isinstance(arg, Slice):
+                self._device.check_own(arg.buffer)
                 given = "p8"
                 values.append(_address(arg))
             elif isinstance(arg, np.integer):
@@ -239,6 +254,21 @@ class EmulatedDevice:
             raise ValueError("a copy whose source and target overlap")
         to[:] = start
 
+    def copy_from(
+        self,
+        target: Buffer,
+        target_offset: int,
+        other: Device,
+        source: Buffer,
+        source_offset: int,
+        nbytes: int,
+    ) -> None:
+        if not isinstance(other, EmulatedDevice):
+            raise TypeError(f"{type(other).__name__} is no emulated device")
+        self.check_own(target)
+        other.check_own(source)
+        self.copy(target, target_offset, source, source_offset, nbytes)
+
     def synchronize(self) -> None:
         pass
 
@@ -251,6 +281,10 @@ class EmulatedDevice:
         start = -memory.ctypes.data % PAGE
         return memory[start : start + nbytes]
 
+    def check_own(self, buffer: Buffer) -> None:
+        if buffer not in self._buffers:
+            raise TypeError("memory of another device")
+
     def check_guards(self, kernel: str) -> None:
         with self._counting:
             buffers = list(self._buffers)
@@ -258,6 +292,23 @@ class EmulatedDevice:
             damage = buffer.damage()
             if damage is not None:
                 raise RuntimeError(f"{kernel}: {damage}")
+
+
+@functools.cache
+def _stacks() -> tuple[int, mmap.mmap]:
+    """Stacks for all threads of a block, each above a page that may not be touched: where they
+    are, and what keeps them there.
+
+    For all modules, as only one launches at a time. Pages never used cost nothing.
+    """
+    stride = mmap.PAGESIZE + STACK
+    area = mmap.mmap(-1, MAX_THREADS * stride, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(area))
+    for i in range(MAX_THREADS):
+        page = ctypes.c_void_p(address + i * stride)
+        if _libc().mprotect(page, ctypes.c_size_t(mmap.PAGESIZE), 0):
+            raise MemoryError("no guards for stacks")
+    return address, area
 
 
 def _check_configuration(
@@ -268,7 +319,7 @@ def _check_configuration(
     fits = (
         all(1 <= g <= limit for g, limit in zip(grid, (2**31 - 1, 65535, 65535), strict=True))
         and all(1 <= b <= limit for b, limit in zip(block, (1024, 1024, 64), strict=True))
-        and threads <= 1024
+        and threads <= MAX_THREADS
         and 0 <= shared <= MAX_SHARED
     )
     if not fits:

@@ -4,9 +4,6 @@
 // a dozen instructions of our own do without. Under the address sanitizer
 // every switch is announced, or it would take one stack's frames for another's.
 #pragma once
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #if !defined(__x86_64__) || defined(EMULATION_UCONTEXT)
@@ -51,7 +48,6 @@ emulation_switch:
 )");
 #endif
 
-namespace {
 namespace emulation {
 
 struct Context {
@@ -65,33 +61,14 @@ struct Context {
     void* fake = nullptr;  // the sanitizer's second stack
 };
 
-Context scheduler;  // the stack on which the launch was called
+static Context scheduler;  // the stack on which the launch was called
 
-// Equal stacks in one mapping, each above a page that may not be touched: a
-// stack that overflows faults and spoils nothing. Pages never used cost nothing.
+// Equal stacks, above a page each that may not be touched: a stack that overflows
+// faults and spoils nothing. Whoever launches has them, and the same for all modules.
 struct Stacks {
-    static constexpr std::size_t usable = 256 << 10;
-    char* base = nullptr;
-    std::size_t stride = 0, count = 0;
+    char* base;
+    std::size_t stride, usable;
 
-    bool reserve(std::size_t wanted) {
-        if (wanted <= count) return true;
-        release();
-        const std::size_t page = std::size_t(sysconf(_SC_PAGESIZE));
-        stride = usable + page;
-        void* map = mmap(nullptr, stride * wanted, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (map == MAP_FAILED) return false;
-        base = static_cast<char*>(map);
-        count = wanted;
-        for (std::size_t i = 0; i < wanted; i++) mprotect(base + i * stride, page, PROT_NONE);
-        return true;
-    }
-    void release() {
-        if (base) munmap(base, stride * count);
-        base = nullptr;
-        count = 0;
-    }
     char* bottom(std::size_t i) const { return base + i * stride + (stride - usable); }
 };
 
@@ -147,4 +124,3 @@ inline void switch_context(Context& from, Context& to, bool last = false) {
 }
 
 }  // namespace emulation
-}  // namespace

@@ -10,25 +10,18 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine.hpp"
 #include "fibers.hpp"
 
-struct uint3 { unsigned x, y, z; };
-struct dim3 { unsigned x = 1, y = 1, z = 1; };
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
 
-// Set by the scheduler before it switches to a thread.
-static uint3 threadIdx, blockIdx;
-static dim3 blockDim, gridDim;
-
-namespace {
 namespace emulation {
 
 enum class State { ready, at_warp, at_block, done };
-enum class Op { shfl, shfl_up, shfl_down, shfl_xor, ballot, any, all, match_any, syncwarp };
 constexpr const char* op_names[] = {"__shfl_sync",   "__shfl_up_sync", "__shfl_down_sync",
                                     "__shfl_xor_sync", "__ballot_sync",  "__any_sync",
                                     "__all_sync",    "__match_any_sync", "__syncwarp"};
-
-struct Site { const char* file; int line; };
 
 struct Thread {
     Context context;
@@ -58,10 +51,16 @@ struct Launch {
     std::uint64_t random;
 };
 
+// Bit l stands for lane l.
+struct Warp {
+    unsigned lanes, exited, waiting;  // that there are; that wait in a collective
+};
+
 static Thread threads[max_threads];
+static Warp warps[max_threads / 32];
 static Launch launch;
 static Stacks stacks;
-static char* dynamic_shared;
+char* dynamic_shared;
 
 inline std::uint64_t next_random() {  // splitmix64
     std::uint64_t z = launch.random += 0x9E3779B97F4A7C15u;
@@ -70,8 +69,7 @@ inline std::uint64_t next_random() {  // splitmix64
     return z ^ z >> 31;
 }
 
-// Records the first error, with the thread that met it.
-__attribute__((format(printf, 1, 2))) inline void report(const char* format, ...) {
+void report(const char* format, ...) {
     if (launch.failed) return;
     launch.failed = true;
     int n = 0;
@@ -86,15 +84,12 @@ __attribute__((format(printf, 1, 2))) inline void report(const char* format, ...
     va_end(rest);
 }
 
-inline void wait() { switch_context(launch.current->context, scheduler); }
+void wait() { switch_context(launch.current->context, scheduler); }
 
-// Leaves the thread for good; a failed launch resumes none.
-[[noreturn]] inline void leave() {
+void leave() {
     switch_context(launch.current->context, scheduler, true);
     __builtin_unreachable();
 }
-
-#define EMULATION_FAIL(...) (::emulation::report(__VA_ARGS__), ::emulation::leave())
 
 // --- warp collectives -------------------------------------------------------
 
@@ -138,10 +133,11 @@ inline void finish_collective(Thread* warp, unsigned mask) {
     }
     for (unsigned l = 0; l < 32; l++)
         if (mask >> l & 1) warp[l].state = State::ready;
+    warps[warp->id / 32].waiting &= ~mask;
 }
 
-inline std::uint64_t collective(Op op, unsigned mask, std::uint64_t value, unsigned arg,
-                                unsigned width, Site site) {
+std::uint64_t collective(Op op, unsigned mask, std::uint64_t value, unsigned arg, unsigned width,
+                         Site site) {
     Thread& me = *launch.current;
     const char* name = op_names[int(op)];
     const unsigned first = me.id & ~31u;
@@ -151,21 +147,21 @@ inline std::uint64_t collective(Op op, unsigned mask, std::uint64_t value, unsig
     if (width == 0 || width > 32 || (width & (width - 1)))
         EMULATION_FAIL("%s at %s:%d: width %u is not a power of two up to 32", name, site.file,
                        site.line, width);
+    Warp& warp = warps[me.id / 32];
+    if (const unsigned wrong = mask & ~(warp.lanes & ~warp.exited)) {
+        const unsigned l = unsigned(__builtin_ctz(wrong));
+        EMULATION_FAIL("%s at %s:%d: mask %#010x names lane %u, which %s", name, site.file,
+                       site.line, mask, l,
+                       warp.lanes >> l & 1 ? "has exited" : "the block has not");
+    }
     me.op = op, me.mask = mask, me.value = value, me.arg = arg, me.width = width;
     me.site = site;
     me.state = State::at_warp;
-    bool complete = true;
-    for (unsigned l = 0; l < 32; l++) {
-        if (!(mask >> l & 1)) continue;
-        if (first + l >= launch.threads)
-            EMULATION_FAIL("%s at %s:%d: mask %#010x names lane %u, which the block has not", name,
-                           site.file, site.line, mask, l);
-        const Thread& t = threads[first + l];
-        if (t.state == State::done)
-            EMULATION_FAIL("%s at %s:%d: mask %#010x names lane %u, which has exited", name,
-                           site.file, site.line, mask, l);
-        complete &= t.state == State::at_warp && t.op == op && t.mask == mask;
-    }
+    warp.waiting |= 1u << (me.id & 31);
+    bool complete = (warp.waiting & mask) == mask;
+    for (unsigned l = 0; complete && l < 32; l++)
+        if (mask >> l & 1)
+            complete = threads[first + l].op == op && threads[first + l].mask == mask;
     if (complete) finish_collective(threads + first, mask);
     wait();
     return me.result;
@@ -184,7 +180,7 @@ inline void release_block() {
     launch.tally[0] = 0, launch.tally[1] = 1, launch.tally[2] = 0;
 }
 
-inline int barrier(bool predicate, unsigned what, Site site) {
+int barrier(bool predicate, unsigned what, Site site) {
     Thread& me = *launch.current;
     me.state = State::at_block;
     me.arg = what;
@@ -223,6 +219,7 @@ inline void run_thread() {
     call(std::make_index_sequence<max_arguments + 1>());
     Thread& me = *launch.current;
     me.state = State::done;
+    warps[me.id / 32].exited |= 1u << (me.id & 31);
     launch.live--;
     const unsigned first = me.id & ~31u;
     for (unsigned i = first; i < first + 32 && i < launch.threads; i++) {
@@ -276,12 +273,16 @@ inline void run_block(Order order) {
     launch.live = launch.threads;
     launch.at_block = 0;
     launch.tally[0] = 0, launch.tally[1] = 1, launch.tally[2] = 0;
+    for (unsigned i = 0; i < launch.threads; i += 32) {
+        const unsigned left = launch.threads - i;
+        warps[i / 32] = {left < 32 ? (1u << left) - 1 : ~0u, 0, 0};
+    }
     for (unsigned i = 0; i < launch.threads; i++) {
         Thread& t = threads[i];
         t.state = State::ready;
         t.id = i;
         t.index = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
-        prepare(t.context, stacks.bottom(i), Stacks::usable, run_thread);
+        prepare(t.context, stacks.bottom(i), stacks.usable, run_thread);
         turn[i] = order == reverse ? launch.threads - 1 - i : i;
     }
     while (launch.live) {
@@ -304,12 +305,9 @@ inline void run_block(Order order) {
     }
 }
 
-// An atomic operation is a good place for another thread to come in between,
-// and a thread that spins on one must let the others run.
-inline void maybe_yield() {
+void maybe_yield() {
     static unsigned count;
     if (launch.shuffled ? next_random() % 4 == 0 : ++count % 64 == 0) wait();
 }
 
 }  // namespace emulation
-}  // namespace

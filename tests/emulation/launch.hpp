@@ -5,9 +5,10 @@
 #include <cstdlib>
 #include <ctime>
 
+#include <unistd.h>
+
 #include "lanes.hpp"
 
-namespace {
 namespace emulation {
 
 static sigjmp_buf give_up;
@@ -93,18 +94,18 @@ inline void on_sanitizer_report(const char* text) { report("%s", text); }
 #endif
 
 }  // namespace emulation
-}  // namespace
 
 // The __shared__ variables lie between these; the linker sets them.
 extern "C" __attribute__((weak, visibility("hidden"))) char __start_emulated_shared[];
 extern "C" __attribute__((weak, visibility("hidden"))) char __stop_emulated_shared[];
 
 // Runs every block of a launch; 0, or 1 with the reason in message.
-// order: 0 as numbered, 1 the other way round, 2 shuffled by seed.
-extern "C" int emulation_launch(void* kernel, const unsigned* grid, const unsigned* block,
-                                const std::uint64_t* args, unsigned nargs, std::size_t shared,
-                                int order, std::uint64_t seed, double seconds, char* message,
-                                std::size_t message_size) {
+// order: 0 as numbered, 1 the other way round, 2 shuffled by seed. stack_area: for max_threads.
+extern "C" __attribute__((visibility("default"))) int emulation_launch(
+    void* kernel, const unsigned* grid, const unsigned* block, const std::uint64_t* args,
+    unsigned nargs, std::size_t shared, int order, std::uint64_t seed, double seconds,
+    char* stack_area, std::size_t stack_stride, std::size_t stack_usable, char* message,
+    std::size_t message_size) {
     using namespace emulation;
     launch = {};
     launch.kernel = kernel;
@@ -117,10 +118,11 @@ extern "C" int emulation_launch(void* kernel, const unsigned* grid, const unsign
     gridDim = {grid[0], grid[1], grid[2]};
     blockDim = {block[0], block[1], block[2]};
     launch.threads = block[0] * block[1] * block[2];
-    if (launch.threads > max_threads || nargs > max_arguments || !stacks.reserve(launch.threads)) {
+    if (launch.threads > max_threads || nargs > max_arguments) {
         report("too many threads or arguments");
         return 1;
     }
+    stacks = {stack_area, stack_stride, stack_usable};
     // A block of its own size on the heap, so that the sanitizer sees its end.
     char* const area = static_cast<char*>(std::malloc(shared + 2048));
     char* const area_end = area + shared + 2048;
@@ -159,7 +161,5 @@ extern "C" int emulation_launch(void* kernel, const unsigned* grid, const unsign
         }
 #endif
     std::free(area);
-    // Two mappings a stack, kept by each module: hundreds would reach the system's limit.
-    if (stacks.count > 32) stacks.release();
     return launch.failed;
 }

@@ -25,7 +25,7 @@ from kernels.bignum.numbers import Numbers, from_ints
 from kernels.bignum.ref import ReferenceArithmetic
 from tests.bignum_batches import LAYOUTS, assert_numbers, dense, lay_out, ragged
 from tests.bignum_contract import ArithmeticContract
-from tests.contracts import interrupted_after
+from tests.interrupts import interrupted_after
 
 LEVELS = cpu_backend.levels()
 built = pytest.mark.skipif(not LEVELS, reason="the CPU kernels are not built")

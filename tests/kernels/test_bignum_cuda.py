@@ -47,7 +47,8 @@ class TestEmulated(ArithmeticContract):
     widths: ClassVar[Sequence[int]] = (1,)
     sparse_bits: ClassVar[Sequence[int]] = (2**8,)
 
-    @pytest.fixture(params=["slabs", "rows", "mixed"])
+    # Mixed batches are in both layouts.
+    @pytest.fixture(params=[pytest.param("slabs", marks=pytest.mark.slow), "rows", "mixed"])
     def arithmetic(self, request: pytest.FixtureRequest) -> DeviceArithmetic:
         return emulated(request.param)
 

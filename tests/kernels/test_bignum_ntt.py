@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
-import subprocess
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
@@ -19,6 +17,7 @@ from kernels.bignum import ntt, stretches
 from kernels.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels.row_numbers import magnitudes
+from tests.nvcc import needs_nvcc, nvcc
 
 WORD = 1 << 32
 
@@ -163,14 +162,10 @@ def test_carries_through_many_stretches() -> None:
             assert value == (x - y) % (1 << 32 * room)
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@needs_nvcc
 @pytest.mark.parametrize("source", [ntt.SOURCE, stretches.SOURCE], ids=lambda path: path.stem)
-def test_nvcc_compiles(source: Path, tmp_path: Path) -> None:
-    command = ["nvcc", "-std=c++17", "-arch=sm_75", "-cubin", "-Werror=all-warnings", str(source)]
-    done = subprocess.run(
-        [*command, "-o", str(tmp_path / "kernel.cubin")], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+def test_nvcc_compiles(source: Path) -> None:
+    nvcc(source, "-arch=sm_75", "-cubin")
 
 
 # --- on a GPU -----------------------------------------------------------------------

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 
 from kernels.bignum import multiply
+from tests.nvcc import needs_nvcc, nvcc
 
-pytestmark = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+pytestmark = needs_nvcc
 
 
-def compile_kernel(name: str, defines: list[str], arch: int, folder: Path) -> int:
+def compile_kernel(name: str, defines: list[str], arch: int) -> int:
     """The most bytes that a thread spills; no warning is let pass."""
-    command = ["nvcc", "-cubin", f"-arch=sm_{arch}", "-std=c++17", "-Werror=all-warnings"]
-    source = str(multiply.HERE / f"{name}.cu")
-    done = subprocess.run(
-        [*command, "-Xptxas=-v", *(f"-D{d}" for d in defines), source, "-o", str(folder / "out")],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return max(int(n) for n in re.findall(r"(\d+) bytes spill", done.stderr))
+    options = ["-cubin", f"-arch=sm_{arch}", "-Xptxas=-v"]
+    said = nvcc(multiply.HERE / f"{name}.cu", *options, *(f"-D{d}" for d in defines))
+    return max(int(n) for n in re.findall(r"(\d+) bytes spill", said))
 
 
 @pytest.mark.parametrize(
@@ -38,15 +30,15 @@ def compile_kernel(name: str, defines: list[str], arch: int, folder: Path) -> in
     ],
     ids=str,
 )
-def test_numbers_stay_in_registers(name: str, defines: list[str], tmp_path: Path) -> None:
-    assert compile_kernel(name, defines, 90, tmp_path) == 0
+def test_numbers_stay_in_registers(name: str, defines: list[str]) -> None:
+    assert compile_kernel(name, defines, 90) == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", [75, 90])
 @pytest.mark.parametrize("width", [2, 6, 12, 20, 32])
 @pytest.mark.parametrize("name", ["multiply", "divide", "powmod"])
-def test_every_width_compiles(name: str, width: int, arch: int, tmp_path: Path) -> None:
+def test_every_width_compiles(name: str, width: int, arch: int) -> None:
     variants = {
         "multiply": [[f"SHORT={s}", f"ADD={a}"] for s in (0, 1) for a in (0, 1)],
         "divide": [["QUOTIENT=0"], ["REMAINDER=0"]],
@@ -54,4 +46,4 @@ def test_every_width_compiles(name: str, width: int, arch: int, tmp_path: Path) 
     }
     macro = "PART_WORDS" if name == "powmod" else "WIDTH"
     for defines in variants[name]:
-        compile_kernel(name, [f"{macro}={width}", *defines], arch, tmp_path)
+        compile_kernel(name, [f"{macro}={width}", *defines], arch)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import random
-import shutil
-import subprocess
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +27,7 @@ from tests.kernels.row_numbers import (
     rows_of,
     run_pool,
 )
+from tests.nvcc import needs_nvcc, nvcc
 
 ALL = 15  # kinds
 TEAMS = range(4)  # levels, by the size of teams
@@ -249,18 +247,12 @@ def test_few_computations_get_large_teams() -> None:
         assert pool.choose(kinds, 1, info).kinds & kinds == kinds
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@needs_nvcc
 @pytest.mark.parametrize(
     "kinds", [8, *(pytest.param(kinds, marks=pytest.mark.slow) for kinds in (12, 15))]
 )
-def test_nvcc_compiles(kinds: int, tmp_path: Path) -> None:
-    command = ["nvcc", "-std=c++17", "-arch=sm_75", "-cubin", "-Werror=all-warnings"]
-    done = subprocess.run(
-        [*command, f"-DKINDS={kinds}", str(pool.SOURCE), "-o", str(tmp_path / "pool.cubin")],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+def test_nvcc_compiles(kinds: int) -> None:
+    nvcc(pool.SOURCE, "-arch=sm_75", "-cubin", f"-DKINDS={kinds}")
 
 
 def test_the_benchmark_refuses_emulation() -> None:

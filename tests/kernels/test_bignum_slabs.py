@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import operator
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from kernels.bignum.numbers import Numbers, from_ints, to_ints
 from kernels.bignum.transfer import Transfer
 from kernels.device import Device
 from tests.emulation import EmulatedDevice
+from tests.nvcc import needs_nvcc, nvcc
 
 SOURCE = Path(slabs.__file__).parent
 SMALL = 1 << 12  # bytes a piece of a transfer, so that small batches take several
@@ -402,14 +401,8 @@ def test_what_does_not_fit_is_refused() -> None:
             slabs.take(device, a, np.array([0, wrong]))
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@needs_nvcc
 @pytest.mark.parametrize("name", ["add", "slabs", "transfer"])
-def test_nvcc_compiles(name: str, tmp_path: Path) -> None:
+def test_nvcc_compiles(name: str) -> None:
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 90)]
-    command = ["nvcc", "-std=c++17", *arches, "--fatbin", "-Werror=all-warnings"]
-    done = subprocess.run(
-        [*command, str(SOURCE / f"{name}.cu"), "-o", str(tmp_path / "out.fatbin")],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    nvcc(SOURCE / f"{name}.cu", *arches, "--fatbin")

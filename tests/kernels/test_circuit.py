@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kernels.life.plan import rule_table
-from tests.contracts import RULES, rule_of
+from tests.life_contract import RULES, rule_of
 
 KERNELS = Path(__file__).parents[2] / "kernels"
 HARNESS = Path(__file__).with_name("circuit_harness.cpp")

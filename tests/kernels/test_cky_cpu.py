@@ -15,7 +15,7 @@ from kernels.cky.ref import ReferenceCky
 from kernels.cpu import CpuBackend, levels
 from kernels.reference import ReferenceBackend
 from tests.cky_contract import CkyContract, Make, Oracle, random_rules, random_strings
-from tests.contracts import interrupted_after
+from tests.interrupts import interrupted_after
 
 built = pytest.mark.skipif(not levels(), reason="the extension is not built")
 BRACKETS = Rules.make(4, 2, [(0, 0, 0), (0, 1, 3), (3, 0, 2), (0, 1, 2)], [(1, 0), (2, 1)])

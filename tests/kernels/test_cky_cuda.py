@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
-import subprocess
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -36,6 +34,7 @@ from kernels.device import Device
 from kernels.reference import ReferenceBackend
 from tests.cky_contract import CkyContract, Make, random_rules, random_strings
 from tests.emulation import EmulatedDevice
+from tests.nvcc import needs_nvcc, nvcc
 
 SOURCE = Path(cuda.__file__).parent
 Maker = Callable[[Device, Rules], Columns]
@@ -259,7 +258,7 @@ def test_the_engine_of_a_gpu_is_this_one() -> None:
 # --- compiling -------------------------------------------------------------------
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@needs_nvcc
 @pytest.mark.parametrize(
     ("name", "defines"),
     [
@@ -269,12 +268,6 @@ def test_the_engine_of_a_gpu_is_this_one() -> None:
         ("direct", []),
     ],
 )
-def test_nvcc_compiles(name: str, defines: list[str], tmp_path: Path) -> None:
+def test_nvcc_compiles(name: str, defines: list[str]) -> None:
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 80, 90)]
-    command = ["nvcc", "-std=c++17", *arches, "--fatbin", "-Werror=all-warnings", *defines]
-    done = subprocess.run(
-        [*command, str(SOURCE / f"{name}.cu"), "-o", str(tmp_path / "out.fatbin")],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    nvcc(SOURCE / f"{name}.cu", *arches, "--fatbin", *defines)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-import shutil
-import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +16,7 @@ from kernels.bignum.layouts import Slabs
 from kernels.device import Device, DeviceInfo
 from kernels.gcd import device as gcd_device
 from tests.emulation import EmulatedDevice
+from tests.nvcc import needs_nvcc, nvcc
 
 WIDTHS = (*gcd_device.CLASSES, 33, 182, 200)  # the last two: on either side of SHARED
 
@@ -248,15 +246,9 @@ def test_benchmark_measures(device: Device, monkeypatch: pytest.MonkeyPatch) -> 
         benchmark.measure(device, 64, 32, runs=1)
 
 
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
+@needs_nvcc
 @pytest.mark.parametrize("defines", [["WORDS=2"], ["WORDS=32"], [], ["SCRATCH=1", "TEAM=8"]])
-def test_nvcc_takes_it(defines: list[str], tmp_path: Path) -> None:
-    command = ["nvcc", "-cubin", "-arch=sm_75", "-std=c++17", "-Werror=all-warnings"]
-    command += ["-diag-suppress=177"]  # functions that only one of the kernels needs
-    command += [f"-D{text}" for text in defines]
-    done = subprocess.run(
-        [*command, "-o", str(tmp_path / "gcd.cubin"), str(gcd_device.SOURCE)],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+def test_nvcc_takes_it(defines: list[str]) -> None:
+    # Some functions are needed by one of the kernels only.
+    options = ["-cubin", "-arch=sm_75", "-diag-suppress=177"]
+    nvcc(gcd_device.SOURCE, *options, *(f"-D{text}" for text in defines))

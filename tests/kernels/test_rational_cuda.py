@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
-import os
 import random
-import shutil
-import subprocess
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +17,7 @@ from kernels.device import Device
 from kernels.rational import rational
 from tests.emulation import EmulatedDevice
 from tests.kernels.slab_numbers import hurting, ints_of, slabs_of
+from tests.nvcc import needs_nvcc, nvcc
 
 OPERATIONS: dict[Callable[[Any, Any], Any], Callable[..., rational.Ratios]] = {
     operator.add: rational.add,
@@ -150,16 +147,9 @@ def test_results_are_as_short_as_they_can_be(device: Device) -> None:
     assert ints_of(device, total[0]) == [5 * n for n in range(1, 41)]
 
 
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
+@needs_nvcc
 @pytest.mark.parametrize("words", rational.CLASSES)
-def test_nvcc_compiles_it_without_spilling(words: int, tmp_path: Path) -> None:
-    command = ["nvcc", "-cubin", "-arch=sm_90", "-std=c++17", "-Werror=all-warnings"]
-    command += ["-diag-suppress=177,186", "-Xptxas=-v", f"-DWORDS={words}"]
-    done = subprocess.run(
-        [*command, "-o", str(tmp_path / "rational.cubin"), str(rational.SOURCE)],
-        capture_output=True,
-        text=True,
-        env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"},
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count(" 0 bytes stack frame, 0 bytes spill stores") == 2, done.stderr
+def test_nvcc_compiles_it_without_spilling(words: int) -> None:
+    options = ["-cubin", "-arch=sm_90", "-diag-suppress=177,186", "-Xptxas=-v"]
+    said = nvcc(rational.SOURCE, *options, f"-DWORDS={words}")
+    assert said.count(" 0 bytes stack frame, 0 bytes spill stores") == 2, said

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +20,7 @@ from kernels.redundant.cpu import CpuRedundant
 from kernels.redundant.cuda import SOURCE, DeviceDigits, DeviceRedundant, choose
 from kernels.redundant.ref import ReferenceRedundant
 from tests.emulation import EmulatedDevice
+from tests.nvcc import needs_nvcc, nvcc
 
 BACKENDS = ["reference", "emulated", *cpu.levels()]
 EVERYWHERE = [(name, word) for name in BACKENDS for word in WORDS]
@@ -247,17 +245,11 @@ def test_choice_covers_the_work() -> None:
             choose(units, 256)
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@needs_nvcc
 @pytest.mark.parametrize("word", WORDS)
-def test_nvcc_compiles(word: int, tmp_path: Path) -> None:
+def test_nvcc_compiles(word: int) -> None:
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 90)]
-    command = ["nvcc", "-std=c++17", *arches, "--fatbin", "-Werror=all-warnings", f"-DWORD={word}"]
-    done = subprocess.run(
-        [*command, str(SOURCE), "-o", str(tmp_path / "redundant.fatbin")],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    nvcc(SOURCE, *arches, "--fatbin", f"-DWORD={word}")
 
 
 # --- the door ------------------------------------------------------------------------

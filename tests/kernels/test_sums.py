@@ -6,7 +6,6 @@ import ctypes
 import importlib
 import json
 import platform
-import shutil
 import subprocess
 from collections.abc import Callable
 from functools import cache
@@ -26,6 +25,7 @@ from kernels.device import Device
 from kernels.sums import ref
 from kernels.sums.slicing import Words
 from tests.emulation import EmulatedDevice
+from tests.nvcc import needs_nvcc, nvcc
 
 SOURCE = Path(sums.__file__).parent
 COUNTS = (0, 1, 31, 32, 33)
@@ -107,7 +107,12 @@ def add_emulated(a: Words, b: Words) -> Words:
     return sums.add_bitwise(device(), a, b)
 
 
-@pytest.mark.parametrize("k", range(1, 33))
+FEW = {1, 2, 3, 8, 17, 31, 32}
+
+
+@pytest.mark.parametrize(
+    "k", [pytest.param(k, marks=() if k in FEW else pytest.mark.slow) for k in range(1, 33)]
+)
 def test_emulated_bitwise(k: int) -> None:
     a, b = pairs_that_hurt(k)
     check_planes(add_emulated, k, a, b)
@@ -159,17 +164,11 @@ def test_choice_has_its_limits() -> None:
             sums.choose(threads, 1)
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@needs_nvcc
 @pytest.mark.parametrize("k", [1, 32])
-def test_nvcc_compiles(k: int, tmp_path: Path) -> None:
+def test_nvcc_compiles(k: int) -> None:
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 80, 90)]
-    command = ["nvcc", "-std=c++17", *arches, "--fatbin", "-Werror=all-warnings", f"-DK={k}"]
-    done = subprocess.run(
-        [*command, str(SOURCE / "sums.cu"), "-o", str(tmp_path / "sums.fatbin")],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    nvcc(SOURCE / "sums.cu", *arches, "--fatbin", f"-DK={k}")
 
 
 # --- CPU levels --------------------------------------------------------------
