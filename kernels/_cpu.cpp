@@ -59,11 +59,13 @@ bool life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t
     const std::int64_t height = std::int64_t(src.shape(0)), stride = std::int64_t(src.shape(1));
     const std::int64_t reach = std::int64_t(ops.vector_bytes) * 8 * columns;
     bool closed = torus && halo == 0 && panels == 1 && reach == width;
+    bool direct = columns == 0 && steps == 1 && panels == 1 && halo == 0;
     if (src.shape(0) != dst.shape(0) || src.shape(1) != dst.shape(1) || height < 1 || width < 1 ||
         stride != (width + 63) / 64 || src.data() == dst.data() || birth > 511 || survival > 511 ||
         steps < 1 || panels < 1 || useful < 1 || useful % 64 || panels * useful < width ||
-        (panels - 1) * useful >= width || columns < 1 || columns > 32 || band_rows < 1 ||
-        block_rows < 1 || threads < 1 || !(closed || (halo >= steps && useful + 2 * halo <= reach)))
+        (panels - 1) * useful >= width || columns < 0 || columns > 32 || band_rows < 1 ||
+        block_rows < 1 || threads < 1 ||
+        !(direct || closed || (halo >= steps && useful + 2 * halo <= reach)))
         throw nb::value_error("parameters of a pass contradict each other");
     volatile bool cancelled = false;
     LifePass pass{src.data(), dst.data(), width, height,  stride, torus,     birth,      survival,
@@ -206,6 +208,53 @@ void cells_densities(const std::string& level, Batch words, std::uint64_t first,
                   static_cast<std::uint64_t*>(scratch.get()));
 }
 
+// Of one value for each block, contiguous.
+template <class Value, class Array>
+Value* each_block(const Array& array, std::size_t rows, std::size_t columns, const char* name) {
+    if (array.dtype() != nb::dtype<std::remove_const_t<Value>>() || array.ndim() != 2 ||
+        array.device_type() != nb::device::cpu::value || array.shape(0) != rows ||
+        array.shape(1) != columns ||
+        (array.size() && ((rows > 1 && array.stride(0) != std::int64_t(columns)) ||
+                          (columns > 1 && array.stride(1) != 1))))
+        throw nb::value_error((std::string(name) + " must have a value for each block").c_str());
+    return static_cast<Value*>(array.data());
+}
+
+void cells_ages(const std::string& level, Batch words, std::uint64_t first, int scale,
+                std::optional<Batch> known, std::optional<Batch> before, std::uint16_t passed,
+                Batch shades, Result counts, Result levels) {
+    const CellsOps& ops = *level_named(::levels, level).cells;
+    CellsAges ages = {};
+    ages.block = cells_block<const std::uint64_t>(words, 0, 0);
+    if (scale < 0 || scale > 3 || counts.ndim() != 2 || known.has_value() != before.has_value())
+        throw nb::value_error("no blocks, or only half of what was known");
+    const std::size_t rows = ((ages.block.rows - 1) >> scale) + 1, columns = counts.shape(1);
+    const std::size_t across = 64 * ages.block.count;
+    if (!ages.block.rows || first > across ||
+        columns > (across - first + (std::size_t(1) << scale) - 1) >> scale)
+        throw nb::value_error("blocks leave the words");
+    ages.counts = each_block<std::uint16_t>(counts, rows, columns, "counts");
+    ages.levels = each_block<std::uint8_t>(levels, rows, columns, "levels");
+    if (known) {
+        const auto other = cells_block<const std::uint64_t>(*known, 0, 0);
+        if (other.rows != ages.block.rows || other.count != ages.block.count)
+            throw nb::value_error("known must have the shape of words");
+        ages.known = other.words, ages.known_stride = other.stride;
+        ages.before = each_block<const std::uint16_t>(*before, rows, columns, "before");
+    }
+    if (shades.dtype() != nb::dtype<std::uint8_t>() || shades.ndim() != 1 ||
+        shades.device_type() != nb::device::cpu::value || shades.stride(0) != 1 ||
+        shades.shape(0) < 2 || shades.shape(0) > 65536)
+        throw nb::value_error("shades must be of uint8, 2 to 65536, contiguous");
+    ages.shades = static_cast<const std::uint8_t*>(shades.data());
+    ages.oldest = std::uint16_t(shades.shape(0) - 1);
+    ages.first = first, ages.columns = columns, ages.scale = scale, ages.passed = passed;
+    nb::gil_scoped_release release;
+    const Scratch scratch = aligned_scratch(2 * (columns + 64));
+    ages.scratch = static_cast<std::uint8_t*>(scratch.get());
+    ops.ages(ages);
+}
+
 std::vector<std::string> available_levels() {
     std::vector<std::string> names;
     for (const Level& level : levels)
@@ -245,6 +294,11 @@ NB_MODULE(_cpu, m) {
     m.def("cells_densities", &cells_densities, nb::arg("level"), nb::arg("words").noconvert(),
           nb::arg("first"), nb::arg("scale"), nb::arg("levels").noconvert(),
           "Levels of whole blocks of 2^scale x 2^scale cells, from bit `first` of the rows on.");
+    m.def("cells_ages", &cells_ages, nb::arg("level"), nb::arg("words").noconvert(),
+          nb::arg("first"), nb::arg("scale"), nb::arg("known").noconvert().none(),
+          nb::arg("before").noconvert().none(), nb::arg("passed"), nb::arg("shades").noconvert(),
+          nb::arg("counts").noconvert(), nb::arg("levels").noconvert(),
+          "Ages of blocks of 2^scale x 2^scale cells, and how bright they are.");
     bind_bignum(m);
     bind_cky(m);
     bind_cky_text(m);

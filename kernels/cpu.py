@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -51,6 +52,7 @@ def core_count() -> int:
         return os.cpu_count() or 1
 
 
+@functools.cache
 def level2_bytes() -> int:
     """Bytes of the level 2 cache of one core; 512 KiB where nothing tells."""
     try:
@@ -101,7 +103,7 @@ class CpuBackend(Backend):
             width, generations, _, _ = chain
             shapes = with_slack(shapes, chain, self.life_chain(chain))
             history = 2 * generations * -(-width // 64)
-        return 8 * ((slots + 1) * _slot_words(shapes) + history), 0
+        return 8 * ((slots + 1) * (_slot_words(shapes) + 7) + history), 0
 
     def life_chain(self, chain: ChainShape) -> LifeChain:
         check_chain(chain)
@@ -124,6 +126,13 @@ class CpuBackend(Backend):
 
 def _slot_words(shapes: Sequence[Shape]) -> int:
     return max(height * -(-width // 64) for width, height, _ in shapes)
+
+
+def _aligned_words(count: int) -> Words:
+    """Uninitialised, from a multiple of 64 bytes on: what the largest vectors are stored at."""
+    words = np.empty(count + 7, np.uint64)
+    start = -words.ctypes.data % 64 // 8
+    return words[start : start + count]
 
 
 class CpuArena(LifeArena):
@@ -154,7 +163,7 @@ class CpuArena(LifeArena):
             shapes = with_slack(shapes, chain, self.chain)
             self.history = np.empty((2 * chain[1], -(-chain[0] // 64)), np.uint64)
         self.slot_words = _slot_words(shapes)
-        self.memory = [np.empty(self.slot_words, np.uint64) for _ in range(slots + 1)]
+        self.memory = [_aligned_words(self.slot_words) for _ in range(slots + 1)]
 
     def open(self, slot: int, width: int, height: int, *, torus: bool) -> CpuLife:
         self._check(slot, width, height)

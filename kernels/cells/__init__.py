@@ -1,4 +1,4 @@
-"""What is done to packed cells word by word: the random soup, the survey, and densities.
+"""What is done to packed cells word by word: the random soup, the survey, densities and ages.
 
 Bit j of word w of a row is the cell in column 64 w + j. The compiled extension works at
 the best level of this CPU, numpy where there is none. Neither call holds the GIL for
@@ -16,9 +16,9 @@ import numpy as np
 from kernels import cpu
 
 from . import ref
-from .ref import Counts, Words
+from .ref import Ages, Counts, Words
 
-__all__ = ["densities", "fill_soup", "survey"]
+__all__ = ["ages", "densities", "fill_soup", "survey"]
 
 REFERENCE = "reference"
 _MASK = (1 << 64) - 1
@@ -111,6 +111,66 @@ def densities(
         ref.densities(words, first, scale, levels)
     else:
         _extension().cells_densities(level, words, first, scale, levels)
+
+
+def ages(
+    words: Words,
+    first: int,
+    scale: int,
+    counts: Ages,
+    levels: Counts,
+    shades: Counts,
+    *,
+    before: Ages | None = None,
+    known: Words | None = None,
+    passed: int = 0,
+    level: str | None = None,
+) -> None:
+    """Write into counts how old blocks of 2^scale x 2^scale cells are, and into levels how
+    bright: shades[count].
+
+    words: uint64 (rows, count), each row contiguous. scale: 0 to 3. counts, levels: uint16 and
+    uint8 (ceil(rows / 2^scale), columns), C-contiguous: a block's count is 0 where no cell
+    lives, or else 1 + its age. The first blocks begin at column `first` of words, the last ones
+    may lack rows and columns, where nothing lives. known, before: of another picture of the
+    same blocks, `passed` generations ago, words and counts (any where all cells are dead, 0
+    where nothing was seen); neither where there is none. A block in which a cell lives that did
+    not then is of age 0, others grow older, up to len(shades) - 2. shades: uint8, 2 to 65536 of
+    them, contiguous. level: as for fill_soup(). Raises ValueError for anything else.
+    """
+    _checked(words, 0, 0)
+    rows, count = words.shape
+    first, scale, passed = map(operator.index, (first, scale, passed))
+    if not 0 <= scale <= 3 or (known is None) != (before is None) or not 0 <= passed < 1 << 16:
+        raise ValueError("no such scale, only half of what was known, or time that went back")
+    if not rows or first < 0 or first + (counts.shape[-1] - 1 << scale) >= 64 * count:
+        raise ValueError(f"blocks from column {first} on leave {64 * count} columns")
+    if shades.dtype != np.uint8 or shades.ndim != 1 or not 2 <= len(shades) <= 1 << 16:
+        raise ValueError(f"shades must be 2 to 65536 of uint8, not {shades.dtype} {shades.shape}")
+    if known is not None:
+        _checked(known, 0, 0)
+        if known.shape != words.shape:
+            raise ValueError(f"known must have the shape of words, not {known.shape}")
+    shape = -(-rows >> scale), counts.shape[-1]
+    for name, array, dtype in (
+        ("counts", counts, np.uint16),
+        ("levels", levels, np.uint8),
+        ("before", before, np.uint16),
+    ):
+        if array is None:
+            continue
+        if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
+            raise ValueError(
+                f"{name} must be {np.dtype(dtype)} of shape {shape}, C-contiguous, not "
+                f"{array.dtype} {array.shape}"
+            )
+    level = _level(level)
+    if level == REFERENCE:
+        ref.ages(words, first, scale, counts, levels, shades, before, known, passed)
+    else:
+        _extension().cells_ages(
+            level, words, first, scale, known, before, passed, shades, counts, levels
+        )
 
 
 def _checked(words: Words, y0: int, w0: int) -> tuple[int, int]:

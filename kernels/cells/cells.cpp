@@ -226,6 +226,13 @@ void densities_at(const CellsBlock<const u64>& block, size_t first, size_t colum
     const size_t joined = in_two < count ? in_two : count;
     for (size_t r = 0; r < block.rows >> SCALE; r++, levels += columns) {
         for (size_t i = 0; i < PLANES * count; i++) planes[i] = 0;
+        // Rows of a large universe lie in pages of their own: the next ones come meanwhile.
+        if (r + 1 < block.rows >> SCALE)
+            for (size_t k = SIDE; k < 2 * SIDE; k++) {
+                const u64* row =
+                    block.words + std::ptrdiff_t(r * SIDE + k) * block.stride + first / 64;
+                for (size_t i = 0; i < count; i += 8) __builtin_prefetch(row + i);
+            }
         for (size_t k = 0; k < SIDE; k++) {
             const u64* row =
                 block.words + std::ptrdiff_t(r * SIDE + k) * block.stride + first / 64;
@@ -259,9 +266,68 @@ void densities(const CellsBlock<const u64>& block, size_t first, int scale, size
     if (scale == 3) densities_at<3>(block, first, columns, levels, scratch);
 }
 
+// Word i of a row from bit `shift` of its first word on; what is not there is dead.
+BITS_FN u64 joined(const u64* row, size_t i, size_t count, size_t shift) {
+    const u64 low = i < count ? row[i] >> shift : 0;
+    return shift && i + 1 < count ? low | row[i + 1] << (64 - shift) : low;
+}
+
+// A byte for each block of a word in which a bit is set.
+template <int SCALE>
+BITS_FN void spread(u64 x, std::uint8_t* to) {
+    for (int s = 0; s < SCALE; s++) x |= x >> (1 << s);
+    for (int j = 0; j < 64 >> SCALE; j++) to[j] = x >> (j << SCALE) & 1;
+}
+
+template <int SCALE>
+void ages_at(const CellsAges& a) {
+    constexpr size_t SIDE = 1 << SCALE, EACH = 64 >> SCALE;
+    const CellsBlock<const u64>& block = a.block;
+    const size_t columns = a.columns, words = (columns + EACH - 1) / EACH;
+    const size_t start = a.first / 64, shift = a.first % 64;
+    const size_t count = block.count > start ? block.count - start : 0;
+    std::uint8_t *alive = a.scratch, *born = alive + columns + 64;
+    for (size_t r = 0; r * SIDE < block.rows; r++) {
+        const size_t rows = block.rows - r * SIDE < SIDE ? block.rows - r * SIDE : SIDE;
+        for (size_t i = 0; i < words; i++) {
+            u64 now = 0, fresh = 0;
+            for (size_t k = 0; k < rows; k++) {
+                const std::ptrdiff_t y = std::ptrdiff_t(r * SIDE + k);
+                const u64 word = joined(block.words + y * block.stride + start, i, count, shift);
+                now |= word;
+                if (a.known)
+                    fresh |= word &
+                             ~joined(a.known + y * a.known_stride + start, i, count, shift);
+            }
+            spread<SCALE>(now, alive + i * EACH);
+            spread<SCALE>(fresh, born + i * EACH);
+        }
+        const std::uint16_t* before = a.before ? a.before + r * columns : nullptr;
+        std::uint16_t* counts = a.counts + r * columns;
+        std::uint8_t* levels = a.levels + r * columns;
+        if (!before)
+            for (size_t c = 0; c < columns; c++) counts[c] = alive[c];
+        else
+            for (size_t c = 0; c < columns; c++) {
+                unsigned older = unsigned(before[c]) + a.passed;
+                older = older < a.oldest ? older : a.oldest;
+                older = born[c] || !before[c] ? 1 : older;
+                counts[c] = std::uint16_t(alive[c] ? older : 0);
+            }
+        for (size_t c = 0; c < columns; c++) levels[c] = a.shades[counts[c]];
+    }
+}
+
+void ages(const CellsAges& a) {
+    if (a.scale == 0) ages_at<0>(a);
+    if (a.scale == 1) ages_at<1>(a);
+    if (a.scale == 2) ages_at<2>(a);
+    if (a.scale == 3) ages_at<3>(a);
+}
+
 }  // namespace
 
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
 extern const CellsOps JOIN(cells_, LEVEL);
-const CellsOps JOIN(cells_, LEVEL) = {fill_soup, survey, densities};
+const CellsOps JOIN(cells_, LEVEL) = {fill_soup, survey, densities, ages};

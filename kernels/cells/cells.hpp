@@ -18,6 +18,24 @@ struct CellsSurvey {
     std::uint64_t low, high;  // the two halves of what the block adds to the digest's sum
 };
 
+// How old blocks of 2^scale x 2^scale cells are, the first at bit `first` of the rows; where
+// cells are missing for the last row and column of blocks, they are dead. before, counts: uint16
+// of each block: 0 where no cell lives, or 1 + its age; before and known, cells as they were then,
+// are null where nothing was seen. levels[i] = shades[counts[i]], shades of 0 .. oldest.
+struct CellsAges {
+    CellsBlock<const std::uint64_t> block;
+    const std::uint64_t* known;
+    std::ptrdiff_t known_stride;
+    std::size_t first, columns;
+    int scale;  // 0 to 3
+    std::uint16_t passed, oldest;
+    const std::uint16_t* before;
+    std::uint16_t* counts;
+    const std::uint8_t* shades;
+    std::uint8_t* levels;
+    std::uint8_t* scratch;  // 2 bytes for each block of a row, and 128
+};
+
 // What each CPU level exports, as `extern const CellsOps cells_LEVEL`.
 struct CellsOps {
     // The soup of density digits / 2^32, digits <= 2^32 (lifesim/soup.py has the definition).
@@ -32,4 +50,7 @@ struct CellsOps {
     // at bit `first` of the block's rows; scratch is for 2^(3 - scale) rows of words.
     void (*densities)(const CellsBlock<const std::uint64_t>& block, std::size_t first, int scale,
                       std::size_t columns, std::uint8_t* levels, std::uint64_t* scratch);
+    // A block with a cell that lives and did not before is new, of age 0; others in which one
+    // lives are older by `passed`, up to `oldest`.
+    void (*ages)(const CellsAges& ages);
 };

@@ -1,4 +1,4 @@
-"""The random soup, and the survey of packed cells, by numpy: what every level must equal.
+"""What is done to packed cells, by numpy: what every level must equal.
 
 lifesim/soup.py defines the soup and lifesim/digest.py the sum of the digest.
 """
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.uint8]
+Ages = npt.NDArray[np.uint16]
 
 _MASK = (1 << 64) - 1
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -101,6 +102,44 @@ def densities(words: Words, first: int, scale: int, levels: Counts) -> None:
     cells = bits[:, first : first + columns * side].reshape(rows, side, columns, side)
     live = cells.sum(axis=(1, 3), dtype=np.uint32)
     levels[:] = (510 * live + side * side) // (2 * side * side)
+
+
+def ages(
+    words: Words,
+    first: int,
+    scale: int,
+    counts: Ages,
+    levels: Counts,
+    shades: Counts,
+    before: Ages | None,
+    known: Words | None,
+    passed: int,
+) -> None:
+    """As kernels.cells.ages()."""
+    rows, columns = counts.shape
+    band = max(1, _CHUNK_WORDS // max(1, words.shape[1]) >> scale)  # of blocks
+    for top in range(0, rows, band):
+        part, cells = slice(top, top + band), slice(top << scale, top + band << scale)
+        alive = _any_cell(words[cells], first, scale, columns)
+        if before is None or known is None:
+            counts[part] = alive
+        else:
+            born = _any_cell(words[cells] & ~known[cells], first, scale, columns)
+            older = np.minimum(before[part].astype(np.uint32) + np.uint32(passed), len(shades) - 1)
+            older[born | (before[part] == 0)] = 1
+            counts[part] = older * alive
+        shades.take(counts[part], out=levels[part])
+
+
+def _any_cell(words: Words, first: int, scale: int, columns: int) -> npt.NDArray[np.bool_]:
+    """Whether a cell lives in each block; what is not there is dead."""
+    side = 1 << scale
+    rows = -(-len(words) >> scale)
+    bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, bitorder="little")
+    bits = bits[:, first : first + columns * side]
+    cells = np.zeros((rows * side, columns * side), np.uint8)
+    cells[: len(bits), : bits.shape[1]] = bits
+    return np.asarray(cells.reshape(rows, side, columns, side).any(axis=(1, 3)))
 
 
 def _counted(first: int, count: int) -> Words:

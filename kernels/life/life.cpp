@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "circuit.hpp"
+#include "direct.hpp"
 
 namespace {
 
@@ -331,7 +332,10 @@ struct Layout {
           strips(STRIPS * 4) {}
 };
 
+std::size_t row_bytes(const LifePass& p) { return std::size_t(p.stride) * 8; }
+
 std::size_t scratch_bytes(const LifePass& p) {
+    if (p.direct()) return row_bytes(p);
     Layout n(p);
     return 2 * n.block + n.above + n.mask + n.line + n.strips;
 }
@@ -359,7 +363,24 @@ DynamicRule<V> dynamic_rule(const LifePass& p) {
     return rule;
 }
 
+template <class Runner>
+void with_rule(const LifePass& p, const Runner& runner, i64 y0, i64 y1) {
+    if (p.birth == counts("3") && p.survival == counts("23")) return runner.run(Conway{}, y0, y1);
+#define TRY(b, s)                                         \
+    if (p.birth == counts(b) && p.survival == counts(s))  \
+        return runner.run(StaticRule<rule_table(counts(b), counts(s))>{}, y0, y1);
+    KNOWN_RULES(TRY)
+#undef TRY
+    runner.run(dynamic_rule(p), y0, y1);
+}
+
 void run_task(const LifePass& p, i64 index, void* scratch) {
+    i64 panel = index % p.panels, y0 = index / p.panels * p.band_rows;
+    i64 y1 = y0 + p.band_rows < p.height ? y0 + p.band_rows : p.height;
+    if (p.direct()) {
+        if (!p.torus) std::memset(scratch, 0, row_bytes(p));
+        return with_rule(p, Direct<V>{p, static_cast<const u64*>(scratch)}, y0, y1);
+    }
     Layout n(p);
     char* at = static_cast<char*>(scratch);
     Scratch s;
@@ -374,16 +395,7 @@ void run_task(const LifePass& p, i64 index, void* scratch) {
     s.mask = reinterpret_cast<V*>(take(n.mask));
     s.line = reinterpret_cast<u64*>(take(n.line));
     s.strips = reinterpret_cast<u32*>(take(n.strips));
-    i64 panel = index % p.panels, y0 = index / p.panels * p.band_rows;
-    i64 y1 = y0 + p.band_rows < p.height ? y0 + p.band_rows : p.height;
-    Task task{p, s, panel, panel * p.useful - p.halo, p.columns};
-    if (p.birth == counts("3") && p.survival == counts("23")) return task.run(Conway{}, y0, y1);
-#define TRY(b, s)                                         \
-    if (p.birth == counts(b) && p.survival == counts(s))  \
-        return task.run(StaticRule<rule_table(counts(b), counts(s))>{}, y0, y1);
-    KNOWN_RULES(TRY)
-#undef TRY
-    task.run(dynamic_rule(p), y0, y1);
+    with_rule(p, Task{p, s, panel, panel * p.useful - p.halo, p.columns}, y0, y1);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 // panel is bit c / columns (in strip order) of vector c % columns, so that horizontal
 // neighbours are neighbouring vectors. `halo` columns on either side are computed
 // too and thrown away; 0 where the panel is a whole torus, which closes on itself.
+// No columns: one generation straight on the rows (direct.hpp), in a single panel.
 struct LifePass {
     const std::uint64_t* src;
     std::uint64_t* dst;
@@ -21,6 +22,8 @@ struct LifePass {
     std::int64_t band_rows;
     int block_rows;
     const volatile bool* cancelled;
+
+    bool direct() const { return columns == 0; }
 };
 
 inline std::int64_t life_tasks(const LifePass& p) {

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 MAX_COLUMNS = 32  # vectors in a row of a CPU panel: a strip is at most a 32-bit word wide
 
 
 @dataclass(frozen=True, slots=True)
 class CpuPlan:
-    """Parameters of one CPU pass; kernels/life/life.hpp says what each means."""
+    """Parameters of one CPU pass; kernels/life/life.hpp says what each means.
+
+    columns: 0 for a single generation straight on the rows.
+    """
 
     steps: int
     panels: int
@@ -22,12 +27,20 @@ class CpuPlan:
     block_rows: int
 
 
+Plans = Iterator[tuple[bool, float, CpuPlan]]  # (whether it fits the cache, cost, plan)
+
 # Costs in units of one vector of cells moved on by one generation (about 4 cycles with
 # AVX-512): fitted to measurements on a Sapphire Rapids core, where only ratios matter.
-_ROW_COST = 100.0  # to and from vectors, a row of a panel whose strips are 32-bit words
-_RAGGED_ROW_COST = 420.0  # the same, strips of any other width
+# To and from vectors, a row of a panel: that, and more for each bit of a vector. Strips that
+# are 32-bit words are cheapest by far, so that few generations are best made of such even
+# where most of them is halo.
+_ROW_COST = 60.0, 0.40
+_RAGGED_ROW_COST = 160.0, 0.94  # strips of any other width
+_NARROW_ROW_COST = 90.0, 0.62  # of no more than half a word
+_DIRECT_ROW_COST, _DIRECT_VECTOR_COST = 33.0, (1.05, 0.0040)  # a vector, and each of its bits
 _COLUMN_COST = 0.35  # a column's extra work per row: seam, first rows
 _TASK_COST = 2000.0
+_PASS_COST = 7500.0
 
 
 @lru_cache(maxsize=256)
@@ -57,8 +70,9 @@ def choose_cpu(
         for fits, cost, plan in _cpu_plans(
             width, rows, torus, steps, vector_bits, cache_bytes, threads
         ):
-            if fits and (best is None or passes * cost < best[0]):
-                best = passes * cost, plan
+            total = passes * (cost + _PASS_COST)
+            if fits and (best is None or total < best[0]):
+                best = total, plan
     assert best is not None
     return best[1]
 
@@ -74,7 +88,10 @@ def cpu_plan(
     threads: int,
 ) -> CpuPlan:
     """The best plan of a pass of `steps` generations, at most 128."""
-    plans = _cpu_plans(width, height, torus, steps, vector_bits, cache_bytes, threads)
+    return best_of(_cpu_plans(width, height, torus, steps, vector_bits, cache_bytes, threads))
+
+
+def best_of(plans: Plans) -> CpuPlan:
     return min(plans, key=lambda found: (not found[0], found[1]))[2]
 
 
@@ -86,35 +103,61 @@ def _cpu_plans(
     vector_bits: int,
     cache_bytes: int,
     threads: int,
-) -> Iterator[tuple[bool, float, CpuPlan]]:
-    """(whether it fits the cache, cost, plan) of plans of one pass."""
+) -> Plans:
+    """Plans of one pass."""
+    if steps == 1:
+        return direct_plans(width, height, vector_bits, threads)
+    return strip_plans(width, height, torus, steps, vector_bits, cache_bytes, threads)
+
+
+def direct_plans(width: int, height: int, vector_bits: int, threads: int) -> Plans:
+    """Of one generation straight on the rows."""
+    fixed, per_bit = _DIRECT_VECTOR_COST
+    per_row = _DIRECT_ROW_COST + width / vector_bits * (fixed + per_bit * vector_bits)
+    for band_rows, rounds in _bands(height, 1, threads):
+        cost = rounds * (band_rows * per_row + _TASK_COST)
+        yield True, cost, CpuPlan(1, 1, -(-width // 64) * 64, 0, 0, band_rows, 6)
+
+
+def strip_plans(
+    width: int,
+    height: int,
+    torus: bool,
+    steps: int,
+    vector_bits: int,
+    cache_bytes: int,
+    threads: int,
+) -> Plans:
     for panels, useful, columns, halo in _panels(width, torus, steps, vector_bits):
         row_bytes = columns * vector_bits // 8
         fits = 2 * steps * row_bytes <= cache_bytes * 5 // 8 or steps <= 8
         block_rows = max(6, min(60, cache_bytes // 8 // row_bytes)) // 3 * 3
-        per_row = steps * (columns + _COLUMN_COST * 2) + (
-            _ROW_COST if columns == MAX_COLUMNS else _RAGGED_ROW_COST
-        )
-        for bands in _bands(height, panels, threads):
-            band_rows = -(-height // bands)
-            tasks = panels * -(-height // band_rows)
-            rounds = -(-tasks // threads)
+        per_row = steps * (columns + _COLUMN_COST * 2) + _row_cost(columns, vector_bits)
+        for band_rows, rounds in _bands(height, panels, threads):
             cost = rounds * ((band_rows + 1.5 * steps) * per_row + _TASK_COST)
             plan = CpuPlan(steps, panels, useful, columns, halo, band_rows, block_rows)
             yield fits, cost, plan
+
+
+def _row_cost(columns: int, vector_bits: int) -> float:
+    narrow = columns <= MAX_COLUMNS // 2
+    fixed, per_bit = _NARROW_ROW_COST if narrow else _RAGGED_ROW_COST
+    if columns == MAX_COLUMNS:
+        fixed, per_bit = _ROW_COST
+    return fixed + per_bit * vector_bits
 
 
 def _panels(
     width: int, torus: bool, steps: int, vector_bits: int
 ) -> list[tuple[int, int, int, int]]:
     """Ways to cut the columns: (panels, useful, columns, halo)."""
+    ways = []
     if torus and width % vector_bits == 0 and width // vector_bits <= MAX_COLUMNS:
-        return [(1, width, width // vector_bits, 0)]
+        ways.append((1, width, width // vector_bits, 0))
     widest = (MAX_COLUMNS * vector_bits - 2 * steps) // 64 * 64
     if widest < 64:
-        return []
+        return ways
     least = -(-width // widest)
-    ways = []
     for panels in range(least, least + 4):
         useful = -(-width // panels)
         useful = -(-useful // 64) * 64
@@ -122,20 +165,25 @@ def _panels(
         columns = -(-(useful + 2 * steps) // vector_bits)
         if useful <= widest and columns <= MAX_COLUMNS:
             ways.append((count, useful, columns, steps))
+            if panels == least:
+                ways.append((count, useful, MAX_COLUMNS, steps))
     return ways
 
 
-def _bands(height: int, panels: int, threads: int) -> list[int]:
-    """Numbers of bands worth trying: what shares the tasks out evenly, and few more."""
-    if threads == 1:
-        return [1]
-    counts = {1} | {
-        b
-        for rounds in range(1, 7)
-        for b in (threads * rounds // panels, -(-threads * rounds // panels))
-        if 1 <= b <= height
-    }
-    return sorted(counts)
+def _bands(height: int, panels: int, threads: int) -> Iterator[tuple[int, int]]:
+    """(rows of a band, rounds of tasks): what shares the tasks out evenly, and few more."""
+    counts = {1}
+    if threads > 1:
+        counts |= {
+            b
+            for rounds in range(1, 7)
+            for b in (threads * rounds // panels, -(-threads * rounds // panels))
+            if 1 <= b <= height
+        }
+    for bands in sorted(counts):
+        band_rows = -(-height // bands)
+        tasks = panels * -(-height // band_rows)
+        yield band_rows, -(-tasks // threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +306,89 @@ def _cost(plan: CudaPlan, height: int, multiprocessors: int) -> float:
 def _rounds(plan: CudaPlan, height: int, multiprocessors: int) -> int:
     teams = plan.layout.panels * -(-height // plan.segment)
     return -(-teams // (multiprocessors * plan.resident * (32 // plan.layout.lanes)))
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Rows first to end - 1 of a universe, which one device of several has.
+
+    above, below: rows of its neighbours around them, copied from time to time: the halo. Rows
+    that are not all right any more come nearer by one a generation.
+    """
+
+    first: int
+    end: int
+    above: int
+    below: int
+    plan: CudaPlan
+
+    @property
+    def height(self) -> int:
+        """With the halo."""
+        return self.above + self.end - self.first + self.below
+
+
+# Cell updates that a multiprocessor of an H200 could make while devices exchange rows, and
+# while the host queues a pass on one of them (measured: benchmarks/RESULTS.md).
+_EXCHANGE, _QUEUING = 4e7, 6e6
+_ROUND = 32  # passes from one exchange to the next, at most
+
+
+@lru_cache(maxsize=64)
+def choose_strips(
+    width: int, height: int, torus: bool, multiprocessors: tuple[int, ...]
+) -> tuple[Strip, ...]:
+    """On as many of the devices, from the first on, as should be done soonest.
+
+    multiprocessors: of each device. A strip has rows in proportion to them.
+    """
+    counts = range(1, len(multiprocessors) + 1)
+    ways = [cut_strips(width, height, torus, multiprocessors[:count]) for count in counts]
+    return min(ways, key=lambda strips: _pass_cost(strips, multiprocessors))
+
+
+def _pass_cost(strips: tuple[Strip, ...], multiprocessors: tuple[int, ...]) -> float:
+    """As _EXCHANGE. The host queues one pass while another runs."""
+    plan = strips[0].plan
+    columns = 32 * plan.layout.panels * plan.layout.row_words
+    longest = max(
+        strip.height * columns * plan.steps / multiprocessors[i] for i, strip in enumerate(strips)
+    )
+    if len(strips) > 1:
+        longest += _EXCHANGE * plan.steps / strips[0].below
+    return max(longest, _QUEUING * len(strips))
+
+
+def cut_strips(
+    width: int, height: int, torus: bool, multiprocessors: tuple[int, ...]
+) -> tuple[Strip, ...]:
+    """One strip for each device, from the first on; fewer where rows are too few for so many.
+
+    All have the same layout. A halo is as high as both ways to lose time are alike: to compute
+    it, for nothing in the end, and to exchange it often.
+    """
+    for count in range(len(multiprocessors), 0, -1):
+        cuts = [
+            height * sum(multiprocessors[:i]) // sum(multiprocessors[:count])
+            for i in range(count + 1)
+        ]
+        least = min(end - first for first, end in pairwise(cuts))
+        common = choose_cuda(width, -(-height // count), torus, multiprocessors[0])
+        if least >= common.steps:
+            break
+    halo = 0
+    if count > 1:
+        best = math.isqrt(int(_EXCHANGE * multiprocessors[0] / (2 * width)))
+        passes = min(_ROUND, min(best, least // 4) // common.steps)
+        halo = max(1, passes) * common.steps
+    strips = []
+    for i, (first, end) in enumerate(pairwise(cuts)):
+        above = halo if torus or i > 0 else 0
+        below = halo if torus or i < count - 1 else 0
+        rows = above + end - first + below
+        plan = cuda_pass(common.layout, rows, common.steps, multiprocessors[i])
+        strips.append(Strip(first, end, above, below, plan))
+    return tuple(strips)
 
 
 def cuda_layout(width: int, torus: bool, words: int, lanes: int, steps: int) -> CudaLayout:

@@ -348,3 +348,80 @@ def test_densities_of_what_is_not_there() -> None:
             cells.densities(words[:rows], first, scale, np.zeros(shape, np.uint8))
     with pytest.raises(ValueError, match="levels"):
         cells.densities(words, 0, 1, np.zeros((4, 64), np.uint8)[:, ::2])
+
+
+@given(PLACED, st.integers(0, 3), st.booleans(), st.data())
+@settings(deadline=None)
+def test_ages(level: str, placed: Placed, scale: int, seen: bool, data: st.DataObject) -> None:
+    """Against blocks looked at one by one; the last ones lack rows and columns."""
+    words = placed.block
+    if not words.size:
+        return
+    source = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    words[:] = source.integers(0, 2**64, words.shape, np.uint64)
+    words[:] &= source.choice(np.array([0, 1 << 17, MASK], np.uint64), words.shape)
+    known = words ^ source.choice(np.array([0, 0, 1 << 40, MASK], np.uint64), words.shape)
+    across, side = 64 * words.shape[1], 1 << scale
+    first = data.draw(st.integers(0, across - 1))
+    most = -(-(across - first) >> scale)
+    shape = -(-len(words) >> scale), data.draw(st.integers(1, most))
+    shades = source.integers(0, 256, data.draw(st.sampled_from([2, 9, 4097, 1 << 16])), np.uint8)
+    oldest = len(shades) - 1
+    before = source.integers(0, oldest + 1, shape, np.uint16) * source.integers(
+        0, 2, shape, np.uint16
+    )
+    passed = data.draw(st.sampled_from([0, 1, 7, 4095, 65535]))
+    counts, levels = np.full(shape, 77, np.uint16), np.full(shape, 77, np.uint8)
+    memory = placed.memory.copy()
+    told = {"before": before, "known": known, "passed": passed} if seen else {}
+    cells.ages(words, first, scale, counts, levels, shades, level=level, **told)
+    now, then = (
+        np.unpackbits(np.ascontiguousarray(each).view(np.uint8), axis=1, bitorder="little")
+        for each in (words, known)
+    )
+    for r in range(shape[0]):
+        for c in range(shape[1]):
+            box = np.s_[r * side : (r + 1) * side, first + c * side : first + (c + 1) * side]
+            if not now[box].any():
+                expected = 0
+            elif not seen or (now[box] > then[box]).any() or not before[r, c]:
+                expected = 1
+            else:
+                expected = min(int(before[r, c]) + passed, oldest)
+            assert counts[r, c] == expected, (r, c)
+    assert np.array_equal(levels, shades[counts])
+    assert np.array_equal(placed.memory, memory)
+
+
+def test_ages_of_what_is_not_there() -> None:
+    words, shades = np.zeros((5, 2), np.uint64), np.zeros(9, np.uint8)
+
+    def ask(first: int = 0, scale: int = 1, columns: int = 4, **options: Any) -> None:
+        shape = -(-len(words) >> max(scale, 0)), columns
+        made = {"counts": np.zeros(shape, np.uint16), "levels": np.zeros(shape, np.uint8)}
+        cells.ages(words, first, scale, **{**made, "shades": shades, **options})
+
+    ask()
+    ask(first=126, columns=1)
+    ask(first=127, columns=1)
+    before, known = np.zeros((3, 4), np.uint16), np.zeros((5, 2), np.uint64)
+    ask(before=before, known=known, passed=65535)
+    for wrong in (
+        {"scale": 4},
+        {"scale": -1},
+        {"first": -1},
+        {"first": 128, "columns": 1},
+        {"first": 126, "columns": 2},
+        {"before": before},
+        {"known": known},
+        {"before": before, "known": known[:4]},
+        {"before": before, "known": known, "passed": -1},
+        {"before": before[:, ::2], "known": known, "columns": 2},
+        {"before": before.astype(np.uint8), "known": known},
+        {"counts": np.zeros((2, 4), np.uint16)},
+        {"levels": np.zeros((3, 4), np.uint16)},
+        {"shades": np.zeros(1, np.uint8)},
+        {"shades": np.zeros((3, 3), np.uint8)},
+    ):
+        with pytest.raises(ValueError, match=r"block|known|uint|scale"):
+            ask(**wrong)  # type: ignore[arg-type]

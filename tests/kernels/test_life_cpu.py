@@ -18,13 +18,13 @@ from kernels.backend import Backend, BackendUnavailableError
 from kernels.cpu import CpuArena, CpuBackend, CpuLife
 from kernels.life import ref
 from kernels.life.plan import MAX_COLUMNS, CpuPlan, choose_cpu, cpu_plan
-from tests.contracts import (
+from tests.interrupts import interrupted_after
+from tests.life_contract import (
     LifeContract,
     Size,
     assert_holds,
     check_chain,
     history,
-    interrupted_after,
     pack,
     rule_of,
     soup,
@@ -73,6 +73,8 @@ def planned(
 
 def fits(plan: CpuPlan, width: int, torus: bool, vector_bits: int) -> bool:
     """What life.hpp asks of a plan."""
+    if plan.columns == 0:
+        return plan == direct(width, plan.band_rows)
     reach = plan.columns * vector_bits
     closed = torus and plan.halo == 0 and plan.panels == 1 and reach == width
     return (
@@ -84,6 +86,11 @@ def fits(plan: CpuPlan, width: int, torus: bool, vector_bits: int) -> bool:
         and plan.block_rows >= 1
         and (closed or (plan.halo >= plan.steps and plan.useful + 2 * plan.halo <= reach))
     )
+
+
+def direct(width: int, band_rows: int = 1 << 30) -> CpuPlan:
+    """A generation straight on the rows."""
+    return CpuPlan(1, 1, -(-width // 64) * 64, 0, 0, band_rows, 6)
 
 
 def with_halo(
@@ -189,6 +196,46 @@ def test_any_plan(data: st.DataObject, level: str, threads: int) -> None:
     assert_holds(universe, pack(cells), plan)
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.data(), st.sampled_from(LEVELS), st.integers(1, 3))
+def test_any_rows_of_single_generations(data: st.DataObject, level: str, threads: int) -> None:
+    """Of no more words than a vector has, of some vectors, and of parts of words."""
+    torus = data.draw(st.booleans(), "torus")
+    width = data.draw(
+        st.one_of(
+            st.integers(1, 200), st.integers(1, 1700), st.integers(1, 26).map(lambda n: 64 * n)
+        )
+    )
+    height = data.draw(st.integers(1, 14), "height")
+    plan = direct(width, data.draw(st.integers(1, height + 2), "band_rows"))
+    known = st.sampled_from([LIFE, HIGH_LIFE, (511, 0), (1, 256)])
+    rule = data.draw(st.one_of(known, st.tuples(st.integers(0, 511), st.integers(0, 511))), "rule")
+    generations = data.draw(st.integers(1, 3), "generations")
+    universe = planned(CpuBackend(threads, level), (width, height), plan, torus, rule)
+    universe.step(generations)
+    cells = ref.run(soup(width, height), *rule, torus, generations)
+    assert_holds(universe, pack(cells), plan)
+
+
+@pytest.mark.parametrize("width", [16384, 16384 - 64, 16384 - 7])
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+def test_single_generations_of_what_no_cache_holds(width: int, torus: bool) -> None:
+    """Whose rows are written past the caches, where they are whole lines."""
+    height, generations = 16500, 2
+    rng = np.random.default_rng(1)
+    words = rng.integers(0, 2**64, (height, -(-width // 64)), np.uint64)
+    words[:, -1] &= np.uint64(2 ** (width % 64 or 64) - 1)
+    found = []
+    for plan in (direct(width, 5000), with_halo(width, 128, 2, 1024)):
+        backend = CpuBackend(2, LEVELS[-1 if plan.columns == 0 else 0])
+        arena = CpuArena(backend, [(width, height, torus)], 1, *LIFE, plan)
+        universe = arena.open(0, width, height, torus=torus)
+        universe.put(0, words)
+        universe.step(generations)
+        found.append(universe.words())
+    assert (found[0] == found[1]).all()
+
+
 @pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
 def test_all_levels_threads_and_plans_agree(torus: bool) -> None:
     """On a universe of several panels and bands, larger than the definition is patient with."""
@@ -225,10 +272,11 @@ def test_chains_of_a_plan(backend: CpuBackend, torus: bool) -> None:
     for steps, t, useful in ((1, 4, 64), (6, 6, 128), (6, 17, 64), (13, 39, 192)):
         plan = with_halo(200, backend.vector_bits, steps, useful, band_rows=7, block_rows=6)
         shape, shapes = (200, t, torus, 30), [(200, 2 * t + 60, torus), (200, 60, torus)]
-        arena = CpuArena(backend, shapes, 2, *HIGH_LIFE, plan, shape)
-        assert arena.chain
-        assert arena.chain.longest <= steps
-        check_chain(backend, shape, (3, 20, 0), rule=HIGH_LIFE, arena=arena)
+        for way in [plan] + [direct(200, 7)] * (steps == 1):
+            arena = CpuArena(backend, shapes, 2, *HIGH_LIFE, way, shape)
+            assert arena.chain
+            assert arena.chain.longest <= steps
+            check_chain(backend, shape, (3, 20, 0), rule=HIGH_LIFE, arena=arena)
 
 
 GOOD = {
@@ -259,6 +307,10 @@ BAD = [
     {"useful": 0},
     {"useful": 50},
     {"columns": 0},
+    {"columns": 0, "steps": 1, "halo": 0},  # two panels of whole rows
+    {"columns": 0, "panels": 1, "useful": 128, "halo": 0},  # four generations at once
+    {"columns": 0, "panels": 1, "useful": 128, "steps": 1},  # no halo is needed
+    {"columns": -1},
     {"columns": 33},
     {"halo": 3},
     {"halo": -1},
@@ -276,6 +328,8 @@ def test_extension_refuses_plans_that_would_read_outside(change: dict[str, int])
     level = LEVELS[0]  # its vectors have 128 bits, on any machine
     assert CpuBackend(1, level).vector_bits == 128
     extension.life_pass(level, words, np.empty_like(words), **GOOD)
+    straight = {"columns": 0, "panels": 1, "useful": 128, "steps": 1, "halo": 0}
+    extension.life_pass(level, words, np.empty_like(words), **{**GOOD, **straight})
     with pytest.raises(ValueError, match="contradict"):
         extension.life_pass(level, words, np.empty_like(words), **{**GOOD, **change})
 
@@ -431,6 +485,28 @@ def test_choice_makes_sense() -> None:
         tasks = plan.panels * -(-10_000 // plan.band_rows)
         assert tasks >= threads
         assert plan.steps >= 8
+
+
+@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
+@pytest.mark.parametrize("width", [8192, 10_000, 16384, 16385, 32768, 65536, 131072, 262144])
+def test_few_generations_are_made_of_whole_words(width: int, torus: bool) -> None:
+    """As few panels as there can be, of strips that are words; long passes spare columns. The
+    fewest generations are made straight on the rows."""
+    for vector_bits, most in ((128, 2), (256, 3), (512, 8)):
+        for generations in range(1, most + 1):
+            plan = choose_cpu(width, width, torus, generations, vector_bits, 1 << 21, 2)
+            assert fits(plan, width, torus, vector_bits)
+            if plan.columns == 0:
+                assert plan == direct(width, plan.band_rows)
+                continue
+            assert generations > 1
+            assert (plan.steps, plan.columns) == (generations, MAX_COLUMNS)
+            widest = (MAX_COLUMNS * vector_bits - 2 * plan.halo) // 64 * 64
+            assert plan.panels == -(-width // widest)
+    # 16384 columns are one panel of a torus, and 32768 just do not fit two.
+    plan = choose_cpu(32768, 32768, torus, 1 << 30, 512, 1 << 21, 2)
+    assert plan.panels == 3
+    assert plan.columns == -(-(plan.useful + 2 * plan.steps) // 512) < MAX_COLUMNS
 
 
 # --- the backend ---------------------------------------------------------------

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kernels.backend import Backend
 from kernels.life import ref
 from kernels.reference import ReferenceBackend
-from tests.contracts import LifeContract, soup
+from tests.life_contract import LifeContract, soup
 
 
 class TestReference(LifeContract):
