@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,13 +17,18 @@ from PySide6.QtWidgets import QApplication
 
 from kernels.choose import pick
 from lifesim import patterns
+from lifesim.engine import Life
 from lifesim.grid import BitGrid, Box
 from lifesim.patterns import Pattern
 from lifesim.rule import Rule
+from lifesim.soup import random_grid
 from lifesim.topology import Topology
 from ui import opening
 from ui.cells.session import MemorySession
+from ui.film.recording import Recording
+from ui.qt.background import IsCancelled
 from ui.qt.dialogs import New
+from ui.qt.film.timeline_dock import TimelineDock
 from ui.qt.menus.control import ControlMenu
 from ui.qt.window import Window
 
@@ -53,6 +59,17 @@ class FakeDialogs:
 def glider_session(path: str | None = None) -> MemorySession:
     grid = BitGrid.from_cells(SIDE, SIDE, [(x + AT[0], y + AT[1]) for x, y in GLIDER])
     return MemorySession(grid, backend=pick("auto", threads=1), path=path)
+
+
+def soup_session(seed: int = 3) -> MemorySession:
+    return MemorySession(random_grid(SIDE, SIDE, 0.4, seed), backend=pick("auto", threads=1))
+
+
+def soup_after(generations: int, seed: int = 3) -> BitGrid:
+    """The cells of a soup_session()."""
+    life = Life(random_grid(SIDE, SIDE, 0.4, seed), backend="reference")
+    life.run(generations)
+    return life.grid()
 
 
 def make_window(folder: Path, session: MemorySession | None = None) -> Window:
@@ -94,6 +111,29 @@ def settle(window: Window) -> None:
     window.look()
     serial = window._serial
     until(lambda: window.canvas.frame and window.canvas.frame.request.serial >= serial)
+
+
+def rest(session: MemorySession) -> None:
+    """Until what has been asked for is done, and who listens knows."""
+    session.settle()
+    QApplication.processEvents()
+
+
+def record_run(dock: TimelineDock, session: MemorySession, count: int = 10) -> Recording:
+    """Press the button, and record so many steps beside the first picture."""
+    assert dock.record_button.text() == "● &Record"
+    QTest.mouseClick(dock.record_button, LEFT)
+    assert dock.is_recording
+    assert dock.record_button.text() == "■ Stop &recording"
+    recording = dock.recording
+    assert recording is not None
+    for number in range(count):
+        until(lambda number=number: len(recording) == number + 1)  # type: ignore[misc]
+        session.step(1)
+        rest(session)
+    until(lambda: len(recording) == count + 1)
+    until(lambda: dock.slider.maximum() == count)
+    return recording
 
 
 def live(window: Window) -> set[tuple[int, int]]:
@@ -187,6 +227,20 @@ def control(window: Window) -> ControlMenu:
 
 def folder_of(window: Window) -> str:
     return os.path.dirname(window.settings.fileName())
+
+
+def endless(window: Window) -> threading.Event:
+    """Begins to open something that does not end but when it is cancelled, which is set then."""
+    noticed = threading.Event()
+
+    def make(is_cancelled: IsCancelled) -> MemorySession:
+        while not is_cancelled():
+            time.sleep(0.001)
+        noticed.set()
+        raise patterns.CancelledError("cancelled")
+
+    window.open_with("Opening…", make)
+    return noticed
 
 
 def write_glider(window: Window) -> str:

@@ -11,7 +11,7 @@ _Item = TypeVar("_Item")
 def score(query: str, text: str) -> int | None:
     """How well text fits; None where letters are missing. Blanks in the query mean nothing.
 
-    Letters that begin words count most, then those that follow each other; a shorter text is
+    Letters that follow each other count most, then those that begin words; a shorter text is
     better than a longer one. Of all ways to place the letters the best one counts.
     """
     wanted = "".join(query.lower().split())
@@ -31,7 +31,7 @@ def score(query: str, text: str) -> int | None:
                     ways = [] if before is None else [before]
                     adjacent = best[j - 1] if j else None
                     if adjacent is not None:
-                        ways.append(adjacent + 5)
+                        ways.append(adjacent + 8)
                     row.append(max(ways) + gain if ways else None)
             else:
                 row.append(None)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from kernels.backend import Backend, BackendUnavailableError
+from kernels.backend import Backend
 from kernels.choose import pick
-from lifesim import patterns
 from lifesim.rule import LIFE, Rule
-from lifesim.start import place
 from lifesim.topology import Topology
 from ui import opening
-from ui.cells.session import MemorySession
-from ui.session import Session, SessionError
+from ui.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +32,10 @@ class Launch:
         return pick(self.backend, device=self.device, threads=self.threads)
 
     def check(self) -> None:
-        """Raises SessionError where arguments contradict each other."""
-        if self.path and os.path.isdir(self.path) and (self.rule or self.topology or self.size):
-            raise SessionError(
-                f"{self.path} is a directory: a universe has its size, rule and topology"
-            )
+        """Raises SessionError for a path that no window is needed to refuse."""
+        if self.path is not None:
+            as_it_is = not (self.rule or self.topology or self.size)
+            opening.check_source(self.path, as_it_is=as_it_is)
 
     def empty(self, backend: Backend) -> Session:
         """A new universe. Raises LifesimError."""
@@ -47,30 +43,17 @@ class Launch:
         rule, topology = self.rule or LIFE, self.topology or Topology.TORUS
         return opening.new(*size, rule, topology, backend=backend)
 
-    def session(self, backend: Backend) -> Session:
-        """The universe of path. Raises LifesimError."""
+    def session(
+        self, backend: Backend, is_cancelled: Callable[[], bool] = lambda: False
+    ) -> Session:
+        """The universe of path. Raises as opening.open() does."""
         if self.path is None:
             return self.empty(backend)
-        if not (self.rule or self.topology or self.size):
-            return opening.open(self.path, backend=backend)
-        self.check()
-        opening.check_source(self.path)
-        pattern = patterns.read(self.path)
-        bounds = pattern.size or (0, 0)
-        cells = pattern.grid.width, pattern.grid.height
-        width, height = self.size or (
-            bound or opening.roomy(length) for bound, length in zip(bounds, cells, strict=True)
+        return opening.open(
+            self.path,
+            rule=self.rule,
+            topology=self.topology,
+            size=self.size,
+            backend=backend,
+            is_cancelled=is_cancelled,
         )
-        start = place(pattern, 0, (width, height), None, self.rule, self.topology)
-        try:
-            return MemorySession(
-                start.grid,
-                rule=start.rule,
-                topology=start.topology,
-                generation=start.generation,
-                backend=backend,
-                path=os.path.abspath(self.path),
-                notes=(pattern.name, pattern.comments),
-            )
-        except (BackendUnavailableError, MemoryError) as error:
-            raise SessionError(str(error) or "out of memory") from None

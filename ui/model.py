@@ -7,8 +7,7 @@ from enum import Enum
 
 from lifesim.grid import Box
 from lifesim.render import PALETTES
-from ui.picture.ages import FARTHEST_AGES
-from ui.picture.request import FrameRequest
+from ui.picture.request import FARTHEST_AGES, FrameRequest
 from ui.picture.viewport import NEAREST, Viewport
 
 GRID_LINES_FROM = -3  # lines between cells are drawn from 8 pixels a cell on

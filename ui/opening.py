@@ -24,17 +24,27 @@ SIDE = 4096  # cells, of a torus that nobody has asked to be otherwise
 _STEP = 512  # sides beyond it are multiples
 
 
-def open(path: str, *, backend: Backend | str = "auto") -> Session:
+def open(
+    path: str,
+    *,
+    rule: Rule | None = None,
+    topology: Topology | None = None,
+    size: tuple[int, int] | None = None,
+    backend: Backend | str = "auto",
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> Session:
     """The universe of a pattern file of any format, or of a universe directory.
 
-    Raises LifesimError, in one line, for what cannot be opened.
+    rule, topology, size: in place of what the file says; a directory has its own.
+    Raises LifesimError, in one line, for what cannot be opened, and as patterns.read() does
+    when it is cancelled.
     """
+    check_source(path, as_it_is=not (rule or topology or size))
     if os.path.isdir(path):
         return DiskSession.open(path, backend=backend)
-    check_source(path)
-    pattern = patterns.read(path)
+    pattern = patterns.read(path, is_cancelled=is_cancelled)
     try:
-        start = placed(pattern)
+        start = placed(pattern, size, rule, topology)
     except GridError as error:
         raise SessionError(f"{path}: {error}") from None
     notes = pattern.name, pattern.comments
@@ -42,26 +52,36 @@ def open(path: str, *, backend: Backend | str = "auto") -> Session:
     return _begun(lambda: _session(start, backend, where, notes))
 
 
-def check_source(path: str) -> None:
-    """Raise SessionError for a named pipe: nobody may ever write to it, and whatever else is to
-    be read or saved would wait. A pipe without a name has somebody who writes."""
+def check_source(path: str, *, as_it_is: bool = True) -> None:
+    """Raise SessionError for a directory that is not to be opened as it is, and for a named
+    pipe: nobody may ever write to it. A pipe without a name has somebody who writes."""
+    if os.path.isdir(path) and not as_it_is:
+        raise SessionError(f"{path} is a directory: a universe has its size, rule and topology")
     with suppress(OSError, ValueError):
         if stat.S_ISFIFO(os.stat(path).st_mode) and os.path.exists(os.path.realpath(path)):
             raise SessionError(f"cannot read {path}: it is a pipe, not a file")
 
 
-def placed(pattern: Pattern) -> Start:
-    """A pattern in the middle of a torus with room around it, or as its file says.
+def placed(
+    pattern: Pattern,
+    size: tuple[int, int] | None = None,
+    rule: Rule | None = None,
+    topology: Topology | None = None,
+) -> Start:
+    """A pattern as is said, else as its file says, else in the middle of a torus with room
+    around it.
 
     Raises GridError for too large a one.
     """
     bounds = pattern.size or (0, 0)
     cells = pattern.grid.width, pattern.grid.height
-    width, height = (bound or roomy(length) for bound, length in zip(bounds, cells, strict=True))
-    return place(pattern, 0, (width, height))
+    width, height = size or (
+        bound or _roomy(length) for bound, length in zip(bounds, cells, strict=True)
+    )
+    return place(pattern, 0, (width, height), None, rule, topology)
 
 
-def roomy(length: int) -> int:
+def _roomy(length: int) -> int:
     """The side of a torus for a pattern that is so long: SIDE, or a quarter more than it."""
     wanted = length + max(length // 4, SIDE // 4)
     return max(SIDE, -(-wanted // _STEP) * _STEP)

@@ -12,6 +12,8 @@ from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from ui.cells.saving import Whole
+from ui.film.stills import Still
 from ui.picture.request import FrameRequest
 from ui.picture.sources import Source
 
@@ -30,13 +32,14 @@ class Event(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """population: live cells, None if nobody has counted. rate: cell updates a second of the
-    run under way or the last one, 0 before. running: whether generations are being computed.
-    progress: done share, 0 to 1, of what takes long (a run on disk, going to a generation),
-    else None. problem: why the last run stopped, else ''."""
+    """population: live cells of the generation `counted`, None if nobody has counted. rate: cell
+    updates a second of the run under way or the last one, 0 before. running: whether generations
+    are being computed. progress: done share, 0 to 1, of what takes long (a run on disk, going to
+    a generation), else None. problem: why the last run stopped, else ''."""
 
     generation: int
     population: int | None
+    counted: int
     running: bool
     rate: float
     modified: bool
@@ -70,6 +73,10 @@ class Session(ABC):
 
     @abstractmethod
     def listen(self, listener: Callable[[Event], None]) -> None: ...
+
+    @abstractmethod
+    def forget(self, listener: Callable[[Event], None]) -> None:
+        """It has listened long enough; may still be told what is being told now."""
 
     # --- running ---------------------------------------------------------------
 
@@ -105,6 +112,17 @@ class Session(ABC):
     def cells(self, box: Box) -> BitGrid:
         """A copy of a region within the universe. Waits for it. Raises GridError where it is
         too large for memory or leaves the universe."""
+
+    @abstractmethod
+    def whole(self) -> Whole:
+        """A copy of all cells at a generation, from any thread, which waits for no run. Raises
+        GridError where memory does not hold them, LifesimError where no generation is whole or
+        the universe is closed."""
+
+    @abstractmethod
+    def still(self) -> Still | None:
+        """What is to be recorded of this generation, as whole(); the same object as long as it
+        is known to be the same. None where it cannot be had any more, or not yet."""
 
     @abstractmethod
     def bounding_box(self) -> Box | None:

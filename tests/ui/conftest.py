@@ -27,13 +27,29 @@ def app() -> Any:
 
 
 @pytest.fixture
-def window(app: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def unforeseen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No error may get lost in a slot."""
+    found: list[BaseException] = []
+    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: found.append(error))
+    yield
+    assert not found
+
+
+@pytest.fixture
+def session(app: Any) -> Iterator[Any]:
+    """A ui.cells.session.MemorySession with a soup."""
+    from tests.windows import soup_session
+
+    made = soup_session()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def window(app: Any, tmp_path: Path, unforeseen: None) -> Iterator[Any]:
     """A ui.qt.window.Window with a glider; no error may get lost in it."""
     from tests.windows import close, make_window
 
-    unforeseen: list[BaseException] = []
-    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: unforeseen.append(error))
     made = make_window(tmp_path)
     yield made
     close(made)
-    assert not unforeseen

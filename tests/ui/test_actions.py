@@ -31,6 +31,7 @@ from tests.windows import (
     carried,
     clip,
     control,
+    endless,
     erased,
     folder_of,
     generation,
@@ -167,6 +168,9 @@ CASES: dict[str, Case] = {
     ),
     "file.forget": Case(
         lambda w, _: not w.files.recent, lambda w: w.files.remember("/some/where.rle")
+    ),
+    "file.cancel": Case(
+        lambda w, noticed: noticed.is_set() and not w.background.is_opening, seen=endless
     ),
     "file.save": Case(
         lambda w, seen: os.path.exists(seen),
@@ -409,7 +413,7 @@ def test_the_command_palette_does_nothing_that_cannot_be_done(window: Window) ->
 
 
 def test_the_page_of_shortcuts_has_every_action(window: Window) -> None:
-    page = ShortcutsPage(window.registry, window)
+    page = ShortcutsPage(window.registry, (("Zoom", "Wheel"),), window)
     rows = {row.text(0) for _, group in page._groups for row in group}
     assert {action.name.removesuffix("…") for action in window.registry} <= rows
     page.line.setText("flip")

@@ -8,13 +8,24 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import Qt
+import shiboken6
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialogButtonBox
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QWidget
 
 from lifesim.rule import Rule
 from lifesim.topology import Topology
-from ui.qt.dialogs import FillDialog, Form, New, NewDialog, NumberDialog, RuleDialog
+from ui.qt.dialogs import (
+    Answer,
+    Dialogs,
+    FillDialog,
+    Form,
+    New,
+    NewDialog,
+    NumberDialog,
+    RuleDialog,
+)
 
 
 def ok(dialog: Form) -> bool:
@@ -100,3 +111,63 @@ def test_densities_that_are_none_are_said_at_once(app: QApplication, text: str) 
     dialog.density.setText(text)
     assert not ok(dialog)
     assert "Fraction" not in dialog.problem.text()
+
+
+def test_typing_begins_in_the_first_line_and_ends_at_the_buttons(app: QApplication) -> None:
+    dialog = NewDialog((64, 32), Rule.parse("B3/S23"), Topology.TORUS, None)
+    dialog.show()
+    dialog.activateWindow()
+    assert QTest.qWaitForWindowActive(dialog, 5000)
+    assert app.focusWidget() is dialog.size_
+    QTest.keyClicks(dialog.size_, "12x8")
+    assert dialog.value().size == (12, 8)
+    visited = []
+    for _ in range(5):
+        QTest.keyClick(app.focusWidget(), Qt.Key.Key_Tab)
+        visited.append(app.focusWidget())
+    cells = [dialog.rule, dialog.topology, dialog.fill]
+    assert visited[:3] == cells
+    assert visited[3:] == dialog.buttons.buttons()
+    dialog.close()
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [("S", Answer.SAVE), ("D", Answer.DISCARD), ("C", Answer.CANCEL), ("Return", Answer.SAVE),
+     ("Esc", Answer.CANCEL)],
+)  # fmt: skip
+def test_questions_are_answered_by_keys(app: QApplication, key: str, answer: Answer) -> None:
+    timer = QTimer()
+
+    def press() -> None:
+        box = QApplication.activeModalWidget()
+        if box is not None and box.isActiveWindow():
+            timer.stop()
+            letter = len(key) == 1
+            combination = QKeySequence(f"Alt+{key}" if letter else key)[0]
+            QTest.keyClick(box, combination.key(), combination.keyboardModifiers())
+
+    timer.timeout.connect(press)
+    timer.start(5)
+    assert Dialogs(QWidget()).unsaved("a pattern") is answer
+
+
+def test_a_form_that_was_answered_is_gone(app: QApplication) -> None:
+    """Collected by a thread, it would end the process."""
+    forms: list[Form] = []
+
+    def answer() -> None:
+        form = QApplication.activeModalWidget()
+        if isinstance(form, Form):
+            timer.stop()
+            forms.append(form)
+            form.accept()
+
+    timer = QTimer()
+    timer.timeout.connect(answer)
+    timer.start(5)
+    window = QWidget()
+    assert Dialogs(window).number("Go to", "&Generation", 7, 100) == 7
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert not shiboken6.isValid(forms[0])
+    assert not window.children()

@@ -61,7 +61,6 @@ def test_what_it_says(tmp_path: Path, opened: Opening) -> None:
     assert not status.running
     assert not status.modified
     assert status.problem == ""
-    assert session.source(whole(session)).facts() == {"population": grid.population()}
     box = session.bounding_box()
     exact = grid.bounding_box()
     assert box is not None
@@ -226,6 +225,7 @@ def test_a_run_that_cannot_be(
     until(lambda: not session.status().running)
     assert "the process of the run has died" in session.status().problem
     assert "\n" not in session.status().problem
+    assert session.where == "on disk: nothing runs"
     monkeypatch.setattr("sys.executable", str(tmp_path / "nothing"))
     with pytest.raises(SessionError, match="no run"):
         session.step(1)

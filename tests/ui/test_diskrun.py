@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import queue
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -18,7 +21,7 @@ from lifesim.store.tiling import tile_universe
 from lifesim.store.universe import Universe
 from lifesim.stream.run import StreamedLife
 from ui.disk import run as diskrun
-from ui.disk.run import _Orders, _Runner
+from ui.disk.run import _Orders, _Runner, _Seen
 
 
 @pytest.fixture
@@ -90,6 +93,22 @@ def test_another_speed_and_the_end(life: StreamedLife, pipe: tuple[TextIO, TextI
     assert orders.stopped.wait(60)
 
 
+@pytest.mark.parametrize("every", [0, 5])
+def test_generations_that_are_to_be_seen(
+    every: int, life: StreamedLife, pipe: tuple[TextIO, TextIO], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    real = Universe.end_phase
+
+    def end_phase(universe: Universe) -> None:
+        real(universe)
+        seen.append(universe.generation)
+
+    monkeypatch.setattr(Universe, "end_phase", end_phase)
+    _Runner(life, ordered(pipe, to=13, every=every)).to(13)
+    assert seen == ([5, 10, 13] if every else [13])
+
+
 def test_nothing_to_do(pipe: tuple[TextIO, TextIO]) -> None:
     pipe[1].close()
     assert _Orders(pipe[0]).stopped.is_set()
@@ -135,3 +154,28 @@ def test_small_universes_go_in_stages(
     assert shares
     assert shares == sorted(shares)
     assert shares[-1] == 1
+
+
+def test_each_whole_generation_waits_to_be_seen(
+    tmp_path: Path, pipe: tuple[TextIO, TextIO], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiling = tile_universe(128, 128, True, (1, 2))
+    grid = BitGrid.from_bool(np.random.default_rng(1).random((128, 128)) < 0.3)
+    make_universe(tmp_path / "u", tiling, from_grid(grid)).close()
+    orders = ordered(pipe, by=3)
+    said: queue.SimpleQueue[dict[str, object]] = queue.SimpleQueue()
+    monkeypatch.setattr(diskrun, "say", lambda **facts: said.put(facts))
+    with _Seen.open(tmp_path / "u", writing=True) as universe:
+        assert isinstance(universe, _Seen)
+        universe.orders = orders
+        life = StreamedLife(universe, [pick("reference")], generations=1)
+        thread = threading.Thread(target=life.run, args=[3])
+        thread.start()
+        for generation in (1, 2):
+            assert said.get(timeout=60) == {"generation": generation}
+            time.sleep(0.05)
+            assert (universe.generation, universe.phase) == (generation, None)
+            order = {"seen": True} if generation == 1 else {"stop": True}
+            print(json.dumps(order), file=pipe[1], flush=True)
+        thread.join(60)  # who is to stop does not wait
+        assert universe.generation == 3

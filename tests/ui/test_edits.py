@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -43,10 +44,11 @@ def inside(box: Box, grid: BitGrid) -> tuple[slice, slice]:
 
 
 @settings(max_examples=40)
-@given(grids())
-def test_flips_turns_and_inversion(grid: BitGrid) -> None:
+@given(grids(), st.sampled_from((1, 5, edits._BLOCK)))
+def test_flips_turns_and_inversion(grid: BitGrid, block: int) -> None:
     cells = grid.to_bool()
-    assert edits.flipped_across(grid) == BitGrid.from_bool(cells[:, ::-1])
+    with patch.object(edits, "_BLOCK", block):
+        assert edits.flipped_across(grid) == BitGrid.from_bool(cells[:, ::-1])
     assert edits.flipped_down(grid) == BitGrid.from_bool(cells[::-1])
     assert edits.inverted(grid) == BitGrid.from_bool(~cells)
     assert edits.rotated(grid, clockwise=True) == BitGrid.from_bool(np.rot90(cells, -1))

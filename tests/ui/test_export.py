@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -31,8 +33,10 @@ from ui.film import export, ffmpeg
 from ui.film.export import CancelledError, Clip, ExportError, Look, Run
 from ui.film.ffmpeg import FfmpegError, Mp4Writer
 from ui.film.recording import Recording
+from ui.film.stills import Afar, AfarSource
+from ui.picture.ages import Ages
 from ui.picture.draw import draw
-from ui.picture.request import FrameRequest
+from ui.picture.request import FrameRequest, clipped
 from ui.picture.sources import MemorySource
 from ui.picture.viewport import Viewport
 
@@ -73,7 +77,7 @@ def run_of(whole: Whole, generations: int, every: int) -> list[BitGrid]:
 def test_png(tmp_path: Path, region: Box, scale: int, any_cell: bool) -> None:
     look = Look(region, scale, "viridis", any_cell)
     path = str(tmp_path / "a.png")
-    export.save_png(path, soup().cells, look)
+    export.save_png(path, MemorySource(soup().cells), look)
     with Image.open(path) as image:
         assert np.array_equal(rgb(image), drawn(soup().cells, look))
 
@@ -87,8 +91,9 @@ def test_a_png_that_is_given_up(tmp_path: Path, times: int) -> None:
         if len(heard) > times:
             raise CancelledError
 
+    source = MemorySource(soup().cells)
     with pytest.raises(CancelledError):
-        export.save_png(str(tmp_path / "a.png"), soup().cells, Look(Box(0, 0, 9, 9)), progress)
+        export.save_png(str(tmp_path / "a.png"), source, Look(Box(0, 0, 9, 9)), progress)
     assert not list(tmp_path.iterdir())
 
 
@@ -189,17 +194,92 @@ def test_png_of_a_universe_that_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_pictures_that_cannot_be(tmp_path: Path) -> None:
-    path, cells = str(tmp_path / "a.png"), soup().cells
+    path, source = str(tmp_path / "a.png"), MemorySource(soup().cells)
     with pytest.raises(ExportError, match="outside"):
-        export.save_png(path, cells, Look(Box(100, 0, 5, 5)))
+        export.save_png(path, source, Look(Box(100, 0, 5, 5)))
+    with pytest.raises(ExportError, match="1:4 and nearer"):
+        export.save_png(path, source, Look(WHOLE, 3, ages=True))
     with pytest.raises(LifesimError, match="palette"):
-        export.save_png(path, cells, Look(WHOLE, 0, "mauve"))
+        export.save_png(path, source, Look(WHOLE, 0, "mauve"))
     with pytest.raises(LifesimError, match="too large"):
-        export.save_png(path, cells, Look(WHOLE, -12))
+        export.save_png(path, source, Look(WHOLE, -12))
     with pytest.raises(ExportError, match="a side"):
-        export.save_png_of_source(path, lambda _: MemorySource(cells), Look(WHOLE, -9))
+        export.save_png_of_source(path, lambda _: source, Look(WHOLE, -9))
     with pytest.raises(LifesimError, match="cannot write"):
-        export.save_png(str(tmp_path / "none" / "a.png"), cells, Look(WHOLE))
+        export.save_png(str(tmp_path / "none" / "a.png"), source, Look(WHOLE))
+    assert not list(tmp_path.iterdir())
+
+
+# --- ages ----------------------------------------------------------------------
+
+
+def aged(grids: list[BitGrid], every: int, look: Look) -> list[npt.NDArray[np.uint8]]:
+    """Pictures of a film, as a window that saw nothing but its pictures would draw them."""
+    ages, found = Ages(), []
+    across, down = render.image_size(look.region.width, look.region.height, look.scale)
+    side = 1 << max(look.scale, 0)
+    view = Viewport(0, 0, look.scale, across, down)
+    for number, grid in enumerate(grids):
+        cells = BitGrid(-(-look.region.width // side) * side, -(-look.region.height // side) * side)
+        part = clipped(look.region, SIDE, SIDE)
+        assert part is not None
+        cells.paste(grid.crop(part), part.x - look.region.x, part.y - look.region.y)
+        request = FrameRequest(view, ages=True)
+        frame = draw(request, ages.seen(request, MemorySource(cells, number * every)))
+        found.append(np.asarray(render.palette_table(look.palette)[frame.pixels]))
+    return found
+
+
+@pytest.mark.parametrize("scale", [-1, 0, 1, 2])
+@pytest.mark.parametrize("region", [WHOLE, Box(-3, 6, 80, 70), Box(5, 6, 83, 99)])
+def test_ages_in_films(tmp_path: Path, region: Box, scale: int) -> None:
+    look, path = Look(region, scale, "viridis", ages=True), str(tmp_path / "a.gif")
+    expected = aged(run_of(soup(), 12, 3), 3, look)
+    assert len(np.unique(expected[-1])) > len(np.unique(expected[0]))
+    recording = Recording(str(tmp_path / "film"))
+    for number, grid in enumerate(run_of(soup(), 12, 3)):
+        recording.add(Whole(grid, LIFE, Topology.TORUS, 3 * number))
+    for film in (Run(soup(), 12, 3), Clip(recording, recording.shots)):
+        export.save_gif(path, film, look, 25)
+        with Image.open(path) as image:
+            frames = [rgb(frame) for frame in ImageSequence.Iterator(image)]
+        assert len(frames) == len(expected)
+        for frame, picture in zip(frames, expected, strict=True):
+            assert np.array_equal(frame, picture)
+    recording.close()
+
+
+@pytest.mark.parametrize("scale", [-1, 0, 1, 2])
+def test_ages_in_pictures_are_those_of_the_view(
+    tmp_path: Path, scale: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From memory, and band by band of a universe elsewhere."""
+    monkeypatch.setattr(export, "_BAND", 300)
+    grids, ages, path = run_of(soup(), 9, 3), Ages(), str(tmp_path / "a.png")
+    view = Viewport(4, 8, scale, 20, 12)
+    request = FrameRequest(view, ages=True)
+    for number, grid in enumerate(grids):
+        source = MemorySource(grid, number)
+        levels = draw(request, ages.seen(request, source)).pixels
+    look = Look(view.box, scale, "light", ages=True)
+    for _ in range(2):  # what is known stays known
+        export.save_png(path, source, look, ages=ages)
+        with Image.open(path) as image:
+            assert np.array_equal(rgb(image), render.palette_table("light")[levels])
+        export.save_png_of_source(path, lambda _: source, look, ages=ages)
+        with Image.open(path) as image:
+            assert np.array_equal(rgb(image), render.palette_table("light")[levels])
+    export.save_png(path, source, look)
+    with Image.open(path) as image:
+        assert len(np.unique(rgb(image).reshape(-1, 3), axis=0)) <= 2  # all are young
+
+
+def test_what_was_recorded_from_afar_has_no_ages(tmp_path: Path) -> None:
+    afar = AfarSource(
+        Afar(np.ones((25, 25), np.uint8), 2, SIDE, SIDE, LIFE, Topology.TORUS, generation=3)
+    )
+    with pytest.raises(ExportError, match="no ages"):
+        export.save_png(str(tmp_path / "a.png"), afar, Look(WHOLE, 2, ages=True))
     assert not list(tmp_path.iterdir())
 
 
@@ -394,6 +474,26 @@ def test_mp4(tmp_path: Path, fake: object, region: Box, scale: int) -> None:
     assert told == sorted(told)
 
 
+@pytest.mark.skipif(not shutil.which("ffmpeg"), reason="there is no ffmpeg program")
+@pytest.mark.parametrize(
+    ("region", "scale"), [(Box(0, 0, 80, 60), -3), (Box(3, 4, 31, 17), -2), (Box(0, 0, 1, 1), 0)]
+)
+def test_mp4_as_a_player_sees_it(tmp_path: Path, region: Box, scale: int) -> None:
+    whole, look = soup(), Look(region, scale)
+    path = str(tmp_path / "a.mp4")
+    export.save_mp4(path, Run(whole, 12, 3), look, 24)
+    read = ["ffmpeg", "-v", "error", "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    data = subprocess.run(read, capture_output=True, check=True).stdout
+    pictures = [drawn(grid, look) for grid in run_of(whole, 12, 3)]
+    height, width = pictures[0].shape[:2]
+    even = height + height % 2, width + width % 2
+    found = np.frombuffer(data, np.uint8).reshape(len(pictures), *even, 3)[:, :height, :width]
+    # Some of the sharpness of a picture is lost, but no cell looks like its opposite.
+    errors = np.abs(found.astype(int) - np.stack(pictures))
+    assert errors.mean() < 12
+    assert np.quantile(errors, 0.99) < 100
+
+
 def test_mp4_without_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(FfmpegError, match="there is no ffmpeg program on the PATH"):
@@ -454,7 +554,7 @@ def test_the_view_as_it_is(tmp_path: Path) -> None:
     """What a window shows of cells is what is saved of the same box."""
     view = Viewport(3, 4, 2, 20, 15)
     path = str(tmp_path / "a.png")
-    export.save_png(path, soup().cells, Look(view.box, view.scale))
+    export.save_png(path, MemorySource(soup().cells), Look(view.box, view.scale))
     frame = draw(FrameRequest(view), MemorySource(soup().cells))
     with Image.open(path) as image:
         assert np.array_equal(rgb(image), render.palette_table("dark")[frame.pixels])

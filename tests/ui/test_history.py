@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -22,7 +23,7 @@ from lifesim.rule import Rule
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
 from ui.cells import edits
-from ui.cells.history import HistoryError, Vault
+from ui.cells.history import HistoryError, Kept, Vault
 from ui.cells.session import MemorySession
 from ui.session import SessionError
 
@@ -132,6 +133,7 @@ class Histories(RuleBasedStateMachine):
         generation=st.sampled_from([0, 7]),
         budget=st.sampled_from([0, 100, 1 << 20]),
         small=st.sampled_from([0, 1 << 20]),
+        again=st.sampled_from([0.0, 60.0]),
     )
     def begin(
         self,
@@ -142,6 +144,7 @@ class Histories(RuleBasedStateMachine):
         generation: int,
         budget: int,
         small: int,
+        again: float,
     ) -> None:
         grid = random_grid(width, height, 0.3, seed)
         self.session = MemorySession(
@@ -152,6 +155,7 @@ class Histories(RuleBasedStateMachine):
             budget=budget,
             small=small,
         )
+        self.session._again = again
         self.model = Model(State(grid.to_bool(), generation, Rule.parse("B3/S23"), topology))
         self.stroke = 0
 
@@ -221,21 +225,22 @@ class Histories(RuleBasedStateMachine):
         self.running.settle()
         self.model.run(generations)
 
-    @rule(speed=st.integers(1, 4), drawn=st.booleans())
-    def run(self, speed: int, drawn: bool) -> None:
-        """With a stop soon after, and an edit on the way."""
+    @rule(speed=st.integers(1, 4), drawn=st.lists(st.integers(1, 9), max_size=4))
+    def run(self, speed: int, drawn: list[int]) -> None:
+        """With a stop soon after, and edits on the way."""
         session, model = self.running, self.model
         session.set_speed(speed, 500)
         session.settle()
         session.start()
-        if drawn:
+        for side in drawn:
             now = session._ask(lambda: session.status().generation)
-            session.edit(edits.Invert(Box(0, 0, 9, 9)))
+            edit = edits.Invert(Box(0, 0, side, side))
+            session.edit(edit)
             at = session._ask(lambda: self._last_edit(session))
             assert at >= now
             model.run(at - model.now.generation)
             grid = BitGrid.from_bool(model.now.cells)
-            box = edits.Invert(Box(0, 0, 9, 9)).box(grid.width, grid.height)
+            box = edit.box(grid.width, grid.height)
             assert box is not None
             changed = edits.inverted(grid.crop(box))
             edits.overwrite(grid, changed, 0, 0)
@@ -345,6 +350,109 @@ def test_old_cells_that_have_been_damaged() -> None:
     with pytest.raises(HistoryError, match="cannot read"):
         kept.grid()
     vault.close()
+
+
+def _drawn_on_the_way(session: MemorySession, strokes: int) -> list[BitGrid]:
+    """A run with strokes, each some generations after the one before; and what each has left."""
+    found = []
+    session.start()
+    for x in range(strokes):
+        now = session.status().generation
+        while session.status().generation == now:
+            time.sleep(0.001)
+        # Left to itself, it would be changed before it is looked at.
+        invert = edits.Invert(Box(x, x, 5, 3))
+
+        def drawn(invert: edits.Invert = invert) -> BitGrid:
+            session._edit(invert)
+            return session._machine.read(session._machine.setting.box)[0]
+
+        found.append(session._ask(drawn))
+    session.stop()
+    session.settle()
+    return found
+
+
+@pytest.mark.parametrize("backend", sorted({BACKEND, "reference"}))
+def test_edits_of_a_run_do_not_copy_all_cells(backend: str) -> None:
+    """Once, and what is undone is computed; but not what takes long, and is too much."""
+    session = MemorySession(random_grid(90, 80, 0.4, 1), backend=backend, small=0)
+    session._again = 60.0
+    try:
+        made: list[int] = []
+        start = session._vault.start
+
+        def counted(width: int, height: int) -> Kept:
+            made.append(width * height)
+            return start(width, height)
+
+        session._vault.start = counted  # type: ignore[method-assign]
+        found = _drawn_on_the_way(session, 6)
+        assert sorted(made)[-2:] == [15, 90 * 80]
+        for expected in reversed(found):
+            if session._ask(lambda: session.can_undo) == "running":
+                session.undo()  # what ran after it
+            assert session.cells(Box(0, 0, 90, 80)) == expected
+            session.undo()
+        session.undo()
+        assert session.cells(Box(0, 0, 90, 80)) == random_grid(90, 80, 0.4, 1)
+        assert session.can_undo is None
+        assert made.count(90 * 80) == 1
+        # Where much is written, all is kept again; and always, where passes take long.
+        session.edit(edits.Invert(Box(0, 0, 90, 40)))
+        _drawn_on_the_way(session, 2)
+        assert made.count(90 * 80) == 2
+        session._again = 0.0
+        _drawn_on_the_way(session, 3)
+        assert made.count(90 * 80) >= 4
+    finally:
+        session.close()
+
+
+@pytest.mark.parametrize("small", [0, 1 << 20])
+def test_what_is_written_without_a_run_does_not_add_up(
+    small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.cells.timeline._WRITTEN", 5)
+    session = MemorySession(random_grid(90, 80, 0.4, 1), backend=BACKEND, small=small)
+    try:
+        session.step(1)
+        session.settle()
+        lengths = []
+        for x in range(12):
+            session.edit(edits.Invert(Box(x, 0, 2, 2)))
+            route = session._ask(lambda: session._route)
+            lengths.append(len(route.written) if route else 0)
+        assert lengths == ([1, 2, 3, 4, 5] + [0] * 7 if small == 0 else [0] * 12)
+        cells = session.cells(Box(0, 0, 90, 80))
+        session.step(2)
+        session.settle()
+        session.undo()
+        assert session.cells(Box(0, 0, 90, 80)) == cells
+    finally:
+        session.close()
+
+
+def test_a_route_whose_cells_are_damaged() -> None:
+    """What it led to is lost; what comes later is not."""
+    session = MemorySession(random_grid(90, 90, 0.4, 1), backend=BACKEND, small=0, budget=0)
+    session._again = 60.0
+    try:
+        session.step(3)
+        session.settle()
+        now = session.cells(Box(0, 0, 90, 90))
+        for path in session._vault.place(0).parent.iterdir():
+            path.unlink()
+        session.undo()
+        session.settle()
+        assert "cannot read old cells" in session.status().problem
+        assert (session.status().generation, session.cells(Box(0, 0, 90, 90))) == (3, now)
+        session.step(2)
+        session.settle()
+        session.undo()
+        assert session.cells(Box(0, 0, 90, 90)) == now
+    finally:
+        session.close()
 
 
 def test_a_full_disk_costs_the_past_and_not_the_present(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,9 +27,6 @@ class FarOnly:
         assert scale >= 3
         assert box.x % (1 << scale) == box.y % (1 << scale) == 0
         return self._source.levels(box, scale)
-
-    def facts(self) -> dict[str, Any]:
-        return {}
 
 
 def grid_of(width: int, height: int, places: list[tuple[int, int]]) -> BitGrid:

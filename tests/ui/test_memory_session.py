@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from ui.cells import edits
 from ui.cells.history import Moment
 from ui.cells.machine import Machine, Setting
 from ui.cells.session import MemorySession
-from ui.cells.timeline import Keeping
+from ui.cells.snapshots import Pictures
 from ui.picture.draw import draw
 from ui.picture.request import FrameRequest
 from ui.picture.viewport import Viewport
@@ -272,6 +273,26 @@ def test_a_machine_whose_pass_is_broken_off(backend: str) -> None:
     machine.close()
 
 
+def test_pictures_that_are_broken_off_do_not_keep_a_run(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody asks all the time, before any picture of all cells is made."""
+    tried: list[float] = []
+
+    def broken_off(pictures: Pictures, interrupted: Callable[[], bool]) -> bool:
+        tried.append(time.monotonic())
+        time.sleep(0.002)
+        return False
+
+    monkeypatch.setattr(Pictures, "refresh", broken_off)
+    session = make(random_grid(SIDE, SIDE, 0.4, 1), backend=BACKENDS[0], small=0)
+    session.start()
+    until(lambda: session.status().generation > 20 and len(tried) > 3)
+    session.stop()
+    session.settle()
+    assert all(later - before > 0.008 for before, later in pairwise(tried))
+
+
 def test_what_is_asked_does_not_wait_for_the_copy_of_all_cells(
     make: Make, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,11 +303,11 @@ def test_what_is_asked_does_not_wait_for_the_copy_of_all_cells(
     begun, going_on = threading.Event(), threading.Event()
     keep_on = session._keep_on
 
-    def slow(keeping: Keeping) -> Moment | None:
-        if keeping.rows == 50:
+    def slow() -> Moment | None:
+        if session._route and session._route.kept.height_kept == 50:
             begun.set()
             assert going_on.wait(PATIENCE)
-        return keep_on(keeping)
+        return keep_on()
 
     session._keep_on = slow  # type: ignore[method-assign]
     session.start()

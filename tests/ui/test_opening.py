@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from lifesim import patterns
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.patterns import Pattern
-from lifesim.rule import RuleError
+from lifesim.rule import LIFE, Rule, RuleError
 from lifesim.soup import SoupError, random_grid
 from lifesim.topology import Topology
 from ui import opening
@@ -61,6 +64,35 @@ def test_a_bounded_pattern_lies_where_its_file_says(tmp_path: Path) -> None:
         assert session.bounding_box() == Box(0, 0, 3, 3)
         assert str(session.rule) == "B36/S23"
         assert session.status().generation == 7
+
+
+def test_what_is_asked_for_comes_before_what_a_file_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "x = 3, y = 3, rule = B36/S23:P80,40\nbo$2bo$3o!\n"
+    path = tmp_path / "bounded.rle"
+    path.write_text(text)
+    asked = Rule.parse("B2/S"), Topology.TORUS, (30, 20)
+    for rule, topology, size in product(*((None, wish) for wish in asked)):
+        with closing(opening.open(str(path), rule=rule, topology=topology, size=size)) as session:
+            assert (session.width, session.height) == (size or (80, 40))
+            assert str(session.rule) == str(rule or "B36/S23")
+            assert session.topology is (topology or Topology.PLANE)
+            assert session.path == str(path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    with closing(opening.open("-", size=(9, 8))) as session:
+        assert (session.width, session.height, session.path) == (9, 8, None)
+
+
+def test_a_directory_has_settings_of_its_own(tmp_path: Path) -> None:
+    for asked in ({"size": (9, 9)}, {"rule": LIFE}, {"topology": Topology.PLANE}):
+        with pytest.raises(SessionError, match="is a directory: a universe has its size"):
+            opening.open(str(tmp_path), **asked)  # type: ignore[arg-type]
+
+
+def test_opening_is_cancelled(glider: Path) -> None:
+    with pytest.raises(patterns.CancelledError):
+        opening.open(str(glider), is_cancelled=lambda: True)
 
 
 def test_what_is_saved_is_opened_again(glider: Path, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from ui.qt.parsing import batch
 from ui.qt.parsing import language as parse_language
 from ui.qt.parsing import window as parse_window
 from ui.qt.parsing.window import ParseWindow, open_parse_window
+from ui.qt.shortcuts import ShortcutsPage
 
 LEFT = Qt.MouseButton.LeftButton
 DYCK = "S -> S S | '(' S ')' | '(' ')'"
@@ -341,6 +342,71 @@ def test_sentences_are_files(win: ParseWindow, tmp_path: Path) -> None:
     assert [row[1] for row in table(win)] == ["rejected", "rejected", "accepted"]
 
 
+def drop(win: ParseWindow, *paths: Path) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    win.dropEvent(
+        QDropEvent(
+            QPointF(50, 50), Qt.DropAction.CopyAction, mime, LEFT, Qt.KeyboardModifier.NoModifier
+        )
+    )
+    QApplication.processEvents()
+    settle(win)
+
+
+def test_several_files_at_once(win: ParseWindow, tmp_path: Path) -> None:
+    write(win, DYCK, "before")
+    win.editor.document().setModified(False)
+    win.batch.modified = False
+    texts = {"b.txt": "()\n", "a.txt": "(())", "c.examples": "%tokens chars\n+ ()()\n"}
+    paths = [tmp_path / name for name in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        path.write_text(text)
+    drop(win, *paths)
+    assert [row[0] for row in table(win)] == ["()", "(())", "()()"]
+    assert win.banner.text == "Opened the sentences of 3 files, one after the other"
+    # All or none of them.
+    drop(win, paths[0], tmp_path / "none.txt", paths[1])
+    assert "none.txt: cannot be read" in win.banner.text
+    assert len(win.lines) == 3
+    first, second = tmp_path / "one.cfg", tmp_path / "two.cfg"
+    first.write_text("S -> 'a'")
+    second.write_text("S -> 'b'")
+    drop(win, first, paths[1], second)
+    assert win.files.path == str(first)
+    assert win.banner.text == "One grammar at a time: of 2 the first is opened."
+    assert [row[0] for row in table(win)] == ["(())"]
+
+
+@pytest.mark.parametrize("way", ["key", "button"])
+def test_opening_sentences_is_cancelled(
+    win: ParseWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    write(win, DYCK, "()")
+    win.batch.modified = False
+    release, read = threading.Event(), Lines.read
+
+    def slow(path: str) -> Lines:
+        release.wait(10)
+        return read(path)
+
+    monkeypatch.setattr(Lines, "read", slow)
+    path = tmp_path / "some.txt"
+    path.write_text("((\n")
+    assert win.busy.isHidden()
+    win.open_paths([str(path)])
+    assert win.busy.label.text() == "Opening some.txt…"
+    if way == "key":
+        by_key(win, "file.cancel")
+    else:
+        win.busy.button.click()
+    assert win.banner.text == "Opening was cancelled."
+    assert win.busy.isHidden()
+    release.set()
+    settle(win)
+    assert [row[0] for row in table(win)] == ["()"]
+
+
 def test_what_tokens_are(win: ParseWindow) -> None:
     write(win, "S -> 'a' 'b'", "a b", "ab")
     assert [row[1] for row in table(win)] == ["rejected", "accepted"]
@@ -590,6 +656,10 @@ def test_every_action_is_in_a_menu_and_in_the_palette(win: ParseWindow) -> None:
     by_key(win, "help.palette")
     (shown,) = win.findChildren(CommandPalette)
     shown.close()
+    by_key(win, "help.shortcuts")
+    (page,) = win.findChildren(ShortcutsPage)
+    assert page.tree.findItems("Mouse", Qt.MatchFlag.MatchExactly)
+    page.close()
 
 
 def test_controls_have_names(win: ParseWindow) -> None:

@@ -263,9 +263,22 @@ def test_too_much_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     with pytest.raises(TextError, match="too much"):
         Lines.of("a" * 101)
     path = tmp_path / "much.txt"
+    path.write_bytes(b"a" * 60)
+    with pytest.raises(TextError, match="too much"):
+        Lines.read_all([path, path, tmp_path / "which there is no need to read"])
     path.write_bytes(b"a" * 200)
     with pytest.raises(TextError, match="more than"):
         Lines.read(path)
+
+
+def test_files_one_after_the_other(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("b", "a", "c")]
+    for path in paths:
+        path.write_bytes(path.name.encode() * 2)
+    assert Lines.read_all(paths).data == b"bb\naa\ncc\n"
+    assert Lines.read_all([]).data == b""
+    calls = iter([False, True])
+    assert Lines.read_all(paths, lambda: next(calls)).data == b"bb\naa\n"
 
 
 def test_files(tmp_path: Path) -> None:

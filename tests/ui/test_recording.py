@@ -31,7 +31,7 @@ from ui.cells.edits import Stroke
 from ui.cells.saving import Whole
 from ui.cells.session import MemorySession
 from ui.film import reels
-from ui.film.recorder import Recordable, Recorder
+from ui.film.recorder import Recorder
 from ui.film.recording import Recording, RecordingError, Shot, to_drop
 from ui.session import Event, Status
 
@@ -299,10 +299,10 @@ def test_flipped_bits_are_noticed(tmp_path: Path) -> None:
         path.write_bytes(data)
         for shot, some in zip(reels.shots_of(path), taken, strict=False):
             try:
-                cells = reels.cells_of(shot)
+                found = reels.still_of(shot)
             except DamagedDataError:
                 continue
-            assert cells == some.cells
+            assert found == some
         data[place] ^= 1 << place % 8
     path.write_bytes(data)
     assert reels.shots_of(path) == shots
@@ -324,6 +324,16 @@ def test_files_of_others_and_files_that_vanish(tmp_path: Path) -> None:
         recording.whole(recording.shot(1))
     recording.close()
     assert (tmp_path / "note.txt").exists()
+
+
+def test_it_is_open_as_long_as_somebody_holds_it() -> None:
+    recording = Recording()
+    recording.add(whole(random_grid(20, 20, 0.5, 1)))
+    recording.hold()
+    recording.close()
+    assert recording.whole(recording.shot(0)).cells == random_grid(20, 20, 0.5, 1)
+    recording.close()
+    assert not recording.folder.exists()
 
 
 def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
@@ -410,7 +420,6 @@ def until(condition: object) -> None:
 
 
 def test_what_runs_is_recorded(session: MemorySession, recording: Recording) -> None:
-    assert isinstance(session, Recordable)
     recorder = Recorder(session, recording)
     until(lambda: len(recording) == 1)
     for _ in range(20):
@@ -450,20 +459,30 @@ def test_a_run_that_does_not_wait(session: MemorySession, recording: Recording) 
         assert recording.whole(shot).cells == life.grid()
 
 
+def test_listeners_go_with_their_recordings(session: MemorySession, recording: Recording) -> None:
+    before = session._listeners.copy()
+    for _ in range(3):
+        Recorder(session, recording).stop()
+    assert session._listeners == before
+
+
 class Slow:
     """A session whose thread is the test's."""
 
     def __init__(self) -> None:
-        self.generation = 0
+        self.generation, self.running = 0, True
         self.listeners: list[object] = []
 
     def status(self) -> Status:
-        return Status(self.generation, None, True, 0.0, False)
+        return Status(self.generation, None, 0, self.running, 0.0, False)
 
     def listen(self, listener: object) -> None:
         self.listeners.append(listener)
 
-    def whole(self) -> Whole:
+    def forget(self, listener: object) -> None:
+        self.listeners.remove(listener)
+
+    def still(self) -> Whole:
         return whole(random_grid(32, 32, 0.5, self.generation), self.generation)
 
     def tell(self) -> None:
@@ -490,6 +509,18 @@ def test_a_slow_disk_keeps_the_last(recording: Recording, monkeypatch: pytest.Mo
     recorder.stop()
     session.tell()
     assert recording.shots[-1].generation == 50
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_the_end_of_a_run_that_is_not_told_of_yet(recording: Recording, running: bool) -> None:
+    session = Slow()
+    recorder = Recorder(session, recording, every=4)
+    until(lambda: len(recording) == 1)
+    for _ in range(6):
+        session.tell()
+    session.generation, session.running = 7, running
+    recorder.stop()
+    assert [shot.generation for shot in recording.shots] == [0, 4, 7][: 2 if running else 3]
 
 
 def test_a_recorder_that_fails_says_so(session: MemorySession, tmp_path: Path) -> None:

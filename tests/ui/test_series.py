@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernels.choose import pick
+from lifesim.engine import Life
 from lifesim.errors import LifesimError
+from lifesim.soup import random_grid
+from ui.cells.session import MemorySession
 from ui.film.series import Point, Series
 
 
@@ -84,3 +89,26 @@ def test_numbers_and_files(tmp_path: Path) -> None:
 def test_a_series_needs_room() -> None:
     with pytest.raises(ValueError, match="at least 4"):
         Series(3)
+
+
+@pytest.mark.parametrize("small", [0, 1 << 20])
+def test_populations_are_of_the_generation_that_is_told(small: int) -> None:
+    """Also where the run has gone on since they were counted."""
+    grid = random_grid(96, 80, 0.4, 5)
+    session = MemorySession(grid, backend=pick("auto", threads=1), small=small)
+    session.set_speed(1, 1000.0)
+    session.start()
+    found: dict[int, int] = {}
+    late, end = False, time.monotonic() + 20
+    while len(found) < 5 or not late:
+        status = session.status()
+        if status.population is not None:
+            assert found.setdefault(status.counted, status.population) == status.population
+            late |= status.counted < status.generation
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    session.close()
+    life = Life(grid, backend=pick("auto", threads=1))
+    for generation, population in found.items():
+        life.run(generation - life.generation)
+        assert population == life.grid().population()

@@ -42,7 +42,7 @@ def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", PROGRAM, "view", *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=kept | environment
+        command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=kept | environment
     )
 
 
@@ -92,21 +92,26 @@ def test_bad_arguments(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not HAS_QT, reason="needs Qt")
-def test_interrupting_it_closes_the_window(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", [[], ["-"]])
+def test_interrupting_it_closes_the_window(tmp_path: Path, path: list[str]) -> None:
+    """Also while it waits for standard input, which never ends."""
     home = str(tmp_path)
     process = start(
-        "--theme", "light", QT_QPA_PLATFORM="offscreen", HOME=home, XDG_CONFIG_HOME=home
+        *path, "--theme", "light", QT_QPA_PLATFORM="offscreen", HOME=home, XDG_CONFIG_HOME=home
     )  # fmt: skip
+    assert process.stdout
+    assert process.stderr
     kept = tmp_path / "bulkbits" / "lifesim.conf"
     try:
         end = time.monotonic() + 30
         while not kept.exists() and process.poll() is None and time.monotonic() < end:
             time.sleep(0.05)  # the theme is written when the window is there
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        process.wait(30)
     finally:
         process.kill()
-    assert (process.returncode, out, err) == (130, "", "")
+    assert (process.returncode, process.stdout.read(), process.stderr.read()) == (130, "", "")
+    process.communicate()
     assert "geometry" in kept.read_text()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import Any
 
 import pytest
 
@@ -117,6 +118,30 @@ def test_a_paste_follows_the_pointer_turns_and_is_put_down(window: Window) -> No
     QTest.mouseClick(window.canvas, RIGHT, pos=pixel(window, 5, 5))
     assert window.canvas.ghost is None
     assert len(live(window)) == 3
+
+
+@pytest.mark.parametrize("text", ["3o!" + " " * 70_000, "x = 40000, y = 40000\n30000$3o!"])
+def test_large_patterns_of_the_clipboard_are_read_beside(
+    window: Window, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do, titles = window.background.do, []
+
+    def noted(title: str, *job: Any, **options: Any) -> None:
+        titles.append(title)
+        do(title, *job, **options)
+
+    monkeypatch.setattr(window.background, "do", noted)
+    to_clipboard(text)(window)
+    press_key(window, "Ctrl+V")
+    assert titles == ["Reading the clipboard…"]
+    until(lambda: window.edits.ghost is not None)
+    assert window.edits.ghost.cells.population() == 3
+    press_key(window, "Escape")
+    assert window.canvas.ghost is None
+    to_clipboard("no pattern at all\n" * 5_000)(window)
+    press_key(window, "Ctrl+V")
+    until(lambda: "clipboard" in window.banner.text)
+    assert window.canvas.ghost is None
 
 
 def test_copies_paste_elsewhere(window: Window) -> None:
@@ -358,9 +383,11 @@ def test_cells_that_live_on_are_brighter(window: Window) -> None:
 
 def test_ages_are_seen_near_by(window: Window) -> None:
     window.registry.run("view.ages")
-    window.canvas.zoom_to(1)
+    window.canvas.zoom_to(2)
+    assert window.registry.made("view.ages").isEnabled()
+    window.canvas.zoom_to(3)
     assert not window.registry.made("view.ages").isEnabled()
-    assert window.status_line.scale.text() == "1:2 no ages"
+    assert window.status_line.scale.text() == "1:8 no ages"
     settle(window)
     # Where the view goes by itself, too.
     window.registry.run("view.fit")

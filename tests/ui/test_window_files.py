@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 
 from kernels.choose import pick
@@ -25,6 +25,7 @@ from tests.windows import (
     clip,
     close,
     control,
+    endless,
     glider_session,
     live,
     make_window,
@@ -83,6 +84,29 @@ def test_files_are_dropped_on_the_window(window: Window) -> None:
     assert "a glider.rle" in window.windowTitle()
     window.adopt(glider_session())
     window.registry.menu("&File > Open &recent").actions()[0].trigger()
+    until(lambda: window.session.path == path)
+
+
+def test_what_is_dragged_here_is_never_moved_here(window: Window) -> None:
+    """Who offers to move a file removes it when it is taken so."""
+    path = write_glider(window)
+    offered = Qt.DropAction.MoveAction | Qt.DropAction.CopyAction
+    files, text = QMimeData(), QMimeData()
+    files.setUrls([QUrl.fromLocalFile(path)])
+    text.setText("bo$2bo$3o!")
+    for data in (files, text):
+        given = QPoint(50, 50), offered, data, LEFT, Qt.KeyboardModifier.NoModifier
+        for event, handler in (
+            (QDragEnterEvent(*given), window.dragEnterEvent),
+            (QDragMoveEvent(*given), window.dragMoveEvent),
+            (QDropEvent(QPointF(given[0]), *given[1:]), window.dropEvent),
+        ):
+            event.setDropAction(Qt.DropAction.MoveAction)
+            event.ignore()
+            handler(event)
+            assert event.isAccepted() == (data is files)
+            if data is files:
+                assert event.dropAction() == Qt.DropAction.CopyAction
     until(lambda: window.session.path == path)
 
 
@@ -169,13 +193,105 @@ def test_leaving_waits_for_what_is_being_saved_but_not_for_what_is_opened(
 
         landed: list[object] = []
         made.background.do("Working…", job, landed.append, landed.append, lasting=lasting)
-        assert made.status_line.busy.text() == "Working…"
+        assert made.status_line.busy.label.text() == "Working…"
         if lasting:
             threading.Timer(0.1, release.set).start()
         close(made)
         assert ended.is_set() is lasting
         release.set()
         assert not landed
+
+
+@pytest.mark.parametrize("way", ["key", "button", "menu", "another"])
+def test_opening_is_cancelled(window: Window, way: str) -> None:
+    session = window.session
+    noticed = endless(window)
+    busy = window.status_line.busy
+    assert busy.label.text() == "Opening…"
+    assert busy.button.isVisible()
+    if way == "key":
+        press_key(window, "Escape")
+    elif way == "button":
+        busy.button.click()
+    elif way == "menu":
+        window.registry.made("file.cancel").trigger()
+    else:
+        window.files.open_path(write_glider(window))
+        until(lambda: window.session is not session)
+    until(noticed.is_set)
+    assert not window.background.is_busy or way == "another"
+    settle(window)
+    assert busy.isHidden()
+    assert not window.registry.is_enabled("file.cancel")
+    if way != "another":
+        assert window.session is session
+        assert window.banner.text == "Opening was cancelled."
+    assert not window.banner.is_error
+
+
+@pytest.mark.parametrize("when", ["while it is read", "before it lands", "when the window closes"])
+def test_what_is_opened_in_vain_is_closed(window: Window, when: str) -> None:
+    """By whoever does not look whether it is cancelled."""
+    session, made = window.session, glider_session()
+    release = threading.Event()
+
+    def make(is_cancelled: object) -> MemorySession:
+        release.wait(10)
+        return made
+
+    before = set(threading.enumerate())
+    window.open_with("Opening…", make)
+    [thread] = set(threading.enumerate()) - before
+    if when == "before it lands":
+        release.set()
+        thread.join()
+    if when == "when the window closes":
+        window.close()
+    else:
+        window.registry.run("file.cancel")
+    assert not window.background.is_opening
+    release.set()
+    until(lambda: made._closed)
+    assert window.session is session
+
+
+def test_saving_does_not_wait_for_what_is_opened(window: Window, tmp_path: Path) -> None:
+    draw_a_cell(window)
+    answer(unsaved=Answer.DISCARD)(window)
+    noticed = endless(window)
+    path = tmp_path / "meanwhile.rle"
+    answer(save_file=str(path))(window)
+    window.registry.run("file.save-as")
+    assert window.status_line.busy.label.text() == "Saving meanwhile.rle…  Opening…"
+    until(lambda: not window.background.is_lasting)
+    assert patterns.read(path).grid.population() == 6
+    assert window.background.is_opening
+    assert window.status_line.busy.label.text() == "Opening…"
+    window.files.cancel()
+    until(noticed.is_set)
+
+
+def test_what_is_being_saved_is_closed_later(
+    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, path = window.session, tmp_path / "slow.rle"
+    save, release = session.save, threading.Event()
+
+    def slow(where: str) -> None:
+        release.wait(10)
+        save(where)
+
+    monkeypatch.setattr(session, "save", slow)
+    answer(save_file=str(path))(window)
+    window.registry.run("file.save-as")
+    window.files.open_path(write_glider(window))
+    until(lambda: window.session is not session)
+    release.set()
+    until(lambda: not window.background.is_busy)
+    assert isinstance(session, MemorySession)
+    assert session._closed
+    assert patterns.read(path).grid.population() == 5
+    assert not window.banner.is_error
 
 
 def test_a_universe_whose_files_vanish(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,12 +56,13 @@ def test_percentages(part: int, whole: int, text: str) -> None:
     assert percent(part, whole) == text
 
 
-def test_letters_that_begin_words_count_most() -> None:
+def test_letters_that_follow_each_other_or_begin_words_count_most() -> None:
     titles = ["Undo", "Zoom out", "Save as", "Zoom in", "Select all", "Copy"]
-    assert ranked("zo", titles, str) == ["Zoom out", "Zoom in"]
-    assert ranked("zoo", titles, str) == ["Zoom out", "Zoom in"]
+    assert ranked("zo", titles, str) == ["Zoom in", "Zoom out"]
     assert ranked("zoom", titles, str) == ["Zoom in", "Zoom out"]
+    assert ranked("zou", titles, str) == ["Zoom out"]
     assert ranked("sa", titles, str)[:2] == ["Save as", "Select all"]
+    assert ranked("rand", ["Rule and edges", "Random fill"], str)[0] == "Random fill"
     assert ranked("", titles, str) == titles
     assert ranked("xyz", titles, str) == []
 

@@ -14,6 +14,7 @@ from lifesim.rule import Rule
 from ui.session import SessionError
 
 _HEADER = re.compile(r"^[ \t]*x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})", re.IGNORECASE | re.M)
+_SHORT, _LARGE = 1 << 16, re.compile(r"\d{5}")  # characters; a number
 _MARGIN = 1 << 26  # cells that dead margins may add
 
 
@@ -30,6 +31,11 @@ def text_of(cells: BitGrid, rule: Rule | None = None) -> str:
     head = f"x = {cells.width}, y = {cells.height}{f', rule = {rule}' if rule else ''}\n"
     box = Box(0, 0, cells.width, cells.height)
     return head + b"".join(encode(cells, box)).decode()
+
+
+def is_small(text: str) -> bool:
+    """Whether it is parsed before anybody notices: it is short, and makes no long runs."""
+    return len(text) <= _SHORT and not _LARGE.search(text)
 
 
 def parse(text: str) -> Clip:

@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from kernels.backend import Backend
@@ -14,7 +15,7 @@ from lifesim.grid import BitGrid, check_size
 from ui.cells.edits import Edit, Stroke, resized
 from ui.cells.history import Entry, Moment
 from ui.cells.machine import Setting
-from ui.cells.timeline import Keeping, Timeline
+from ui.cells.timeline import Timeline
 from ui.session import Event, SessionError, Status
 
 _PICTURES = 1 / 60  # seconds between two pictures at least
@@ -22,19 +23,19 @@ _NEWS = 0.1  # seconds between two changes of the status
 _COPIES = 4  # of a region, that changing it takes
 _WORKED = 1.0  # seconds that passes are brief for after somebody asked for something
 _COUNTING = 10  # counting live cells may take one part of time in so many
+_BROKEN = 4  # times as long as was wasted on a picture that was broken off, none is begun
 
 
 @dataclass(slots=True)
 class _Run:
     """goal: where it ends. more: whether steps move the goal. before: what undoing it goes back
-    to; keeping: that, before it is done. first, began: where and when it began. batch: the
-    generation of the next picture, and due: when it may be begun."""
+    to, once that is kept. first, began: where and when it began. batch: the generation of the
+    next picture, and due: when it may be begun."""
 
     title: str
     goal: int | None
     more: bool
     before: Moment | None
-    keeping: Keeping | None
     first: int
     began: float
     batch: int
@@ -59,8 +60,9 @@ class Evolving(Timeline, ABC):
         self._run: _Run | None = None
         self._asked = -_WORKED  # when somebody last asked for something during a pass
         self._broken = False  # whether the last pass was broken off
-        self._counted: tuple[int | None, int] = (None, -1)  # population, version of pictures
-        self._count_at = 0.0
+        # Population, of which generation, and version of pictures.
+        self._counted: tuple[int | None, int, int] = (None, generation, -1)
+        self._count_at = self._refresh_at = 0.0
         self._told = 0.0  # when a picture was announced
         self._news = 0.0
         self._listeners: list[Callable[[Event], None]] = []
@@ -86,7 +88,7 @@ class Evolving(Timeline, ABC):
         due = self._pictures.due(self._run is not None)
         if due is not None:
             # Before a slice that is as late.
-            works.insert(0, (due, self._refresh))
+            works.insert(0, (max(due, self._refresh_at), self._refresh))
         if self._pictures.are_copies and not self._is_counted():
             works.insert(0, (self._count_at if self._run else 0.0, self._count))
         if not works:
@@ -96,19 +98,25 @@ class Evolving(Timeline, ABC):
         return ready[0] if ready else min(works, key=lambda work: work[0])
 
     def _refresh(self) -> None:
+        began = time.monotonic()
         if self._pictures.refresh(self._is_asked):
-            self._counted = self._pictures.population, self._pictures.version
+            self._counted = *self._pictures.population, self._pictures.version
             self._tell(Event.CELLS)
             self._tell(Event.STATUS)
+        else:
+            # Who asks all the time does not keep a run from moving on.
+            now = time.monotonic()
+            self._refresh_at = now + _BROKEN * (now - began)
 
     def _is_counted(self) -> bool:
-        return self._counted[1] == self._pictures.version
+        return self._counted[2] == self._pictures.version
 
     def _count(self) -> None:
         began = time.monotonic()
-        version = self._pictures.version
-        self._counted = None, version  # where that fails, it is not tried again
-        self._counted = self._pictures.copied().grid.population(), version
+        version, generation = self._pictures.version, self._machine.generation
+        self._counted = None, generation, version  # where that fails, it is not tried again
+        copied = self._pictures.copied()
+        self._counted = copied.grid.population(), copied.generation, version
         now = time.monotonic()
         self._count_at = now + max(_NEWS, _COUNTING * (now - began))
         self._tell(Event.STATUS)
@@ -144,8 +152,7 @@ class Evolving(Timeline, ABC):
     ) -> None:
         """before: what undoing it goes back to, unless that is what is there now."""
         now = self._machine.generation
-        keeping = None if before else self._keep()
-        self._run = _Run(title, goal, more, before, keeping, now, time.monotonic(), now)
+        self._run = _Run(title, goal, more, before, now, time.monotonic(), now)
         self._machine.seconds, self._machine.updates = 0.0, 0.0
         self._broken = False
         self._problem = ""
@@ -155,7 +162,7 @@ class Evolving(Timeline, ABC):
         """Move on a little."""
         run, machine = self._run, self._machine
         assert run is not None
-        if run.keeping and not self._kept_for(run, run.keeping):
+        if run.before is None and not self._kept_for(run):
             return
         now = machine.generation
         speed, most = self._speed
@@ -188,12 +195,12 @@ class Evolving(Timeline, ABC):
         else:
             self._status = self._newest_status()
 
-    def _kept_for(self, run: _Run, keeping: Keeping) -> bool:
+    def _kept_for(self, run: _Run) -> bool:
         """Keep what there is before a run; False where somebody asks for something before."""
-        while (before := self._keep_on(keeping)) is None:
+        while (before := self._keep_on()) is None:
             if self._is_asked():
                 return False
-        run.before, run.keeping = before, None
+        run.before = before
         self._begin_at(before)
         self._tell(Event.STATUS)
         return True
@@ -274,7 +281,7 @@ class Evolving(Timeline, ABC):
         number = edit.number if isinstance(edit, Stroke) else 0
         self._change(
             Entry(edit.title, self._moment(patches=((box, kept),)), number),
-            lambda: self._write(new, box.x, box.y),
+            lambda: self._write(new, box),
         )
 
     def _set(self, title: str, changed: Callable[[Setting], Setting]) -> None:
@@ -303,7 +310,7 @@ class Evolving(Timeline, ABC):
         self._edited = self._last_edited
         self._history.push(entry)
         if run:
-            run.before, run.keeping = None, self._keep()
+            run.before = None
         self._tell_all()
 
     def _swap(self, *, undo: bool) -> None:
@@ -345,7 +352,8 @@ class Evolving(Timeline, ABC):
                 listener(event)
             except Exception as error:
                 # A window that has gone is no reason for the universe to go.
-                self._listeners.remove(listener)
+                with suppress(ValueError):  # it has been forgotten meanwhile
+                    self._listeners.remove(listener)
                 where = threading.current_thread()
                 args = type(error), error, error.__traceback__, where
                 threading.excepthook(threading.ExceptHookArgs(args))
@@ -367,7 +375,7 @@ class Evolving(Timeline, ABC):
             progress = (machine.generation - run.first) / (run.goal - run.first)
         return Status(
             machine.generation,
-            self._counted[0],
+            *self._counted[:2],
             run is not None,
             machine.updates / machine.seconds if machine.seconds else 0.0,
             self._edited != self._saved,

@@ -79,6 +79,11 @@ class Kept:
         self._file_bytes += len(chunk)
         self._count(-len(chunk))
 
+    @property
+    def height_kept(self) -> int:
+        """Rows that have been added."""
+        return sum(self._rows)
+
     def rows(self) -> Iterator[tuple[int, Words]]:
         """First row and words, a chunk at a time. Raises HistoryError."""
         y = start = 0
@@ -187,6 +192,16 @@ def chunk_rows(width: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """All cells of a moment: those kept, of this generation, and what was written over them,
+    with the generation of each, on the way to it."""
+
+    kept: Kept
+    generation: int
+    written: tuple[tuple[int, Box, Kept], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Moment:
     """A generation and what it takes to be in it again.
 
@@ -199,7 +214,7 @@ class Moment:
     setting: Setting
     edited: int
     start: Moment | None = None
-    whole: Kept | None = None
+    whole: Route | None = None
     patches: tuple[tuple[Box, Kept], ...] = ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ _BRIEF = 0.05  # seconds of a pass while somebody works with the cells, where th
 _LOOK = 0.01  # seconds between two looks at what is asked, where others read
 _LONGEST = 1 << 30
 _BAND = 1 << 23  # bytes of rows that are copied at once
-_REFERENCE_COPIES = 48  # a byte a cell, in six arrays
+_REFERENCE_COPIES = 40  # a byte a cell, in five arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Machine:
     while it is under way; only before the next pass it waits for those who still read. Other
     backends are read between their steps.
 
-    seconds: spent on steps lately, and updates: of cells made in them.
+    seconds: spent on steps lately, and updates: of cells made in them. spent: all seconds.
     """
 
     def __init__(self, backend: Backend, setting: Setting, words: Words, generation: int) -> None:
@@ -127,7 +127,7 @@ class Machine:
         self._each = 0.0  # seconds for a generation, of the last step
         self._took: dict[int, float] = {}  # seconds for steps of so many generations
         self._seen, self._one = 0, 0.0  # steps of one generation, and how long the shortest took
-        self.seconds, self.updates = 0.0, 0.0
+        self.seconds, self.updates, self.spent = 0.0, 0.0, 0.0
 
     @property
     def generation(self) -> int:
@@ -172,6 +172,7 @@ class Machine:
             self._learn(span, took, seconds)
         self.updates += span * universe.width * universe.height
         self.seconds += took
+        self.spent += took
         if self.seconds > _LATELY:
             self.seconds, self.updates = self.seconds / 2, self.updates / 2
         return made
@@ -264,19 +265,40 @@ class Machine:
         words = self._arena.rows(0, self.setting.width, 0, self.setting.height)
         return BitGrid(self.setting.width, self.setting.height, words)
 
-    def write(self, cells: BitGrid, x: int, y: int, generation: int | None = None) -> None:
-        """Replace the cells from x, y on, and the generation."""
+    def write(self, cells: BitGrid, x: int, y: int) -> None:
+        """Replace the cells from x, y on."""
         with self._gate.writing():
-            if generation is not None:
-                self._first = generation - self._universe.generation
-            if (x, cells.width) == (0, self.setting.width):
-                self._universe.put(y, np.ascontiguousarray(cells.words))
-                return
-            for top, rows in self._bands(y, cells.height):
-                band = BitGrid(self.setting.width, len(rows), rows)
-                part = BitGrid(cells.width, len(rows), cells.words[top - y : top - y + len(rows)])
-                overwrite(band, part, x, 0)
-                self._universe.put(top, band.words)
+            self._put(cells, x, y)
+
+    def _put(self, cells: BitGrid, x: int, y: int) -> None:
+        if (x, cells.width) == (0, self.setting.width):
+            self._universe.put(y, np.ascontiguousarray(cells.words))
+            return
+        for top, rows in self._bands(y, cells.height):
+            band = BitGrid(self.setting.width, len(rows), rows)
+            part = BitGrid(cells.width, len(rows), cells.words[top - y : top - y + len(rows)])
+            overwrite(band, part, x, 0)
+            self._universe.put(top, band.words)
+
+    def replay(
+        self,
+        cells: BitGrid,
+        generation: int,
+        written: Iterable[tuple[int, Box, BitGrid]],
+        end: int,
+    ) -> None:
+        """Replace all cells by what those of a generation are in another, the end.
+
+        written: what replaces cells on the way, in the order of the generations where it does.
+        Nobody reads what is between.
+        """
+        with self._gate.writing():
+            self._first = generation - self._universe.generation
+            self._put(cells, 0, 0)
+            for at, box, part in written:
+                self._universe.step(at - self.generation)
+                self._put(part, box.x, box.y)
+            self._universe.step(end - self.generation)
 
     def close(self) -> None:
         """Give the memory back. Whoever reads later gets ClosedError."""

@@ -83,6 +83,10 @@ class MemorySession(Evolving, Session):
     def listen(self, listener: Callable[[Event], None]) -> None:
         self._listeners.append(listener)
 
+    def forget(self, listener: Callable[[Event], None]) -> None:
+        with suppress(ValueError):  # one that has failed is gone already
+            self._listeners.remove(listener)
+
     def start(self) -> None:
         self._post(lambda: self._begin("running", None))
 
@@ -135,8 +139,7 @@ class MemorySession(Evolving, Session):
         return self._ask(lambda: self._pictures.bounding_box(exactly=self._run is None))
 
     def whole(self) -> Whole:
-        """A copy of all cells, as they are now; from any thread, which waits for no queue.
-        Raises GridError where there is no memory for it, SessionError once closed."""
+        """As they are now. Raises SessionError once closed."""
         while True:
             machine = self._machine
             setting = machine.setting
@@ -148,6 +151,9 @@ class MemorySession(Evolving, Session):
             else:
                 return Whole(grid, setting.rule, setting.topology, generation)
 
+    def still(self) -> Whole:
+        return self.whole()
+
     def put(self, whole: Whole) -> None:
         """Be as it was, in another universe even: a run is stopped. It can be undone."""
 
@@ -156,7 +162,7 @@ class MemorySession(Evolving, Session):
             setting = Setting(whole.width, whole.height, whole.rule, whole.topology)
             entry = Entry("the jump in time", self._whole_moment())
             if setting == self._machine.setting:
-                self._change(entry, lambda: self._write(whole.cells, 0, 0, whole.generation))
+                self._change(entry, lambda: self._rewrite(whole.cells, whole.generation))
             else:
                 cells, generation = whole.cells, whole.generation
                 self._change(entry, lambda: self._replace(setting, cells, generation))

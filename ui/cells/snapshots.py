@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -42,9 +41,6 @@ class RegionSource:
         inside = box._replace(x=box.x - self._box.x, y=box.y - self._box.y)
         return self._cells.levels(inside, scale)
 
-    def facts(self) -> dict[str, Any]:
-        return {}
-
 
 class FarSource:
     """What is far, of a pyramid alone."""
@@ -60,9 +56,6 @@ class FarSource:
             return self._pyramid.level(k)[:1, :1]
         y, x = box.y >> k, box.x >> k
         return self._pyramid.level(k)[y : y + -(-box.height >> k), x : x + -(-box.width >> k)]
-
-    def facts(self) -> dict[str, Any]:
-        return {"population": self._pyramid.population}
 
 
 class Pictures:
@@ -185,10 +178,12 @@ class Pictures:
         return True
 
     @property
-    def population(self) -> int | None:
-        """Of the newest picture that has been counted."""
+    def population(self) -> tuple[int | None, int]:
+        """Of the newest pyramid, if there is one, and its generation."""
         newest = self._pyramid
-        return newest[2].population if newest else None
+        if newest is None:
+            return None, self.machine.generation
+        return newest[2].population, newest[1].generation
 
     def bounding_box(self, exactly: bool) -> Box | None:
         """Of the live cells. Not exactly: where all are not copied, in blocks of the newest

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import ClassVar
 
 from kernels.backend import Backend
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.topology import Topology
 from ui.cells.edits import overwrite
-from ui.cells.history import History, Kept, Moment, Vault, chunk_rows
+from ui.cells.history import History, Kept, Moment, Route, Vault, chunk_rows
 from ui.cells.machine import Machine, Setting
 from ui.cells.snapshots import Interrupted, Pictures
 
-
-@dataclass(slots=True)
-class Keeping:
-    """All cells while they are being kept: so many rows are."""
-
-    kept: Kept
-    rows: int = 0
+_WRITTEN, _CELLS = 1000, 4  # parts of a route, and one of so many cells, are written at most
 
 
 class Timeline:
@@ -28,8 +24,13 @@ class Timeline:
 
     _start: where reset() goes. _edited: says which edits have been made, so that what undo has
     taken back is not taken for something new. _problem: what a person should know.
+
+    All cells of a large universe are not kept at every change of a run: a moment may be
+    reached from what was kept before, if the passes between took no longer than _again.
+    _route: to what is there now, but for passes since; its cells may be still being kept.
     """
 
+    _again: ClassVar[float] = 1.0  # seconds
     width: int
     height: int
     rule: Rule
@@ -50,6 +51,8 @@ class Timeline:
         self._vault = Vault(budget)
         self._history = History()
         self._start: Moment | None = None
+        self._route: Route | None = None
+        self._since = 0.0  # machine.spent where the route began
         self._edited = 0
         self._problem = ""
         self._show(setting)
@@ -59,39 +62,55 @@ class Timeline:
         self.rule, self.topology = setting.rule, setting.topology
 
     def _moment(
-        self, whole: Kept | None = None, patches: tuple[tuple[Box, Kept], ...] = ()
+        self, whole: Route | None = None, patches: tuple[tuple[Box, Kept], ...] = ()
     ) -> Moment:
         machine, start = self._machine, self._start
         return Moment(machine.generation, machine.setting, self._edited, start, whole, patches)
 
     def _whole_moment(self, stopped: Callable[[], bool] = lambda: False) -> Moment:
         """All cells. Raises Interrupted where it is stopped before it is done."""
-        keeping = self._keep()
         while True:
             if stopped():
                 raise Interrupted
-            moment = self._keep_on(keeping)
+            moment = self._keep_on()
             if moment:
                 return moment
 
-    def _keep(self) -> Keeping:
-        """All cells, if _keep_on() is called for it as long as it returns None, and nothing
-        changes between."""
-        setting = self._machine.setting
-        return Keeping(self._vault.start(setting.width, setting.height))
+    def _keep_on(self) -> Moment | None:
+        """A few milliseconds' work, to be done until all cells are kept: then, the moment.
 
-    def _keep_on(self, keeping: Keeping) -> Moment | None:
-        """A few milliseconds' work; the moment when all is done."""
-        setting, first = self._machine.setting, keeping.rows
-        keeping.rows = min(first + chunk_rows(setting.width), setting.height)
-        whole = self._machine.whole()
-        if whole:
-            keeping.kept.add(whole.words[first : keeping.rows])
-        else:
-            box = Box(0, first, setting.width, keeping.rows - first)
-            keeping.kept.add(self._machine.read(box)[0].words)
-        self._relieve()
-        return self._moment(whole=keeping.kept) if keeping.rows == setting.height else None
+        Cells may be changed between, but no pass made.
+        """
+        machine, setting, route = self._machine, self._machine.setting, self._route
+        if route is None or not self._is_near(route):
+            kept = self._vault.start(setting.width, setting.height)
+            self._route = route = Route(kept, machine.generation)
+            self._since = machine.spent
+        first = route.kept.height_kept
+        end = min(first + chunk_rows(setting.width), setting.height)
+        if first < end:
+            whole = machine.whole()
+            if whole:
+                route.kept.add(whole.words[first:end])
+            else:
+                route.kept.add(machine.read(Box(0, first, setting.width, end - first))[0].words)
+            self._relieve()
+        return self._moment(whole=route) if end == setting.height else None
+
+    def _is_near(self, route: Route, more: int = 0) -> bool:
+        """Whether to go on keeping its cells, or to be here again from them if all are kept.
+
+        more: cells that are to be written.
+        """
+        machine, written = self._machine, route.written
+        width, height = machine.setting.width, machine.setting.height
+        area = sum((box.width * box.height for _, box, _ in written), more)
+        if _CELLS * area > width * height:
+            return False
+        if route.kept.height_kept < height:
+            return route.generation == machine.generation
+        small = self._pictures.are_copies
+        return not small and machine.spent - self._since < self._again and len(written) < _WRITTEN
 
     def _kept(self, cells: BitGrid) -> Kept:
         kept = self._vault.keep(cells)
@@ -114,11 +133,7 @@ class Timeline:
         if moment.whole:
             if swap:
                 other = self._whole_moment()
-            cells = moment.whole.grid()
-            if moment.setting == machine.setting:
-                self._write(cells, 0, 0, moment.generation)
-            else:
-                self._replace(moment.setting, cells, moment.generation)
+            self._replay(moment, moment.whole)
         elif moment.setting != machine.setting:
             other = self._moment()
             self._replace(moment.setting, machine.whole() or machine.read(machine.setting.box)[0])
@@ -139,11 +154,39 @@ class Timeline:
         other = self._moment(patches=((hull, self._kept(now)),))
         for box, cells in old:
             overwrite(now, cells, box.x - left, box.y - top)
-        self._write(now, left, top)
+        self._write(now, hull)
         return other
 
-    def _write(self, cells: BitGrid, x: int, y: int, generation: int | None = None) -> None:
-        self._machine.write(cells, x, y, generation)
+    def _replay(self, moment: Moment, route: Route) -> None:
+        self._route = None
+        # All that is kept is read before anything is written.
+        cells = route.kept.grid()
+        written = [(at, box, kept.grid()) for at, box, kept in route.written]
+        if moment.setting != self._machine.setting:
+            self._replace(moment.setting, cells, route.generation)
+        began = time.monotonic()
+        self._machine.replay(cells, route.generation, written, moment.generation)
+        took = time.monotonic() - began
+        self._route, self._since = route, self._machine.spent - took
+        self._pictures.changed()
+
+    def _write(self, cells: BitGrid, box: Box) -> None:
+        """Replace a part."""
+        machine, route = self._machine, self._route
+        if route and self._is_near(route, box.width * box.height):
+            part = machine.generation, box, self._kept(cells)
+            route = replace(route, written=(*route.written, part))
+        else:
+            route = None
+        self._route = None  # until all is written
+        machine.write(cells, box.x, box.y)
+        self._route = route
+        self._pictures.changed()
+
+    def _rewrite(self, cells: BitGrid, generation: int) -> None:
+        """Replace all, and the generation."""
+        self._route = None
+        self._machine.replay(cells, generation, (), generation)
         self._pictures.changed()
 
     def _replace(self, setting: Setting, cells: BitGrid, generation: int | None = None) -> None:
@@ -152,7 +195,7 @@ class Timeline:
         if generation is None:
             generation = old.generation
         new = Machine(self._backend, setting, cells.words, generation)
-        self._machine = new
+        self._machine, self._route = new, None
         self._pictures.show(new)
         self._show(setting)
         old.close()

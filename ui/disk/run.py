@@ -3,8 +3,11 @@ by whoever shows it. To be killed at any moment is safe, as it is for `lifesim r
 
 Started as `python -m ui.disk.run DIRECTORY BACKEND`. Reads lines of JSON: first what to do,
 {"to": GENERATION}, {"by": GENERATIONS} or {"on": [GENERATIONS, RATE]}, later {"on": ...} with
-another speed and {"stop": true}; the end of its input stops it too. Writes lines of JSON:
-{"where": TEXT}, {"share": DONE or null, "rate": CELL_UPDATES} and {"error": TEXT}.
+another speed and {"stop": true}; the end of its input stops it too. {"every": GENERATIONS} comes
+with any of them or alone: so many at most lie between two that are whole; 0 is any number.
+Writes lines of JSON: {"where": TEXT}, {"share": DONE or null, "rate": CELL_UPDATES},
+{"error": TEXT} and, of each generation that is whole, {"generation": NUMBER}: it waits there
+until {"seen": true} is read.
 """
 
 from __future__ import annotations
@@ -34,24 +37,52 @@ class _Orders:
 
     def __init__(self, source: TextIO) -> None:
         self._source = source
-        self.stopped = threading.Event()
+        self.stopped, self.seen = threading.Event(), threading.Event()
         first = source.readline()
         self.first: dict[str, Any] = json.loads(first) if first else {"stop": True}
         self.speed: tuple[int, float | None] = (1, None)
+        self.every = 0
         self._take(self.first)
         threading.Thread(target=self._read, daemon=True).start()
 
     def _take(self, order: dict[str, Any]) -> None:
+        self.every = order.get("every", self.every)
         if "on" in order:
             generations, rate = order["on"]
             self.speed = generations, rate
         elif "stop" in order:
-            self.stopped.set()
+            self._stop()
+        elif "seen" in order:
+            self.seen.set()
 
     def _read(self) -> None:
         for line in self._source:
             self._take(json.loads(line))
+        self._stop()
+
+    def _stop(self) -> None:
         self.stopped.set()
+        self.seen.set()
+
+
+class _Seen(Universe):
+    """Stays a while at each generation that is whole, for those who look at it."""
+
+    orders: _Orders
+
+    def end_phase(self) -> None:
+        super().end_phase()
+        self._show()
+
+    def jump(self, generations: int) -> None:
+        super().jump(generations)
+        self._show()
+
+    def _show(self) -> None:
+        self.orders.seen.clear()
+        say(generation=self.generation)
+        if not self.orders.stopped.is_set():
+            self.orders.seen.wait()
 
 
 class _Runner:
@@ -85,16 +116,19 @@ class _Runner:
             generation = max(generation, universe.phase.stop)
         if generation > universe.generation:
             universe.set_run((universe.generation, generation))
-        self._life.resume(progress=self._tell)
+        self._resume()
+
+    def _resume(self) -> None:
+        self._life.resume(every=self._orders.every or None, progress=self._tell)
 
     def on(self) -> None:
         """To the end of the run that was broken off; where there is none, until stopped."""
         universe = self._life.universe
         if universe.manifest.run:
-            self._life.resume(progress=self._tell)
+            self._resume()
             return
         if universe.phase:
-            self._life.resume(progress=self._tell)
+            self._resume()
         speed = self._orders.speed
         generations, self._shows = speed[0], False
         try:
@@ -137,7 +171,9 @@ def say(**facts: Any) -> None:
 def main(path: str, backend: str) -> int:
     orders = _Orders(sys.stdin)
     try:
-        with Universe.open(path, writing=True) as universe:
+        with _Seen.open(path, writing=True) as universe:
+            assert isinstance(universe, _Seen)
+            universe.orders = orders
             runner = pick(backend)
             say(where=runner.describe())
             life = StreamedLife(universe, [runner])

@@ -21,9 +21,12 @@ from lifesim.store.lock import Lock
 from lifesim.store.make import from_universe, make_universe
 from lifesim.store.universe import JOURNAL, LOCK, MANIFEST, Universe
 from lifesim.topology import Topology
+from ui.cells.saving import Whole
 from ui.disk.parts import BUDGET, Parts, Snapshot
 from ui.disk.process import DiskProcess
+from ui.disk.stills import Stills, whole_of
 from ui.disk.tiles import TileSource
+from ui.film.stills import Still
 from ui.picture.live import live_box
 from ui.picture.request import FrameRequest
 from ui.session import Event, Session, SessionError, Status
@@ -36,6 +39,7 @@ _AGAIN = 2.0  # seconds to the next try to read what could not be read
 # opened, of a single pixel, and else.
 _OPENING, _PIXEL, _FRAME = 0.4, 0.1, 0.012
 _SEARCHING = 5.0
+_PICTURES = 1 / 60  # seconds between two generations at least that a run waits to be seen at
 _CLOSING = 1.0  # seconds that a run has to stop in, at the end, before it is killed
 
 
@@ -58,6 +62,7 @@ class DiskSession(Session):
         self._listeners: list[Callable[[Event], None]] = []
         self._backend = backend if isinstance(backend, str) else backend.name
         self._speed: tuple[int, float | None] = (1, None)
+        self._every = 0
         self._lock = threading.RLock()
         self._looking = threading.Lock()
         self._state = state
@@ -68,6 +73,8 @@ class DiskSession(Session):
         self._rate = 0.0
         self._share: float | None = None
         self._disk_problem = self._run_problem = ""
+        self._paused = -_PICTURES
+        self._stills = Stills()
         self._closed = threading.Event()
         self._parts = Parts(
             Snapshot(universe),
@@ -95,12 +102,14 @@ class DiskSession(Session):
 
     def status(self) -> Status:
         view = self._parts.view
+        # Of the last whole generation, where some tiles are of the next one already.
+        manifest = view.universe.manifest
         with self._lock:
             running = self._run is not None
             return Status(
-                # Of the last whole generation, where some tiles are of the next one already.
-                generation=view.universe.generation,
-                population=view.universe.manifest.population,
+                generation=manifest.generation,
+                population=manifest.population,
+                counted=manifest.generation,
                 running=running,
                 rate=self._rate,
                 modified=False,
@@ -117,8 +126,11 @@ class DiskSession(Session):
     def listen(self, listener: Callable[[Event], None]) -> None:
         self._listeners.append(listener)
 
+    def forget(self, listener: Callable[[Event], None]) -> None:
+        self._listeners.remove(listener)
+
     def _tell(self, event: Event) -> None:
-        for listener in self._listeners:
+        for listener in tuple(self._listeners):
             listener(event)
 
     # --- running ---------------------------------------------------------------
@@ -156,6 +168,14 @@ class DiskSession(Session):
             if self._run:
                 self._run.send({"on": self._speed})
 
+    def see_every(self, generations: int) -> None:
+        """So many at most lie between two pictures of a run, from the next one or the next leap
+        of this one on; 0 is any number."""
+        with self._lock:
+            self._every = generations
+            if self._run:
+                self._run.send({"every": generations})
+
     def go_to(self, generation: int) -> None:
         universe = self._parts.view.universe
         now, phase = universe.generation, universe.phase
@@ -188,6 +208,7 @@ class DiskSession(Session):
             try:
                 # Whoever moves it on would be told by a process that fails, but later.
                 Lock(os.path.join(self.path, LOCK), shared=True).close()
+                order = {**order, "every": self._every}
                 self._run = DiskProcess(self.path, self._backend, order, self._hear, self._ended)
             except LifesimError as error:
                 raise SessionError(str(error)) from None
@@ -200,6 +221,9 @@ class DiskSession(Session):
 
     def _hear(self, facts: dict[str, Any]) -> None:
         """From the process."""
+        if "generation" in facts:
+            self._pause()
+            return
         with self._lock:
             if "where" in facts:
                 self._ran = facts["where"]
@@ -210,11 +234,26 @@ class DiskSession(Session):
                 self._run_problem = facts["error"]
         self._tell(Event.STATUS)
 
+    def _pause(self) -> None:
+        """A generation is whole, and stays so until the process is let go on: it is told of, so
+        that whoever records it has it before it is gone."""
+        now = time.monotonic()
+        try:
+            if now >= self._paused + _PICTURES:
+                self._paused = now
+                self._look()
+                self._tell(Event.CELLS)  # another thread that has looked may not have told yet
+        finally:
+            with self._lock:
+                if self._run:
+                    self._run.send({"seen": True})
+
     def _ended(self) -> None:
         """Of the process: nothing of it is left."""
         self._look()
         with self._lock:
             self._run = None
+            self._set_where()
             order, self._next = self._next, None
             failed = bool(self._run_problem)
         if order and not failed and not self._closed.is_set():
@@ -222,6 +261,7 @@ class DiskSession(Session):
                 self._begin(order)
             except SessionError as error:
                 self._run_problem, failed = str(error), True
+        self._tell(Event.CELLS)  # the last ones: who records has them, however few lie between
         self._tell(Event.STATUS)
         if failed:
             self._tell(Event.FAILED)
@@ -288,6 +328,12 @@ class DiskSession(Session):
     def cells(self, box: Box) -> BitGrid:
         """Of a universe between two generations, those of each tile that are newest."""
         return read.region(Universe.open(self.path), box)
+
+    def whole(self) -> Whole:
+        return whole_of(self.path)
+
+    def still(self) -> Still | None:
+        return self._stills.of(self._parts.view.universe)
 
     def bounding_box(self) -> Box | None:
         """In blocks of 8 x 8 cells, or larger ones where that would take too long."""

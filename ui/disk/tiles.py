@@ -8,7 +8,6 @@ needs to be read.
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,9 +53,6 @@ class TileSource:
             self._parts.ask(self._view, drawing.missing)
         self.missing = len(drawing.missing)
         return picture
-
-    def facts(self) -> dict[str, Any]:
-        return {"population": self._view.universe.manifest.population}
 
 
 class _Drawing:

@@ -17,19 +17,22 @@ from kernels.backend import Backend, BackendUnavailableError
 from lifesim import gif, render
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid, Box
+from lifesim.grid import Box
 from lifesim.render import Levels
 from ui.cells.saving import Whole
 from ui.film.ffmpeg import Mp4Writer
 from ui.film.recording import Recording, Shot
+from ui.film.stills import AfarSource
+from ui.picture.ages import Ages
 from ui.picture.draw import draw
-from ui.picture.request import Frame, FrameRequest, clipped
-from ui.picture.sources import Source
+from ui.picture.request import FARTHEST_AGES, Frame, FrameRequest, clipped
+from ui.picture.sources import MemorySource, Source
 from ui.picture.viewport import MOST_PIXELS, Viewport
 
 MOST_RATE = 50  # pictures a second of a GIF: many programs show faster ones slowly
 MOST_MP4_RATE = 240
 MOST_FRAMES = 1_000_000
+NO_AGES = "what was recorded from afar has no ages"
 _TRIES = 3
 _BAND = 1 << 20  # pixels that are asked for at once
 _PATIENCE = 30.0  # seconds that nothing may be read in
@@ -54,48 +57,77 @@ def unheard(_: float) -> None:
 @dataclass(frozen=True, slots=True)
 class Look:
     """What is shown and how. region: cells, of which some may be outside of the universe.
-    scale: cells per pixel, a binary logarithm. any_cell: see FrameRequest."""
+    scale: cells per pixel, a binary logarithm. any_cell, ages: see FrameRequest; not both."""
 
     region: Box
     scale: int = 0
     palette: str = "dark"
     any_cell: bool = False
+    ages: bool = False
 
     def check(self, width: int, height: int) -> tuple[int, int]:
         """Pixels across and down. Raises RenderError for too large a picture, an unknown
-        palette, and ExportError for a region that lies outside of the universe."""
+        palette, and ExportError for a region that lies outside of the universe, or is drawn too
+        far for ages."""
         render.palette_table(self.palette)
+        if self.ages and self.scale > FARTHEST_AGES:
+            raise ExportError(f"ages are told at {render.format_scale(FARTHEST_AGES)} and nearer")
         if clipped(self.region, width, height) is None:
             raise ExportError(f"the region lies outside of the {width}x{height} universe")
         return render.image_size(self.region.width, self.region.height, self.scale)
 
-    def levels(self, grid: BitGrid) -> Levels:
-        return self.shown(render.density_levels(grid, self.region, self.scale))
-
-    def shown(self, levels: Levels) -> Levels:
+    def levels(self, source: MemorySource | AfarSource, ages: Ages) -> Levels:
+        """ages: of the pictures before; they go on to this one. Raises RenderError for a scale
+        that is nearer than what was recorded from afar, and ExportError for ages of that."""
+        if self.ages:
+            return self._aged(source, ages)
+        if isinstance(source, AfarSource):
+            levels = source.picture(self.region, self.scale)
+        else:
+            levels = render.density_levels(source.grid, self.region, self.scale)
         return np.where(levels > 0, np.uint8(255), np.uint8(0)) if self.any_cell else levels
+
+    def _aged(self, source: MemorySource | AfarSource, ages: Ages) -> Levels:
+        if isinstance(source, AfarSource):
+            raise ExportError(NO_AGES)
+        levels = ages.levels(source, self.region, max(self.scale, 0))
+        side = 1 << max(-self.scale, 0)
+        return levels.repeat(side, axis=0).repeat(side, axis=1) if side > 1 else levels
 
 
 # --- pictures ------------------------------------------------------------------
 
 
-def save_png(path: str, grid: BitGrid, look: Look, progress: Progress = unheard) -> None:
-    """Raises LifesimError, and whatever progress raises; there is nothing half-written then."""
-    look.check(grid.width, grid.height)
+def save_png(
+    path: str,
+    source: MemorySource | AfarSource,
+    look: Look,
+    progress: Progress = unheard,
+    ages: Ages | None = None,
+) -> None:
+    """ages: what is known of them; where nothing is, all cells are young.
+
+    Raises LifesimError, and whatever progress raises; there is nothing half-written then.
+    """
+    look.check(source.width, source.height)
     progress(0.0)
-    levels = look.levels(grid)
+    levels = look.levels(source, ages or Ages())
     progress(0.5)
     render.save_png(path, levels, look.palette)
 
 
 def save_png_of_source(
-    path: str, ask: Callable[[FrameRequest], Source], look: Look, progress: Progress = unheard
+    path: str,
+    ask: Callable[[FrameRequest], Source],
+    look: Look,
+    progress: Progress = unheard,
+    ages: Ages | None = None,
 ) -> None:
     """Of a universe that is not in memory; blocks of cells start at multiples of their size
     then, and the picture shows all of those that the region touches.
 
-    ask: Session.source. Raises LifesimError, for a picture of more than MOST_PIXELS a side too,
-    and whatever progress raises; there is nothing half-written then.
+    ask: Session.source. ages: as for save_png(). Raises LifesimError, for a picture of more
+    than MOST_PIXELS a side too, and whatever progress raises; there is nothing half-written then.
     """
     region, side = look.region, 1 << max(look.scale, 0)
     left, top = region.x // side, region.y // side
@@ -110,7 +142,7 @@ def save_png_of_source(
         )
     view = Viewport(left, top, look.scale, across, down)
     for _ in range(_TRIES):
-        pixels = _still(ask, view, look, progress)
+        pixels = _still(ask, view, look, progress, ages or Ages())
         if pixels is not None:
             render.save_png(path, pixels, look.palette)
             return
@@ -118,7 +150,11 @@ def save_png_of_source(
 
 
 def _still(
-    ask: Callable[[FrameRequest], Source], view: Viewport, look: Look, progress: Progress
+    ask: Callable[[FrameRequest], Source],
+    view: Viewport,
+    look: Look,
+    progress: Progress,
+    ages: Ages,
 ) -> Levels | None:
     """A picture, a band at a time; None where the universe has gone on meanwhile."""
     render.image_size(view.width, view.height, 0)
@@ -127,7 +163,8 @@ def _still(
     generation = None
     for row in range(0, view.height, step):
         band = replace(view, top=view.top + row, height=min(step, view.height - row))
-        frame = _whole_frame(FrameRequest(band, look.any_cell), ask, look, progress)
+        request = FrameRequest(band, look.any_cell, ages=look.ages)
+        frame = _whole_frame(request, ask, look, progress, ages)
         if generation not in (None, frame.generation):
             return None
         generation = frame.generation
@@ -137,14 +174,18 @@ def _still(
 
 
 def _whole_frame(
-    request: FrameRequest, ask: Callable[[FrameRequest], Source], look: Look, progress: Progress
+    request: FrameRequest,
+    ask: Callable[[FrameRequest], Source],
+    look: Look,
+    progress: Progress,
+    ages: Ages,
 ) -> Frame:
     """Drawn when all that it shows has been read."""
     least, since = None, time.monotonic()
     while True:
         source = ask(request)
         look.check(source.width, source.height)
-        frame = draw(request, source)
+        frame = draw(request, ages.copy().seen(request, source))
         missing = getattr(source, "missing", 0)  # parts that have not been read yet, if it counts
         if not missing:
             return frame
@@ -166,7 +207,8 @@ class Film(ABC):
     count: int
 
     @abstractmethod
-    def grids(self, progress: Progress) -> Iterator[BitGrid]: ...
+    def sources(self, progress: Progress) -> Iterator[MemorySource | AfarSource]:
+        """Its pictures."""
 
 
 class Run(Film):
@@ -184,10 +226,10 @@ class Run(Film):
             raise ExportError(f"a film has at most {MOST_FRAMES:,} pictures, not {self.count:,}")
         self._whole, self._every, self._backend = whole, every, backend
 
-    def grids(self, progress: Progress) -> Iterator[BitGrid]:
+    def sources(self, progress: Progress) -> Iterator[MemorySource]:
         """Raises LifesimError where nothing computes."""
         whole = self._whole
-        yield whole.cells
+        yield MemorySource(whole.cells, whole.generation)
         if self.count == 1:
             return
         try:
@@ -207,7 +249,7 @@ class Run(Film):
                     (number + run.done / run.total - 1) / self.count
                 ),
             )
-            yield life.grid()
+            yield MemorySource(life.grid(), life.generation)
 
 
 class Clip(Film):
@@ -222,9 +264,8 @@ class Clip(Film):
         self.height = max(shot.height for shot in shots)
         self.count = len(shots)
 
-    def grids(self, progress: Progress) -> Iterator[BitGrid]:
-        for shot in self._shots:
-            yield self._recording.source(shot).grid
+    def sources(self, progress: Progress) -> Iterator[MemorySource | AfarSource]:
+        return map(self._recording.source, self._shots)
 
 
 def frames_of(generations: int, every: int) -> int:
@@ -250,19 +291,21 @@ def save_mp4(path: str, film: Film, look: Look, rate: float, progress: Progress 
     table = render.palette_table(look.palette)
     done = 0.0
 
-    def alive() -> None:
-        progress(done)
+    def tell(share: float) -> None:
+        nonlocal done
+        done = share
+        progress(share)
 
-    with Mp4Writer(path, across, down, rate, alive) as writer:
-        for number, levels in enumerate(_levels(film, look, progress)):
-            done = number / film.count
+    with Mp4Writer(path, across, down, rate, lambda: progress(done)) as writer:
+        for levels in _levels(film, look, tell):
             writer.append(table[levels])
 
 
 def _levels(film: Film, look: Look, progress: Progress) -> Iterator[Levels]:
-    for number, grid in enumerate(film.grids(progress)):
+    ages = Ages()  # as far as the film itself tells
+    for number, source in enumerate(film.sources(progress)):
         progress(number / film.count)
-        yield look.levels(grid)
+        yield look.levels(source, ages)
     progress(1.0)
 
 

@@ -1,6 +1,6 @@
 """Takes pictures of a session for a recording, while it runs.
 
-A picture is copied where the session tells of it, so that it is of the very generation that
+A picture is taken where the session tells of it, so that it is of the very generation that
 was to be seen; a thread of its own compresses and writes. Where that cannot keep up, pictures
 are left out; the last one never is.
 """
@@ -10,25 +10,26 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from lifesim.errors import LifesimError
-from ui.cells.saving import Whole
 from ui.film.recording import Recording
+from ui.film.stills import Still
 from ui.session import Event, Status
 
 _WAITING = 2  # pictures
 
 
-@runtime_checkable
 class Recordable(Protocol):
-    """A session whose cells can be copied at once, from any thread."""
+    """What of a session is needed to record it: see Session."""
 
     def status(self) -> Status: ...
 
     def listen(self, listener: Callable[[Event], None]) -> None: ...
 
-    def whole(self) -> Whole: ...
+    def forget(self, listener: Callable[[Event], None]) -> None: ...
+
+    def still(self) -> Still | None: ...
 
 
 class Recorder:
@@ -48,9 +49,11 @@ class Recorder:
         self.left_out, self.problem = 0, ""
         self._session, self._tell = session, told
         self._changed = threading.Condition()
-        self._waiting: deque[Whole] = deque()
+        self._waiting: deque[Still] = deque()
+        self._taken: Still | None = None
         self._late = True  # a picture is due: the first one
         self._last: int | None = None
+        self._skipped: int | None = None
         self._ended = False
         self._thread = threading.Thread(target=self._work, name="lifesim-recorder", daemon=True)
         self._thread.start()
@@ -61,22 +64,27 @@ class Recorder:
         return not self._ended
 
     def stop(self) -> None:
-        """Waits until what has been seen is written."""
+        """Waits until what has been seen is written, and the last one of a run that is over."""
+        status = self._session.status()
+        if self.is_recording and not _runs(status) and status.generation != self._last:
+            self._take()  # a moment before it is told of
         with self._changed:
             self._ended = True
             self._changed.notify_all()
+        self._session.forget(self._hear)
         self._thread.join()
 
     def _hear(self, event: Event) -> None:
         if event is not Event.CELLS or self._ended:
             return
         status = self._session.status()
-        if status.running and not self._is_due(status.generation):
+        if _runs(status) and not self._is_due(status.generation):
             return
         with self._changed:
             if len(self._waiting) >= _WAITING:
-                self.left_out += 1
-                self._late = True
+                if status.generation not in (self._last, self._skipped):
+                    self.left_out += 1
+                self._skipped, self._late = status.generation, True
                 return
         self._take()
 
@@ -86,28 +94,30 @@ class Recorder:
 
     def _take(self) -> None:
         try:
-            whole = self._session.whole()
+            still = self._session.still()
         except (LifesimError, MemoryError) as error:
             self._fail(error)
             return
-        self._last = whole.generation
         with self._changed:
-            self._waiting.append(whole)
+            if still is None or still is self._taken:
+                return  # the next generation will be told of
+            self._taken, self._last = still, still.generation
+            self._waiting.append(still)
             self._changed.notify_all()
 
     def _work(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._late or self._ended)
-                whole = self._waiting.popleft() if self._waiting else None
-                late, self._late = self._late and whole is None, self._late and whole is not None
-                if whole is None and not late:
+                still = self._waiting.popleft() if self._waiting else None
+                late, self._late = self._late and still is None, self._late and still is not None
+                if still is None and not late:
                     return
-            if whole is None:
+            if still is None:
                 self._take()
                 continue
             try:
-                if self.recording.add(whole):
+                if self.recording.add(still):
                     self._tell()
             except (LifesimError, OSError, MemoryError) as error:
                 self._fail(error)
@@ -119,3 +129,8 @@ class Recorder:
             self._waiting.clear()
             self._changed.notify_all()
         self._tell()
+
+
+def _runs(status: Status) -> bool:
+    """Here or in another process."""
+    return status.running or status.progress is not None

@@ -22,6 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from lifesim.errors import LifesimError
+from lifesim.render import format_scale
 from lifesim.store.lock import Lock
 from ui.cells.saving import Whole
 from ui.film.reels import (
@@ -30,13 +31,14 @@ from ui.film.reels import (
     RecordingError,
     Reel,
     Shot,
-    cells_of,
     is_reel,
     shots_of,
+    still_of,
 )
+from ui.film.stills import AfarSource, Rows, Still, rows_of, scale_of
 from ui.picture.sources import MemorySource
 
-__all__ = ["Recording", "RecordingError", "Shot"]
+__all__ = ["Recording", "RecordingError", "Seen", "Shot"]
 
 _PREFIX, _LOCK = "lifesim-recording-", "recording.lock"
 _MOST, _SHARE = 8 << 30, 4  # bytes on disk; of what is free
@@ -44,6 +46,8 @@ _LEAST = 1 << 22
 _ROOM = 4  # one part in so many of the budget is made free at once
 _AT_ONCE = 8  # reels that are written anew before the old ones go
 _YOUNG = 60.0  # seconds, of a folder that may not be locked yet
+
+Seen = MemorySource | AfarSource
 
 
 class Recording:
@@ -73,7 +77,8 @@ class Recording:
         self.nbytes = 0
         self._changing = threading.Lock()
         self._shots: list[Shot] = []
-        self._seen: tuple[int, MemorySource] | None = None
+        self._holders = 1
+        self._seen: tuple[int, Rows, Seen] | None = None
         self._reel: Reel | None = None
         self._files = 0
         self._load()
@@ -136,29 +141,40 @@ class Recording:
                 best = number
         return best
 
-    def source(self, shot: Shot) -> MemorySource:
-        """To draw it from. Raises as whole() does."""
+    def source(self, shot: Shot) -> Seen:
+        """To draw it from. Raises as still() does."""
         with self._changing:
             seen = self._seen
         if seen and seen[0] == shot.serial:
-            return seen[1]
-        whole = self.whole(shot)
-        source = MemorySource(whole.cells, whole.generation)
+            return seen[2]
+        still = self.still(shot)
+        source: Seen
+        if isinstance(still, Whole):
+            source = MemorySource(still.cells, still.generation)
+        else:
+            source = AfarSource(still)
         with self._changing:
-            self._seen = shot.serial, source
+            self._seen = shot.serial, rows_of(still), source
         return source
 
     def whole(self, shot: Shot) -> Whole:
-        """All cells of it. Raises RecordingError for one that has been left out meanwhile,
-        DamagedDataError, GridError."""
+        """All cells of it. Raises RecordingError where they are not recorded, and as still()."""
+        still = self.still(shot)
+        if not isinstance(still, Whole):
+            what = f"generation {shot.generation:,} is recorded at {format_scale(shot.scale)} only"
+            raise RecordingError(what)
+        return still
+
+    def still(self, shot: Shot) -> Still:
+        """Raises RecordingError for one that has been left out meanwhile, DamagedDataError,
+        GridError."""
         with self._changing:
             seen = self._seen
-        known = (seen[0], seen[1].grid.words) if seen else None
+        known = seen[:2] if seen else None
         serial = shot.serial
         while True:
             try:
-                cells = cells_of(shot, known)
-                return Whole(cells, shot.rule, shot.topology, shot.generation)
+                return still_of(shot, known)
             except GoneError:
                 # Another file may have it by now.
                 gone, shot = shot, self.shot(self.number_of(serial))
@@ -168,16 +184,16 @@ class Recording:
 
     # --- adding ----------------------------------------------------------------
 
-    def add(self, whole: Whole) -> bool:
-        """Record a picture, whose cells nobody changes any more; not if it is the last one
+    def add(self, still: Still) -> bool:
+        """Record a picture, which nobody changes any more; not if it is the last one
         again. Raises RecordingError where it cannot be written or exceeds the budget."""
         last = self._shots[-1] if self._shots else None
-        if last and self._is(last, whole):
+        if last and self._is(last, still):
             return False
-        if self._reel and not self._reel.takes(whole):
+        if self._reel and not self._reel.takes(still):
             self._end_reel()
         self._reel = self._reel or self._new_reel()
-        shot = self._reel.add(whole, last.serial + 1 if last else 0, self.budget)
+        shot = self._reel.add(still, last.serial + 1 if last else 0, self.budget)
         with self._changing:
             self._shots.append(shot)
             self.nbytes += shot.nbytes
@@ -186,11 +202,14 @@ class Recording:
             self._thin()
         return True
 
-    def _is(self, shot: Shot, whole: Whole) -> bool:
-        words = self._reel.last_words(shot.serial) if self._reel else None
-        one = shot.generation, shot.width, shot.height, shot.rule, shot.topology
-        other = whole.generation, whole.width, whole.height, whole.rule, whole.topology
-        return one == other and words is not None and bool((words == whole.cells.words).all())
+    def _is(self, shot: Shot, still: Still) -> bool:
+        rows = self._reel.last_rows(shot.serial) if self._reel else None
+        one, other = (
+            (some.generation, some.width, some.height, some.rule, some.topology)
+            for some in (shot, still)
+        )
+        same = one == other and shot.scale == scale_of(still)
+        return same and rows is not None and bool((rows == rows_of(still)).all())
 
     def _new_reel(self) -> Reel:
         self._files += 1
@@ -214,19 +233,18 @@ class Recording:
         """Those of some reels that stay, to new ones."""
         new: list[Shot] = []
         reel: Reel | None = None
-        known: tuple[int, Whole] | None = None
+        known: tuple[int, Rows] | None = None
         try:
             for shot in old:
                 if shot.serial in drop:
                     continue
-                words = (known[0], known[1].cells.words) if known else None
-                whole = Whole(cells_of(shot, words), shot.rule, shot.topology, shot.generation)
-                known = shot.serial, whole
-                if reel and not reel.takes(whole):
+                still = still_of(shot, known)
+                known = shot.serial, rows_of(still)
+                if reel and not reel.takes(still):
                     reel.close()
                     reel = None
                 reel = reel or self._new_reel()
-                new.append(reel.add(whole, shot.serial, self.budget))
+                new.append(reel.add(still, shot.serial, self.budget))
         except BaseException as error:
             for path in {shot.path for shot in new}:
                 with suppress(OSError):
@@ -245,8 +263,17 @@ class Recording:
                 path.unlink()
         self._count()
 
+    def hold(self) -> None:
+        """Keep it open for one more close(). For the main thread, before the last one."""
+        with self._changing:
+            self._holders += 1
+
     def close(self) -> None:
-        """A temporary recording is gone then, another one stays."""
+        """Of the last one who holds it: a temporary recording is gone then, another one stays."""
+        with self._changing:
+            self._holders -= 1
+            if self._holders:
+                return
         self._end_reel()
         self._lock.close()
         if self.is_temporary:

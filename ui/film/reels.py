@@ -1,8 +1,9 @@
-"""Files of recorded pictures. A reel is a file of a few, each all cells or what differs from
+"""Files of recorded pictures. A reel is a file of a few, each all rows or what differs from
 the one before; nothing in it is ever changed, so that whoever reads needs no lock.
 
 A picture is a fixed part (_FIXED: magic, lengths and XXH3 of head and body), a head in JSON
-and a body: zstandard of packed words. A file that ends within a picture holds those before it.
+and a body: zstandard of packed words, or of the pixels of what is seen from afar. A file that
+ends within a picture holds those before it.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ import xxhash
 import zstandard
 
 from lifesim.errors import DamagedDataError, LifesimError
-from lifesim.grid import BitGrid, Words, bytes_of, check_size
+from lifesim.grid import BitGrid, check_size
+from lifesim.render import MAX_SCALE
 from lifesim.rule import Rule
 from lifesim.topology import Topology
 from ui.cells.saving import Whole
+from ui.film.stills import Afar, Rows, Still, rows_of, scale_of
 
 SUFFIX = ".reel"
 _MAGIC = b"LSR1"
@@ -47,7 +50,8 @@ class GoneError(Exception):
 @dataclass(frozen=True, slots=True)
 class Shot:
     """A recorded picture. serial: grows from picture to picture of a recording. nbytes: on the
-    disk, from byte `start` of a file on. before: what its body is the difference to."""
+    disk, from byte `start` of a file on. before: what its body is the difference to. scale: of
+    what is seen from afar; 0 is all cells."""
 
     serial: int
     generation: int
@@ -59,6 +63,7 @@ class Shot:
     start: int
     nbytes: int
     before: Shot | None
+    scale: int = 0
 
 
 class Reel:
@@ -68,35 +73,35 @@ class Reel:
         """Raises RecordingError where no file can be made."""
         self.path, self.nbytes = path, 0
         self._shots = 0
-        self._last: tuple[Shot, Words] | None = None
+        self._last: tuple[Shot, Rows] | None = None
         with _told(path):
             self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
-    def takes(self, whole: Whole) -> bool:
+    def takes(self, still: Still) -> bool:
         """Whether one more picture, of that size, has its place here."""
         if self._last is None:
             return True
         shot = self._last[0]
-        size = bytes_of(whole.width, whole.height)
-        most = min(max(4, _UNPACKED // size), _LONGEST)
-        same = (shot.width, shot.height) == (whole.width, whole.height)
-        return same and self._shots < most
+        most = min(max(4, _UNPACKED // rows_of(still).nbytes), _LONGEST)
+        one = shot.width, shot.height, shot.scale
+        return one == (still.width, still.height, scale_of(still)) and self._shots < most
 
-    def add(self, whole: Whole, serial: int, most: int) -> Shot:
-        """Keeps the cells, which nobody changes any more. Raises RecordingError, where it takes
+    def add(self, still: Still, serial: int, most: int) -> Shot:
+        """Keeps its rows, which nobody changes any more. Raises RecordingError, where it takes
         more than `most` bytes, too; nothing has been added then."""
         before = self._last
-        words = whole.cells.words
-        is_difference, body = _smaller(words, before[1] if before else None)
+        rows = rows_of(still)
+        is_difference, body = _smaller(rows, before[1] if before else None)
         head = json.dumps(
             {
                 "serial": serial,
-                "generation": whole.generation,
-                "width": whole.width,
-                "height": whole.height,
-                "rule": str(whole.rule),
-                "topology": whole.topology.value,
+                "generation": still.generation,
+                "width": still.width,
+                "height": still.height,
+                "rule": str(still.rule),
+                "topology": still.topology.value,
                 "difference": is_difference,
+                **({"scale": still.scale} if isinstance(still, Afar) else {}),
             }
         ).encode()
         length = sum(map(len, body))
@@ -107,23 +112,24 @@ class Reel:
         self._write([_FIXED.pack(_MAGIC, len(head), length, *checks), head, *body])
         shot = Shot(
             serial,
-            whole.generation,
-            whole.width,
-            whole.height,
-            whole.rule,
-            whole.topology,
+            still.generation,
+            still.width,
+            still.height,
+            still.rule,
+            still.topology,
             self.path,
             self.nbytes,
             nbytes,
             before[0] if before and is_difference else None,
+            scale_of(still),
         )
         self.nbytes += nbytes
         self._shots += 1
-        self._last = shot, words
+        self._last = shot, rows
         return shot
 
-    def last_words(self, serial: int) -> Words | None:
-        """The cells of a picture, if it is the last one here."""
+    def last_rows(self, serial: int) -> Rows | None:
+        """Of a picture, if it is the last one here."""
         return self._last[1] if self._last and self._last[0].serial == serial else None
 
     def close(self) -> None:
@@ -155,8 +161,8 @@ def _told(path: Path) -> Iterator[None]:
 # --- bodies --------------------------------------------------------------------
 
 
-def _smaller(words: Words, before: Words | None) -> tuple[bool, list[bytes]]:
-    """What is smaller: the difference, if there is one, or all cells. Large ones are tried at
+def _smaller(words: Rows, before: Rows | None) -> tuple[bool, list[bytes]]:
+    """What is smaller: the difference, if there is one, or all rows. Large ones are tried at
     some places only."""
     if before is None:
         return False, _packed(words)
@@ -174,7 +180,7 @@ def _smaller(words: Words, before: Words | None) -> tuple[bool, list[bytes]]:
     return is_difference, _packed(words, before if is_difference else None)
 
 
-def _packed(words: Words, before: Words | None = None) -> list[bytes]:
+def _packed(words: Rows, before: Rows | None = None) -> list[bytes]:
     compressor = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
     parts = []
     step = max(1, _BAND // words[0].nbytes)
@@ -251,43 +257,56 @@ def _shot(
     head: dict[str, object], path: Path, start: int, nbytes: int, before: Shot | None
 ) -> Shot | None:
     numbers = [head.get(name) for name in ("serial", "generation", "width", "height")]
+    numbers.append(head.get("scale", 0))
     try:
         rule, topology = Rule.parse(str(head["rule"])), Topology(str(head["topology"]))
-        serial, generation, width, height = (int(str(number)) for number in numbers)
+        serial, generation, width, height, scale = (int(str(number)) for number in numbers)
     except (KeyError, ValueError, LifesimError):
         return None
     is_difference = bool(head.get("difference"))
-    if min(width, height) < 1 or (is_difference and before is None):
+    if min(width, height) < 1 or not 0 <= scale <= MAX_SCALE or (is_difference and before is None):
         return None
     other = before if is_difference else None
-    if other and (other.width, other.height) != (width, height):
+    if other and (other.width, other.height, other.scale) != (width, height, scale):
         return None
-    return Shot(serial, generation, width, height, rule, topology, path, start, nbytes, other)
+    size = width, height, rule, topology
+    return Shot(serial, generation, *size, path, start, nbytes, other, scale)
 
 
-def cells_of(shot: Shot, known: tuple[int, Words] | None = None) -> BitGrid:
-    """All cells. known: the serial of a picture and its cells, which may save some work.
+def still_of(shot: Shot, known: tuple[int, Rows] | None = None) -> Still:
+    """All of it. known: the serial of a picture and its rows, which may save some work.
 
     Raises GoneError for a reel that is not there any more, DamagedDataError, GridError.
     """
+    about = shot.rule, shot.topology, shot.generation
+    if shot.scale:
+        across, down = -(-shot.width >> shot.scale), -(-shot.height >> shot.scale)
+        check_size(8 * across, down, 2)
+        pixels = np.empty((down, across), np.uint8)
+        _read(shot, pixels, known)
+        return Afar(pixels, shot.scale, shot.width, shot.height, *about)
     check_size(shot.width, shot.height, 2)
+    grid = BitGrid(shot.width, shot.height)
+    _read(shot, grid.words, known)
+    if shot.width % 64 and np.any(grid.words[:, -1] >> np.uint64(shot.width % 64)):
+        raise _damaged(shot)
+    return Whole(grid, *about)
+
+
+def _read(shot: Shot, rows: Rows, known: tuple[int, Rows] | None) -> None:
     chain = [shot]
     while chain[-1].before and not (known and chain[-1].serial == known[0]):
         chain.append(chain[-1].before)
-    grid = BitGrid(shot.width, shot.height)
     first = chain.pop()
     if known and first.serial == known[0]:
-        grid.words[:] = known[1]
+        rows[:] = known[1]
     else:
-        _unpack(first, grid.words, add=False)
+        _unpack(first, rows, add=False)
     while chain:
-        _unpack(chain.pop(), grid.words, add=True)
-    if shot.width % 64 and np.any(grid.words[:, -1] >> np.uint64(shot.width % 64)):
-        raise _damaged(shot)
-    return grid
+        _unpack(chain.pop(), rows, add=True)
 
 
-def _unpack(shot: Shot, words: Words, *, add: bool) -> None:
+def _unpack(shot: Shot, words: Rows, *, add: bool) -> None:
     try:
         with open(shot.path, "rb") as file:
             file.seek(shot.start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +85,21 @@ class Lines:
             lines = [line.partition(b" ")[2] for line in rest.removesuffix(b"\n").split(b"\n")]
             return cls(b"".join(line + b"\n" for line in lines))
         return cls(data)
+
+    @classmethod
+    def read_all(
+        cls,
+        paths: Sequence[str | os.PathLike[str]],
+        is_cancelled: Callable[[], bool] = lambda: False,
+    ) -> Lines:
+        """Of several files, one after the other; once it is cancelled, of no more. Raises
+        TextError, for a file that cannot be read too."""
+        data = bytearray()
+        for path in paths:
+            data += cls.read(path).data
+            if is_cancelled() or len(data) > MOST_BYTES:
+                break
+        return cls(bytes(data))
 
     def __len__(self) -> int:
         return self.starts.size - 1

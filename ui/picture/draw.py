@@ -16,14 +16,21 @@ def draw(request: FrameRequest, source: Source) -> Frame:
     left, top, right, bottom = view.rectangle(universe)
     left, right = (min(max(edge, 0), view.width) for edge in (left, right))
     top, bottom = (min(max(edge, 0), view.height) for edge in (top, bottom))
-    pixels = np.zeros((view.height, view.width), np.uint8)
-    if left < right and top < bottom:
-        first, last = view.cells_at(left, top), view.cells_at(right - 1, bottom - 1)
-        width = min(last.x + last.width, source.width) - first.x
-        height = min(last.y + last.height, source.height) - first.y
-        levels = source.levels(Box(first.x, first.y, width, height), max(view.scale, 0))
-        if request.any_cell and view.scale > 0:
-            levels = np.where(levels > 0, np.uint8(255), np.uint8(0))
+    inside = (left, top, right, bottom)
+    if left >= right or top >= bottom:
+        pixels = np.zeros((view.height, view.width), np.uint8)
+        return Frame(request, pixels, inside, source.generation)
+    first, last = view.cells_at(left, top), view.cells_at(right - 1, bottom - 1)
+    width = min(last.x + last.width, source.width) - first.x
+    height = min(last.y + last.height, source.height) - first.y
+    levels = source.levels(Box(first.x, first.y, width, height), max(view.scale, 0))
+    if request.any_cell and view.scale > 0 and not request.shows_ages:
+        levels = np.where(levels > 0, np.uint8(255), np.uint8(0))
+    if view.scale >= 0 and levels.shape == (view.height, view.width):
+        # Nothing is copied: fresh pages cost as much as the picture does.
+        pixels = np.ascontiguousarray(levels)
+    else:
+        pixels = np.zeros((view.height, view.width), np.uint8)
         target = pixels[top:bottom, left:right]
         if view.scale >= 0:
             target[:] = levels
@@ -31,13 +38,16 @@ def draw(request: FrameRequest, source: Source) -> Frame:
             # Of the first cell only a part may be seen.
             side = 1 << -view.scale
             _enlarge(levels, side, (view.left + left) % side, (view.top + top) % side, target)
-    inside = (left, top, right, bottom)
-    return Frame(request, pixels, inside, source.generation, source.facts())
+    return Frame(request, pixels, inside, source.generation)
 
 
 def _enlarge(cells: Levels, side: int, skip_x: int, skip_y: int, target: Levels) -> None:
     """A cell becomes side x side pixels; of the first column and row some are skipped."""
-    wide = np.repeat(cells, side, axis=1)[:, skip_x : skip_x + target.shape[1]]
-    for row, line in enumerate(wide):
-        first = row * side - skip_y
-        target[max(first, 0) : first + side] = line
+    unit = min(side, 8)
+    words = cells.astype(f"u{unit}") * int.from_bytes(unit * b"\1", "little")
+    if side > unit:
+        words = np.repeat(words, side // unit, axis=1)
+    wide = words.view(np.uint8)[:, skip_x : skip_x + target.shape[1]]
+    for line in range(side):  # of a cell
+        rows = target[(line - skip_y) % side :: side]
+        rows[:] = wide[int(line < skip_y) :][: len(rows)]

@@ -42,14 +42,14 @@ def population(source: Source, box: Box) -> int | None:
 
 def live_box(source: Source, within: Box | None = None) -> Box | None:
     """The smallest box of all live cells, or of those within a box; None where there are none.
-    Of sources other than MemorySource, in whole blocks of 8 x 8 or, of large universes, coarser
-    ones: nearer pictures of all of it may not be at hand.
+    Of sources other than MemorySource, in whole blocks of 8 x 8 or, of large universes and of
+    what is known from afar only, coarser ones: nearer pictures of all of it are not at hand.
 
     Looks at a coarse picture first, then at nearer ones of the edges alone.
     """
     finest = 0
     if not isinstance(source, MemorySource):
-        finest = _SCALE
+        finest = max(_SCALE, getattr(source, "finest", 0))
         while max(source.width, source.height) > _WIDE << finest:
             finest += 1
     whole = Box(0, 0, source.width, source.height)

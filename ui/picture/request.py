@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,8 @@ from ui.picture.viewport import Viewport
 
 Levels = npt.NDArray[np.uint8]
 
+FARTHEST_AGES = 2  # the scale up to which ages are told: farther cells are not looked at
+
 
 @dataclass(frozen=True, slots=True)
 class FrameRequest:
@@ -20,13 +21,17 @@ class FrameRequest:
 
     any_cell: pixels of many cells are full where any cell lives, instead of as bright as cells
         are dense. serial: grows from request to request; of what waits, only the last is drawn.
-    ages: cells that are near enough are as bright as they are old, see ui.picture.ages.
+    ages: what is near enough is as bright as it is old, see ui.picture.ages.
     """
 
     viewport: Viewport
     any_cell: bool = False
     serial: int = 0
     ages: bool = False
+
+    @property
+    def shows_ages(self) -> bool:
+        return self.ages and self.viewport.scale <= FARTHEST_AGES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +48,6 @@ class Frame:
     pixels: Levels
     inside: tuple[int, int, int, int]
     generation: int
-    facts: dict[str, Any]
 
 
 def clipped(box: Box, width: int, height: int) -> Box | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +29,6 @@ class Source(Protocol):
         box: within the universe; its corner is a multiple of 2^scale, its far sides are too or
         are those of the universe. scale: 0, a cell 0 or 255, or more. As lifesim.render.
         """
-
-    def facts(self) -> dict[str, Any]:
-        """What else is known: "population" of all, say."""
 
 
 def lacks(source: Source) -> bool:
@@ -60,9 +57,6 @@ class MemorySource:
         y, x = box.y >> scale, box.x >> scale
         rows, columns = -(-box.height >> scale), -(-box.width >> scale)
         return pyramid.level(scale)[y : y + rows, x : x + columns]
-
-    def facts(self) -> dict[str, Any]:
-        return {} if self._pyramid is None else {"population": self._pyramid.population}
 
     @property
     def pyramid(self) -> Pyramid:

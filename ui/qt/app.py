@@ -7,10 +7,11 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Iterator
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QMessageLogContext, QSettings, QSocketNotifier, QtMsgType
 from PySide6.QtCore import qInstallMessageHandler as install_message_handler
@@ -18,10 +19,8 @@ from PySide6.QtWidgets import QApplication
 
 from ui.launch import Launch
 from ui.qt import theme
+from ui.qt.background import Background
 from ui.qt.window import Window
-
-if TYPE_CHECKING:
-    from ui.qt.parsing.window import ParseWindow
 
 
 def run(launch: Launch) -> int:
@@ -35,22 +34,36 @@ def run(launch: Launch) -> int:
         settings.setValue("view/theme", launch.theme)
         settings.setValue("view/palette", launch.theme)
     window = Window(session, backend, settings)
-    sys.excepthook = reporter(window)
+    sys.excepthook = report
     window.show()
     if launch.path:
         # What came from standard input cannot be opened again.
         path = "" if launch.path == "-" else os.path.abspath(launch.path)
         name = os.path.basename(path) or "standard input"
-        window.open_with(f"Opening {name}…", lambda: launch.session(backend), path)
-    with signals(window) as arrived:
+        window.open_with(f"Opening {name}…", partial(launch.session, backend), path)
+    with signals() as arrived:
         app.exec()
     return 130 if arrived else 0
 
 
-class Reporting(Protocol):
-    """A window that can say what went wrong."""
+@runtime_checkable
+class Open(Protocol):
+    """A window: the one for universes, the one for parsing."""
 
-    def report(self, error: BaseException) -> None: ...
+    background: Background
+
+    def report(self, error: BaseException) -> None:
+        """Say what went wrong."""
+
+    def close(self) -> bool: ...
+
+    def isVisible(self) -> bool: ...
+
+
+def windows() -> list[Open]:
+    """Those that are open."""
+    found = QApplication.topLevelWidgets()
+    return [window for window in found if isinstance(window, Open) and window.isVisible()]
 
 
 def application(name: str) -> QApplication:
@@ -81,26 +94,34 @@ def _message(name: str, kind: QtMsgType, context: QMessageLogContext, message: s
         print(f"{name}: {line}", file=sys.stderr)
 
 
-def reporter(
-    window: Reporting,
-) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
-    def report(
-        kind: type[BaseException], error: BaseException, trace: TracebackType | None
-    ) -> None:
-        # From a slot: the window lives on.
+def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """A sys.excepthook, for errors in slots: the window lives on."""
+    window = _whose(trace)
+    if window is None:
+        sys.__excepthook__(kind, error, trace)
+    else:
         window.report(error)
 
-    return report
+
+def _whose(trace: TracebackType | None) -> Open | None:
+    """Of the windows that are open the one of the innermost package that code is of."""
+    modules = [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(trace)]
+
+    def depth(window: Open) -> int:
+        package = type(window).__module__.rpartition(".")[0]
+        return len(package) if any(name.startswith(f"{package}.") for name in modules) else 0
+
+    return max(windows(), key=depth, default=None)
 
 
 @contextlib.contextmanager
-def signals(window: Window | ParseWindow) -> Iterator[list[int]]:
-    """Ctrl-C closes the window, which may ask about changes; a second one doesn't wait, unless
-    the window was to stay. Yields those that have arrived."""
+def signals() -> Iterator[list[int]]:
+    """Ctrl-C closes all windows, which may ask about changes; a second one doesn't wait, unless
+    a window was to stay. Yields those that have arrived."""
     ours, qts = socket.socketpair()
     for end in (ours, qts):
         end.setblocking(False)
-    notifier = QSocketNotifier(qts.fileno(), QSocketNotifier.Type.Read, window)
+    notifier = QSocketNotifier(qts.fileno(), QSocketNotifier.Type.Read)
     arrived: list[int] = []
 
     def arrive() -> None:
@@ -108,7 +129,8 @@ def signals(window: Window | ParseWindow) -> Iterator[list[int]]:
             arrived.extend(qts.recv(64))
         if len(arrived) > 1:
             os._exit(130)
-        if not window.close() and not window.background.is_busy:
+        kept = [window for window in windows() if not window.close()]
+        if kept and not any(window.background.is_lasting for window in kept):
             arrived.clear()
 
     notifier.activated.connect(arrive)

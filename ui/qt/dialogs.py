@@ -13,6 +13,7 @@ from enum import Enum, auto
 from fractions import Fraction
 
 import click
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -129,7 +130,6 @@ class Form(QDialog):
         self.buttons = QDialogButtonBox(buttons.Ok | buttons.Cancel)
         # The Return key never means Cancel, not even while OK cannot be pressed.
         self.buttons.button(buttons.Cancel).setAutoDefault(False)
-        self.buttons.button(buttons.Ok).setDefault(True)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
@@ -137,6 +137,14 @@ class Form(QDialog):
         layout.addLayout(self.fields)
         layout.addWidget(self.problem)
         layout.addWidget(self.buttons)
+        self.buttons.button(buttons.Ok).setDefault(True)  # of the dialog, whose it is now
+
+    def is_agreed(self) -> bool:
+        """Ask, and wait for the answer. What Python only were to collect would be taken apart
+        in pieces, and perhaps by another thread, so Qt shall delete it: back in its loop."""
+        answer = self.exec()
+        self.deleteLater()
+        return bool(answer)
 
     def line(self, label: str, text: str, parse: Callable[[str], object]) -> QLineEdit:
         line = QLineEdit(text)
@@ -174,6 +182,12 @@ class Form(QDialog):
     def _add(self, label: str, widget: QWidget, check: Callable[[], object]) -> None:
         self._checks.append((widget, check))
         self.fields.addRow(label, widget)
+        self.end_with(widget)
+        self._checks[0][0].setFocus(Qt.FocusReason.TabFocusReason)
+
+    def end_with(self, widget: QWidget) -> None:
+        """After this one the Tab key goes to the buttons, which have been made before."""
+        self.setTabOrder(widget, self.buttons.button(QDialogButtonBox.StandardButton.Ok))
 
     def check(self) -> None:
         """Say what is wrong, if anything."""
@@ -286,6 +300,10 @@ class Dialogs:
         box.setInformativeText("They are lost if you don't.")
         box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
         box.setDefaultButton(buttons.Save)
+        for title, kind in (
+            ("&Save", buttons.Save), ("&Discard", buttons.Discard), ("&Cancel", buttons.Cancel),
+        ):  # fmt: skip
+            box.button(kind).setText(title)
         pressed = box.exec()
         if pressed == buttons.Save:
             return Answer.SAVE
@@ -319,26 +337,26 @@ class Dialogs:
 
     def new(self, size_: tuple[int, int], rule: Rule, topology: Topology) -> New | None:
         dialog = NewDialog(size_, rule, topology, self._window)
-        return dialog.value() if dialog.exec() else None
+        return dialog.value() if dialog.is_agreed() else None
 
     def rule(self, rule: Rule, topology: Topology) -> tuple[Rule, Topology] | None:
         dialog = RuleDialog(rule, topology, self._window)
-        return dialog.value() if dialog.exec() else None
+        return dialog.value() if dialog.is_agreed() else None
 
     def fill(self, density_: str, seed: int) -> tuple[Fraction, int] | None:
         dialog = FillDialog(density_, seed, self._window)
-        return dialog.value() if dialog.exec() else None
+        return dialog.value() if dialog.is_agreed() else None
 
     def number(self, title: str, label: str, now: int, most: int) -> int | None:
         dialog = NumberDialog(title, label, now, most, self._window)
-        return dialog.value() if dialog.exec() else None
+        return dialog.value() if dialog.is_agreed() else None
 
     def size(self, size_: tuple[int, int]) -> tuple[int, int] | None:
         dialog = Form("Size of the universe", self._window)
         line = dialog.line("&Size", f"{size_[0]}x{size_[1]}", _room)
         line.setToolTip("Cells across and down; the middle stays where it is")
         dialog.check()
-        return size(line.text()) if dialog.exec() else None
+        return size(line.text()) if dialog.is_agreed() else None
 
 
 def _patterns() -> str:

@@ -17,19 +17,11 @@ from PySide6.QtWidgets import (
 from ui.fuzzy import score
 from ui.qt.actions import Registry
 
-_MOUSE = (
-    ("Zoom at the pointer", "Wheel"),
-    ("Move the view", "Drag with the middle button, or with the Pan tool"),
-    ("Draw, or erase if begun on a live cell", "Drag with the Draw tool"),
-    ("Erase", "Right button with the Draw tool"),
-    ("Select a rectangle", "Drag with the Select tool"),
-    ("Put down what is pasted, or give it up", "Left or right button"),
-    ("Open a file", "Drop it on the window"),
-)
+Rows = tuple[tuple[str, str], ...]  # what is done, and how
 
 
 class ShortcutsPage(QDialog):
-    def __init__(self, registry: Registry, parent: QWidget) -> None:
+    def __init__(self, registry: Registry, mouse: Rows, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Shortcuts")
@@ -53,7 +45,7 @@ class ShortcutsPage(QDialog):
             ]
             name = action.name.removesuffix("…")
             groups.setdefault(action.place, []).append((name, ", ".join(keys)))
-        groups["Mouse"] = list(_MOUSE)
+        groups["Mouse"] = list(mouse)
         for place, rows in groups.items():
             top = QTreeWidgetItem(self.tree, [place])
             font = top.font(0)

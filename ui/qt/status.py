@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QFontDatabase
-from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
 
 from lifesim.grid import Box
 from lifesim.render import format_scale
@@ -15,6 +15,35 @@ from ui.session import Session, Status
 from ui.speed import Speed
 
 
+class BusyLine(QWidget):
+    """What is being done, and a button where it can be cancelled; hidden where nothing is.
+
+    cancelled: the button was pressed.
+    """
+
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label, self.button = _label("What is being done"), QToolButton()
+        self.button.setText("✕")
+        self.button.setToolTip("Cancel opening (Esc)")
+        self.button.setAccessibleName("Cancel opening")
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button.clicked.connect(self.cancelled.emit)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.label)
+        row.addWidget(self.button)
+        self.hide()
+
+    def show_busy(self, what: str, can_cancel: bool) -> None:
+        self.label.setText(what)
+        self.button.setVisible(can_cancel)
+        self.setVisible(bool(what))
+
+
 class StatusLine(QStatusBar):
     """Numbers are exact; those that are shortened have a tooltip with all digits."""
 
@@ -23,24 +52,24 @@ class StatusLine(QStatusBar):
         self.setSizeGripEnabled(False)
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         font.setPointSizeF(self.font().pointSizeF())
-        self.under = self._label("What is under the pointer", font)
+        self.under = _label("What is under the pointer", font)
         self.addWidget(self.under, 1)
-        self.selection = self._label("Selection", font)
+        self.selection = _label("Selection", font)
         self.selection.hide()
-        self.busy = self._label("What is being done")
+        self.busy = BusyLine()
         self.progress = QProgressBar()
         self.progress.setAccessibleName("Progress")
         self.progress.setMaximumWidth(140)
         self.progress.setMaximumHeight(14)
         self.progress.setRange(0, 1000)
         self.progress.setTextVisible(False)
-        self.generation = self._label("Generation", font)
-        self.population = self._label("Population", font)
-        self.density = self._label("Density", font)
-        self.rate = self._label("Rate", font)
-        self.speed = self._label("Speed")
-        self.scale = self._label("Scale, pixels:cells", font)
-        self.where = self._label("What computes")
+        self.generation = _label("Generation", font)
+        self.population = _label("Population", font)
+        self.density = _label("Density", font)
+        self.rate = _label("Rate", font)
+        self.speed = _label("Speed")
+        self.scale = _label("Scale, pixels:cells", font)
+        self.where = _label("What computes")
         self.where.setProperty("dim", True)
         for widget in (
             self.selection, self.busy, self.progress, self.generation, self.population,
@@ -48,20 +77,6 @@ class StatusLine(QStatusBar):
         ):  # fmt: skip
             self.addPermanentWidget(widget)
         self.progress.hide()
-        self.busy.hide()
-
-    def _label(self, name: str, font: QFont | None = None) -> QLabel:
-        label = QLabel()
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setAccessibleDescription(name)  # its text is what is read first
-        label.setToolTip(name)
-        if font is not None:
-            label.setFont(font)
-        return label
-
-    def show_busy(self, what: str) -> None:
-        self.busy.setVisible(bool(what))
-        self.busy.setText(what)
 
     def show_selection(self, box: Box | None) -> None:
         self.selection.setVisible(box is not None)
@@ -128,6 +143,16 @@ class StatusLine(QStatusBar):
             else:
                 known = f"{answer.live:,} of {across * down:,} live"
         self.under.setText(f"{text}  {known}".rstrip())
+
+
+def _label(name: str, font: QFont | None = None) -> QLabel:
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setAccessibleDescription(name)  # its text is what is read first
+    label.setToolTip(name)
+    if font is not None:
+        label.setFont(font)
+    return label
 
 
 def short_side(cells: int) -> str:

@@ -135,7 +135,8 @@ QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 2px; }}
 QScrollBar::handle:horizontal {{ background: {line}; border-radius: 3px; min-width: 28px; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QToolTip {{ background: {raised}; color: {text}; border: 1px solid {line}; padding: 4px; }}
-QProgressBar {{ background: {base}; border: 1px solid {line}; border-radius: 5px; }}
+QProgressBar {{ background: {base}; border: 1px solid {line}; border-radius: 5px;
+    text-align: center; }}
 QProgressBar::chunk {{ background: {accent}; border-radius: 4px; }}
 QDockWidget::title {{ background: {raised}; padding: 4px 8px; }}
 """

@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from PySide6.QtCore import QSettings, Qt, QTimer, Signal
@@ -15,6 +16,7 @@ from PySide6.QtGui import (
     QAction,
     QCloseEvent,
     QDragEnterEvent,
+    QDragMoveEvent,
     QDropEvent,
     QShowEvent,
 )
@@ -37,10 +39,11 @@ from ui.picture.live import Aim
 from ui.picture.viewport import Viewport
 from ui.qt import remembered, theme
 from ui.qt.actions import Registry
-from ui.qt.background import Background
+from ui.qt.background import Background, IsCancelled
 from ui.qt.banner import Banner
 from ui.qt.canvas import Canvas
 from ui.qt.dialogs import Answer, Dialogs
+from ui.qt.dropped import files_of
 from ui.qt.icons import icon
 from ui.qt.menus import Menu, all_menus
 from ui.qt.menus.edit import EditMenu
@@ -105,7 +108,8 @@ class Window(QMainWindow):
         queued = Qt.ConnectionType.QueuedConnection
         self.worker.landed.connect(self._land)
         self.worker.failed.connect(self.report, queued)
-        self.background.busy.connect(self.status_line.show_busy)
+        self.background.busy.connect(self._show_busy)
+        self.status_line.busy.cancelled.connect(self.files.cancel)
         self._told.connect(self._hear, queued)
         self.canvas.viewed.connect(self._view_moved)
         self._pointer = Pointer(self)
@@ -143,10 +147,12 @@ class Window(QMainWindow):
     # --- the session -----------------------------------------------------------
 
     def adopt(self, session: Session) -> None:
-        """Show another universe; the one before is closed."""
+        """Show another universe; the one before is closed, when it has been saved if it is
+        being saved."""
         self.worker.serve(None)
         if session is not self.session:
-            self.session.close()
+            old = self.session
+            self.background.do("", old.close, lambda _: None, self.report, lasting=True)
         self.session = session
         self.canvas.show_frame(None)
         self.canvas.universe = Box(0, 0, session.width, session.height)
@@ -175,6 +181,10 @@ class Window(QMainWindow):
             self.banner.error(self.session.status().problem or "the run has failed")
         if event is not Event.CELLS:
             self.refresh()
+
+    def _show_busy(self, what: str, can_cancel: bool) -> None:
+        self.status_line.busy.show_busy(what, can_cancel)
+        self.registry.refresh()
 
     def refresh(self) -> None:
         """What the session says of itself."""
@@ -262,12 +272,15 @@ class Window(QMainWindow):
 
     # --- opening and leaving ---------------------------------------------------
 
-    def open_with(self, title: str, make: Callable[[], Session], shown: str = "") -> None:
+    def open_with(
+        self, title: str, make: Callable[[IsCancelled], Session], shown: str = ""
+    ) -> None:
         """Make a session off the main thread and show it, if changes may go."""
 
         def agreed() -> None:
             asked = self.session.status().modified
-            self.background.do(title, make, lambda made: landed(made, asked), self.report)
+            done = partial(landed, asked=asked)
+            self.background.open(title, make, done, self.report, lambda made: made.close())
 
         def landed(made: Session, asked: bool) -> None:
             def go() -> None:
@@ -301,7 +314,8 @@ class Window(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._leaving:
             self._closing = True
-            self.confirm(self._leave)
+            if all(menu.may_leave() for menu in self.menus):
+                self.confirm(self._leave)
             self._closing = False
         if not self._leaving:
             event.ignore()
@@ -319,12 +333,13 @@ class Window(QMainWindow):
             self.close()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if any(url.isLocalFile() for url in event.mimeData().urls()):
-            event.acceptProposedAction()
+        files_of(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        files_of(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-        event.acceptProposedAction()
+        paths = files_of(event)
         if paths:
             # The other program waits for the end of this.
             QTimer.singleShot(0, lambda: self.files.open_path(paths[0]))

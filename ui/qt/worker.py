@@ -67,7 +67,7 @@ class FrameWorker(QObject):
         self._session: Drawable | None = None
         self._wanted: tuple[FrameRequest, Aim | None] | None = None
         self._question: Question | None = None
-        self._ages = Ages()
+        self._ages, self._known = Ages(), Ages()
         self._due = self._asked = self._busy = self._ended = False
         self._done: Landed | None = None
         self._trouble = ""
@@ -83,7 +83,8 @@ class FrameWorker(QObject):
             self._session, self._wanted, self._question = session, None, None
             self._due = self._asked = False
             self._changed.wait_for(lambda: not self._busy)
-            self._done, self._trouble, self._ages = None, "", Ages()
+            self._done, self._trouble = None, ""
+            self._ages, self._known = Ages(), Ages()
 
     def ask(self, request: FrameRequest, aim: Aim | None = None) -> None:
         with self._changed:
@@ -100,6 +101,11 @@ class FrameWorker(QObject):
         with self._changed:
             done, self._done = self._done, None
             return done
+
+    def ages(self) -> Ages:
+        """Of what the latest picture shows, to go on from by oneself."""
+        with self._changed:
+            return self._known.copy()
 
     def close(self) -> None:
         with self._changed:
@@ -160,6 +166,7 @@ class FrameWorker(QObject):
             if session is not self._session:
                 return
             announced, self._done = self._done is not None, landed
+            self._known = self._ages.copy()
             if self._wanted is not None and self._wanted[0] is wanted:
                 # The next one goes on from here, even before this one has landed.
                 self._wanted = request, aim

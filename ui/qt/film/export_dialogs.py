@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -22,6 +23,7 @@ from lifesim.grid import Box
 from lifesim.render import PALETTES, choose_scale, format_scale, parse_scale
 from ui.film import export, ffmpeg
 from ui.film.export import MOST_FRAMES, Look, check_path, check_rate, frames_of
+from ui.film.stills import check_scale
 from ui.model import View
 from ui.picture.request import clipped
 from ui.qt.dialogs import Form, whole
@@ -34,11 +36,13 @@ _RATES = {".gif": export.MOST_RATE, ".mp4": export.MOST_MP4_RATE}
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What there is to be shown: a universe of width x height cells, as a window shows it."""
+    """What there is to be shown: a universe of width x height cells, as a window shows it.
+    finest: the scale of what was recorded of it from afar, else 0."""
 
     width: int
     height: int
     view: View
+    finest: int = 0
 
     def regions(self) -> list[tuple[object, str]]:
         found: list[tuple[object, str]] = []
@@ -54,6 +58,14 @@ class Shown:
 
 def _size(box: Box) -> str:
     return f"{box.width:,} × {box.height:,} cells"
+
+
+class Shade(Enum):
+    """What brightness tells."""
+
+    DENSITY = auto()
+    ANY_CELL = auto()
+    AGES = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +102,24 @@ class PictureDialog(Form):
         regions = shown.regions()
         self.region = self.choice("&Region", regions, regions[0][0])
         view = shown.view
-        self.scale = self.line("&Scale", format_scale(view.viewport.scale), self._check_scale)
+        scale = max(view.viewport.scale, shown.finest) if shown.finest else view.viewport.scale
+        self.scale = self.line("&Scale", format_scale(scale), self._check_scale)
         self.scale.setToolTip("Pixels to cells: 1:8 draws 8 × 8 cells as a pixel, 4:1 the reverse")
         palettes: list[tuple[object, str]] = [
             (name, _PALETTES.get(name, name)) for name in PALETTES
         ]
         self.palette_ = self.choice("&Colours", palettes, view.palette)
         shades: list[tuple[object, str]] = [
-            (False, "As bright as cells are dense"),
-            (True, "Bright where any cell lives"),
+            (Shade.DENSITY, "As bright as cells are dense"),
+            (Shade.ANY_CELL, "Bright where any cell lives"),
         ]
-        self.any_cell = self.choice("&Blocks of cells", shades, view.any_cell)
+        shade = Shade.ANY_CELL if view.any_cell else Shade.DENSITY
+        shown_ages = view.ages and view.can_show_ages and not shown.finest
+        if shown_ages or end != ".png":
+            shades.append((Shade.AGES, "The brighter, the longer they have lived"))
+        self.shade = self.choice("&Cells", shades, Shade.AGES if shown_ages else shade)
+        if end != ".png":
+            self.shade.setToolTip("Ages begin with the first picture of a film")
         self.more()
         self.path = QLineEdit(path)
         self.path.setAccessibleName("File")
@@ -111,6 +130,7 @@ class PictureDialog(Form):
         row = QHBoxLayout()
         row.addWidget(self.path, 1)
         row.addWidget(self.browse_button)
+        self.end_with(self.browse_button)
         label = QLabel("&File")
         label.setBuddy(self.path)
         self.fields.addRow(label, row)
@@ -126,6 +146,22 @@ class PictureDialog(Form):
     def more(self) -> None:
         """Fields of films."""
 
+    def finest(self) -> int:
+        """The scale of what was recorded from afar, if that is what is to be seen, else 0."""
+        return self._shown.finest
+
+    def check_ages(self) -> None:
+        """Raise ExportError where nobody knows them."""
+        view = self._shown.view.viewport.box
+        x, y, width, height = self.region.currentData()
+        if not (
+            view.x <= x
+            and view.y <= y
+            and x + width <= view.x + view.width
+            and y + height <= view.y + view.height
+        ):
+            raise export.ExportError("ages are known of the view only: choose another region")
+
     def check(self) -> None:
         super().check()
         if hasattr(self, "result_"):
@@ -140,7 +176,8 @@ class PictureDialog(Form):
             self.region.currentData(),
             parse_scale(self.scale.text()),
             self.palette_.currentData(),
-            self.any_cell.currentData(),
+            self.shade.currentData() is Shade.ANY_CELL,
+            self.shade.currentData() is Shade.AGES,
         )
 
     def value(self) -> Picture | FilmOf:
@@ -148,8 +185,13 @@ class PictureDialog(Form):
 
     def _check_scale(self, text: str) -> None:
         scale = parse_scale(text)
-        region = self.region.currentData()
-        size = Look(region, scale).check(self._shown.width, self._shown.height)
+        if finest := self.finest():
+            check_scale(scale, finest)
+        ages = self.shade.currentData() is Shade.AGES
+        if ages:
+            self.check_ages()
+        look = Look(self.region.currentData(), scale, ages=ages)
+        size = look.check(self._shown.width, self._shown.height)
         if self._end == ".gif":
             gif.check_size(*size)
         elif self._end == ".mp4":
@@ -162,7 +204,7 @@ class PictureDialog(Form):
         except LifesimError:
             region = self.region.currentData()
             scale = choose_scale(region.width, region.height, _PIXELS, largest=1)
-            self.scale.setText(format_scale(scale))
+            self.scale.setText(format_scale(max(scale, self.finest())))
 
     def _browse(self) -> None:
         kind = f"{self._end[1:].upper()} (*{self._end})"
@@ -200,7 +242,8 @@ class FilmDialog(PictureDialog):
         kinds: list[tuple[object, str]] = [(False, "A run from now on")]
         if self._count:
             kinds.append((True, f"What was recorded: {self._count:,} pictures"))
-        self.recorded = self.choice("&What", kinds, False)
+        # What is recorded from afar is more than memory can run.
+        self.recorded = self.choice("&What", kinds, self._count > 0 and self._shown.finest > 0)
         self._generations = whole(0, _FARTHEST, "a number of generations")
         self._every = whole(1, _FARTHEST, "a distance of two pictures")
         self._number = whole(1, max(1, self._count), "a recorded picture")
@@ -213,6 +256,13 @@ class FilmDialog(PictureDialog):
         self.recorded.currentIndexChanged.connect(self._chosen)
         self._chosen()
 
+    def finest(self) -> int:
+        return self._shown.finest if self.recorded.currentData() else 0
+
+    def check_ages(self) -> None:
+        if self.finest():
+            raise export.ExportError(export.NO_AGES)
+
     def _chosen(self) -> None:
         recorded = self.recorded.currentData()
         for widget in (self.generations, self.every):
@@ -220,6 +270,7 @@ class FilmDialog(PictureDialog):
         for widget in (self.first, self.last):
             widget.setEnabled(recorded)
             self.fields.setRowVisible(widget, self._count > 0)
+        self._choose_scale()
         self.check()
 
     def _check_generations(self, text: str) -> None:

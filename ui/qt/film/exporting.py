@@ -15,7 +15,7 @@ _LATE = 400  # milliseconds that are not worth a dialog
 
 
 class Exporting(QObject):
-    """is_busy: an export is under way; there is one at a time."""
+    """is_busy: an export is under way; there is one at a time. title: of the last one."""
 
     _moved = Signal(int)
     _ended = Signal(object)
@@ -23,6 +23,7 @@ class Exporting(QObject):
     def __init__(self, window: QWidget | None) -> None:
         super().__init__(window)
         self._window = window
+        self.title = ""
         self._dialog: QProgressDialog | None = None
         self._thread: threading.Thread | None = None
         self._given_up = threading.Event()
@@ -46,6 +47,7 @@ class Exporting(QObject):
         up. done, failed: how it ends, on the main thread; neither is called for one given up."""
         if self._thread:
             raise RuntimeError("an export is under way")
+        self.title = title
         self._given_up.clear()
         self._share = -1
 

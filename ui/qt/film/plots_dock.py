@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -98,7 +98,7 @@ class PlotsDock(QDockWidget):
         if status.population is not None:
             cells = session.width * session.height
             rate = status.rate if status.running else 0.0
-            self.series.add(Point(status.generation, status.population, cells, rate))
+            self.series.add(Point(status.counted, status.population, cells, rate))
         self._show_count()
         if self.isVisible() and not self._timer.isActive():
             self._timer.start(_BETWEEN)
@@ -109,6 +109,11 @@ class PlotsDock(QDockWidget):
             self._make_plots()
         self.dress()
         self.draw()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self.dress()
 
     def _make_plots(self) -> None:
         try:

@@ -1,6 +1,7 @@
 """The timeline: records a run, and shows any picture of it again.
 
-While one looks back, the universe stands still; as soon as it goes on, it is shown again.
+While one looks back, a universe in memory stands still; as soon as it goes on, it is shown
+again. A run on disk goes on meanwhile; one that is begun then is shown.
 """
 
 from __future__ import annotations
@@ -11,30 +12,21 @@ from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import (
-    QDockWidget,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QSlider,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QWidget
 
 from lifesim.errors import LifesimError
 from lifesim.grid import human_bytes
+from lifesim.render import format_scale
 from ui.cells.saving import Whole
+from ui.disk.session import DiskSession
 from ui.film.playback import Drawable, Playback
-from ui.film.recorder import Recordable, Recorder
+from ui.film.recorder import Recorder
 from ui.film.recording import Recording, Shot
 from ui.qt.dialogs import whole
+from ui.qt.film.timeline_controls import RECORD, STOP, TimelineControls
 from ui.session import Event, Session, SessionError
 
 FARTHEST = 10**15  # generation that one can go to
-_MOST_EVERY = 1 << 20
-_RECORD, _STOP = "● &Record", "■ Stop &recording"
 
 
 @runtime_checkable
@@ -47,7 +39,7 @@ class Restorable(Protocol):
     def put(self, whole: Whole) -> None: ...
 
 
-class TimelineDock(QDockWidget):
+class TimelineDock(TimelineControls):
     """changed: something that menus show may be otherwise."""
 
     changed = Signal()
@@ -63,95 +55,33 @@ class TimelineDock(QDockWidget):
     ) -> None:
         """play: show this in place of the session, or the session again. again: there is
         something new to draw of it. report: is told of what went wrong."""
-        super().__init__("Timeline", parent)
-        self.setObjectName("timeline")
-        area = Qt.DockWidgetArea
-        self.setAllowedAreas(area.BottomDockWidgetArea | area.TopDockWidgetArea)
+        super().__init__(parent)
         self._play, self._again, self._report = play, again, report
         self._session: Session | None = None
         self._recording: Recording | None = None
         self._recorder: Recorder | None = None
         self._playback: Playback | None = None
-        self._stopping = False
+        self._stopping = False  # a run in memory, so that one can look back
+        self._ran = False  # whether a run on disk was under way
         self._at = 0, 0  # generation that the universe waits at, and its last change
         self._is_news = False
-        self._make()
+        self._connect()
+        self._check_goal()
+        self._show()
+
+    def _connect(self) -> None:
+        self.record_button.clicked.connect(lambda on: self._try(lambda: self.record(on)))
+        self.every.valueChanged.connect(self._set_every)
+        self.slider.valueChanged.connect(self.scrub)
+        self.now_button.clicked.connect(self.leave)
+        self.continue_button.clicked.connect(lambda: self._try(self.go_on))
+        self.reset_button.clicked.connect(lambda: self._try(self.reset))
+        self.goal.textChanged.connect(self._check_goal)
+        self.goal.returnPressed.connect(lambda: self._try(self.go))
+        self.go_button.clicked.connect(lambda: self._try(self.go))
         queued = Qt.ConnectionType.QueuedConnection
         self._heard.connect(self._hear, queued)
         self._recorded.connect(self._land, queued)
-        self._show()
-
-    def _make(self) -> None:
-        self.record_button = QPushButton(_RECORD)
-        self.record_button.setCheckable(True)
-        self.record_button.setToolTip("Record pictures of the run on disk")
-        self.record_button.clicked.connect(lambda on: self._try(lambda: self.record(on)))
-        self.every = QSpinBox()
-        self.every.setStyleSheet("QSpinBox::up-button, QSpinBox::down-button { width: 0 }")
-        self.every.setRange(0, _MOST_EVERY)
-        self.every.setSpecialValueText("every picture")
-        self.every.setPrefix("every ")
-        self.every.setSuffix(" generations")
-        self.every.setToolTip("Generations between two recorded pictures at least")
-        self.every.valueChanged.connect(self._set_every)
-        self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setToolTip("Look back at what was recorded")
-        self.slider.setMinimumWidth(120)
-        self.slider.valueChanged.connect(self.scrub)
-        self.where = QLabel()
-        self.on_disk = QLabel()
-        self.on_disk.setProperty("dim", True)
-        self.now_button = QPushButton("Back to &now")
-        self.now_button.clicked.connect(self.leave)
-        self.continue_button = QPushButton("Go on from &here")
-        self.continue_button.setToolTip("Let the universe be as it is shown; this can be undone")
-        self.continue_button.clicked.connect(lambda: self._try(self.go_on))
-        self.reset_button = QPushButton("R&eset")
-        self.reset_button.setToolTip("Back to the start")
-        self.reset_button.clicked.connect(lambda: self._try(self.reset))
-        self.goal = QLineEdit()
-        self.goal.setPlaceholderText("generation")
-        self.goal.setMaximumWidth(140)
-        self.goal.textChanged.connect(self._check_goal)
-        self.goal.returnPressed.connect(lambda: self._try(self.go))
-        self.go_button = QPushButton("&Go to")
-        self.go_button.clicked.connect(lambda: self._try(self.go))
-        self.problem = QLabel()
-        self.problem.setProperty("error", True)
-        for widget, name in (
-            (self.record_button, "Record"),
-            (self.every, "Generations between two recorded pictures"),
-            (self.slider, "Recorded pictures"),
-            (self.where, "Picture that is shown"),
-            (self.on_disk, "Size of the recording"),
-            (self.now_button, "Back to now"),
-            (self.continue_button, "Go on from here"),
-            (self.reset_button, "Reset to the start"),
-            (self.goal, "Generation to go to"),
-            (self.go_button, "Go to the generation"),
-            (self.problem, "Problem"),
-        ):
-            widget.setAccessibleName(name)
-        self.every.lineEdit().setAccessibleName(self.every.accessibleName())
-        body = QWidget()
-        grid = QGridLayout(body)
-        grid.setContentsMargins(8, 6, 8, 6)
-        above, below = QHBoxLayout(), QHBoxLayout()
-        above.addWidget(self.record_button)
-        above.addWidget(self.slider, 1)
-        above.addWidget(self.where)
-        below.addWidget(self.every)
-        below.addWidget(self.on_disk)
-        below.addStretch(1)
-        below.addWidget(self.problem)
-        for button in (self.now_button, self.continue_button, self.reset_button):
-            below.addWidget(button)
-        below.addWidget(self.goal)
-        below.addWidget(self.go_button)
-        grid.addLayout(above, 0, 0)
-        grid.addLayout(below, 1, 0)
-        self.setWidget(body)
-        self._check_goal()
 
     # --- the session -----------------------------------------------------------
 
@@ -174,6 +104,7 @@ class TimelineDock(QDockWidget):
         if self._recorder:
             recorder, self._recorder = self._recorder, None
             recorder.stop()
+            self._ask_for_pictures()
         if self._recording is not None:
             self._recording.close()
             self._recording = None
@@ -183,7 +114,11 @@ class TimelineDock(QDockWidget):
         if session is not self._session or not self._playback:
             return
         running, at = self._state(session)
-        if self._stopping:
+        if not isinstance(session, Restorable):
+            began, self._ran = running and not self._ran, running
+            if began:
+                self.leave()
+        elif self._stopping:
             if not running:
                 self._stopping, self._at = False, at
         elif running or at != self._at:
@@ -202,7 +137,7 @@ class TimelineDock(QDockWidget):
 
     @property
     def can_record(self) -> bool:
-        return isinstance(self._session, Recordable)
+        return self._session is not None
 
     @property
     def is_recording(self) -> bool:
@@ -215,7 +150,7 @@ class TimelineDock(QDockWidget):
         if self._recorder:
             recorder, self._recorder = self._recorder, None
             recorder.stop()
-        if on and isinstance(self._session, Recordable):
+        if on and self._session is not None:
             if self._recording is not None and not self._recording.folder.is_dir():
                 self.close_recording()  # somebody has removed it
             if self._recording is None:
@@ -224,6 +159,7 @@ class TimelineDock(QDockWidget):
             self._recorder = Recorder(
                 self._session, recording, self.every.value(), lambda: self._tell(recording)
             )
+        self._ask_for_pictures()
         self._show()
         self.changed.emit()
 
@@ -246,6 +182,12 @@ class TimelineDock(QDockWidget):
     def _set_every(self, generations: int) -> None:
         if self._recorder:
             self._recorder.every = generations
+        self._ask_for_pictures()
+
+    def _ask_for_pictures(self) -> None:
+        """Runs on disk leap over generations that nobody is to see."""
+        if isinstance(self._session, DiskSession):
+            self._session.see_every(self.every.value() if self.is_recording else 0)
 
     def _tell(self, recording: Recording) -> None:
         # From any thread; one message at a time is under way.
@@ -261,6 +203,7 @@ class TimelineDock(QDockWidget):
         if recorder and not recorder.is_recording:
             self._recorder = None
             recorder.stop()
+            self._ask_for_pictures()
             self._report(LifesimError(f"the recording has stopped: {recorder.problem}"))
             self.changed.emit()
         self._show()
@@ -286,7 +229,8 @@ class TimelineDock(QDockWidget):
             self._playback.shot = shot
             self._again()
         else:
-            self._stopping, self._at = self._state(session)
+            self._ran, self._at = self._state(session)
+            self._stopping = self._ran and isinstance(session, Restorable)
             if self._stopping:
                 session.stop()
             self._playback = Playback(recording, shot)
@@ -308,7 +252,8 @@ class TimelineDock(QDockWidget):
 
     @property
     def can_go_on(self) -> bool:
-        return self.is_scrubbing and isinstance(self._session, Restorable)
+        shown = self.shown
+        return bool(shown and not shown.scale and isinstance(self._session, Restorable))
 
     def go_on(self) -> None:
         """Let the universe be as it is shown. Raises LifesimError."""
@@ -324,7 +269,7 @@ class TimelineDock(QDockWidget):
 
     def go(self) -> None:
         """To the generation that has been typed; where the session knows no way, to the recorded
-        one. Raises LifesimError."""
+        one, or else it is shown. Raises LifesimError."""
         session = self._session
         if session is None or not self.go_button.isEnabled():
             return
@@ -332,19 +277,21 @@ class TimelineDock(QDockWidget):
         try:
             session.go_to(generation)
         except SessionError:
-            recorded = self._recorded_at(generation)
-            if recorded is None or not isinstance(session, Restorable):
+            number = self._recorded_at(generation)
+            if number is None:
                 raise
-            session.put(recorded)
-        self.leave()
+            self.scrub(number)
+            if self.can_go_on:
+                self.go_on()
+        else:
+            self.leave()
 
-    def _recorded_at(self, generation: int) -> Whole | None:
+    def _recorded_at(self, generation: int) -> int | None:
         recording = self._recording
         number = None if recording is None else recording.find(generation)
         if recording is None or number is None:
             return None
-        shot = recording.shot(number)
-        return recording.whole(shot) if shot.generation == generation else None
+        return number if recording.shot(number).generation == generation else None
 
     def _check_goal(self) -> None:
         text, problem = self.goal.text(), ""
@@ -371,7 +318,10 @@ class TimelineDock(QDockWidget):
         self.slider.blockSignals(False)
         self.slider.setEnabled(count > 0)
         if shown:
-            self.where.setText(f"picture {number + 1:,} of {count:,}, gen {shown.generation:,}")
+            text = f"picture {number + 1:,} of {count:,}, gen {shown.generation:,}"
+            if shown.scale:
+                text += f", recorded at {format_scale(shown.scale)}"
+            self.where.setText(text)
         else:
             self.where.setText("now" if count else "nothing recorded")
         text = human_bytes(recording.nbytes) if recording is not None and count else ""
@@ -380,7 +330,7 @@ class TimelineDock(QDockWidget):
         self.on_disk.setText(text)
         self.on_disk.setToolTip("" if recording is None else str(recording.folder))
         self.record_button.setChecked(self.is_recording)
-        self.record_button.setText(_STOP if self.is_recording else _RECORD)
+        self.record_button.setText(STOP if self.is_recording else RECORD)
         self.record_button.setEnabled(self.can_record)
         self.now_button.setEnabled(self.is_scrubbing)
         self.continue_button.setEnabled(self.can_go_on)

@@ -27,6 +27,10 @@ class Menu:
     def actions(self) -> list[Action]:
         raise NotImplementedError
 
+    def may_leave(self) -> bool:
+        """Whether the window may be closed, as far as this goes; may ask."""
+        return True
+
     def keep(self) -> None:
         """Write what is remembered to window.settings."""
 

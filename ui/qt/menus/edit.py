@@ -73,6 +73,9 @@ class EditMenu(Menu):
         def change() -> bool:
             return some() and self._session is not None
 
+        def begun() -> bool:
+            return some() or self.ghost is not None or self.window.background.is_opening
+
         def turn() -> bool:
             return change() or self.ghost is not None
 
@@ -89,7 +92,7 @@ class EditMenu(Menu):
             act("place", "P&ut down here", self.place_ghost, "Ctrl+Return", section=1,
                 enabled=lambda: self.ghost is not None),
             act("give-up", "&Give up, or select nothing", self.give_up, "Escape", section=1,
-                local=True, enabled=lambda: some() or self.ghost is not None),
+                local=True, enabled=begun),
         ]  # fmt: skip
         for mode, title in _MODES.items():
             actions.append(
@@ -185,7 +188,10 @@ class EditMenu(Menu):
         self.select(Box(0, 0, self.window.session.width, self.window.session.height))
 
     def give_up(self) -> None:
-        if self.ghost is not None:
+        """The last thing that was begun."""
+        if self.window.background.is_opening:
+            self.window.files.cancel()
+        elif self.ghost is not None:
             self.take(self.window.view.tool)
         else:
             self.select(None)
@@ -258,7 +264,20 @@ class EditMenu(Menu):
 
     def paste(self) -> None:
         """The pattern of the clipboard follows the pointer until it is put down."""
-        self.carry(clipboard.parse(QGuiApplication.clipboard().text()).cells)
+        window, session = self.window, self.window.session
+        text = QGuiApplication.clipboard().text()
+
+        def done(cells: BitGrid) -> None:
+            if window.session is session:  # else another one was opened meanwhile
+                self.carry(cells)
+                window.registry.refresh()
+
+        if clipboard.is_small(text):
+            done(clipboard.parse(text).cells)
+        else:
+            window.background.do(
+                "Reading the clipboard…", lambda: clipboard.parse(text).cells, done, window.report
+            )
 
     def carry(self, cells: BitGrid) -> None:
         """Cells that are to be put down."""

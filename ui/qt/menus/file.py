@@ -12,6 +12,7 @@ from lifesim import patterns
 from ui import opening
 from ui.cells.session import MemorySession
 from ui.qt.actions import Action
+from ui.qt.background import IsCancelled
 from ui.qt.menus.base import Menu
 from ui.session import Session
 
@@ -43,6 +44,8 @@ class FileMenu(Menu):
                 "forget", "&Clear this list", self.forget, under="Open &recent",
                 enabled=lambda: bool(self.recent), tip="Forget the recent files",
             ),
+            act("cancel", "Cance&l opening", self.cancel, tip="So does Escape",
+                enabled=lambda: window.background.is_opening),
             act("save", "&Save", self.save, "Ctrl+S", section=1, icon="save"),
             act("save-as", "Save &as…", self.save_as, "Ctrl+Shift+S", section=1),
             act("quit", "&Quit", self.quit, "Ctrl+Q", section=9),
@@ -63,7 +66,7 @@ class FileMenu(Menu):
         if asked is None:
             return
 
-        def make() -> Session:
+        def make(is_cancelled: IsCancelled) -> Session:
             rest = asked.rule, asked.topology
             if asked.density is None:
                 return opening.new(*asked.size, *rest, backend=window.backend)
@@ -85,7 +88,16 @@ class FileMenu(Menu):
     def open_path(self, path: str) -> None:
         path = os.path.abspath(path)
         name, backend = os.path.basename(path), self.window.backend
-        self.window.open_with(f"Opening {name}…", lambda: opening.open(path, backend=backend), path)
+
+        def make(is_cancelled: IsCancelled) -> Session:
+            return opening.open(path, backend=backend, is_cancelled=is_cancelled)
+
+        self.window.open_with(f"Opening {name}…", make, path)
+
+    def cancel(self) -> None:
+        """Stay with what is open."""
+        self.window.background.cancel()
+        self.window.banner.note("Opening was cancelled.")
 
     def _folder(self) -> str:
         path = self.window.session.path or (self.recent[0] if self.recent else "")

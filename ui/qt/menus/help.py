@@ -11,6 +11,16 @@ from ui.qt.menus.base import Menu
 from ui.qt.palette import CommandPalette
 from ui.qt.shortcuts import ShortcutsPage
 
+_MOUSE = (
+    ("Zoom at the pointer", "Wheel"),
+    ("Move the view", "Drag with the middle button, or with the Pan tool"),
+    ("Draw, or erase if begun on a live cell", "Drag with the Draw tool"),
+    ("Erase", "Right button with the Draw tool"),
+    ("Select a rectangle", "Drag with the Select tool"),
+    ("Put down what is pasted, or give it up", "Left or right button"),
+    ("Open a file", "Drop it on the window"),
+)
+
 
 class HelpMenu(Menu):
     prefix, place = "help", "&Help"
@@ -26,7 +36,7 @@ class HelpMenu(Menu):
         CommandPalette(self.window.registry, self.window).show()
 
     def shortcuts(self) -> None:
-        ShortcutsPage(self.window.registry, self.window).show()
+        ShortcutsPage(self.window.registry, _MOUSE, self.window).show()
 
     def about(self) -> None:
         try:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QMessageBox
+
+from lifesim.grid import GridError, check_size
+from ui.disk.session import DiskSession
+from ui.disk.stills import next_whole
 from ui.film import export
-from ui.film.export import Clip, Film, Progress, Run
-from ui.film.recorder import Recordable
+from ui.film.export import Clip, ExportError, Film, Progress, Run
 from ui.film.recording import Recording
+from ui.picture.sources import MemorySource
 from ui.qt.actions import Action
 from ui.qt.film.export_dialogs import FilmDialog, FilmOf, Picture, PictureDialog, Shown
 from ui.qt.film.exporting import Exporting
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
     from ui.qt.window import Window
 
 _UNDER = "&Export"
+_COPIES = 3  # of all cells, that a film of a run takes
 
 
 class ShareMenu(Menu):
@@ -39,13 +46,16 @@ class ShareMenu(Menu):
             ),
             act(
                 "gif", "&GIF of a run…", lambda: self.film(".gif"), under=_UNDER, section=2,
-                enabled=self._can_film,
+                enabled=self._is_free,
             ),
             act(
                 "mp4", "&MP4 of a run…", lambda: self.film(".mp4"), "Ctrl+Shift+E", under=_UNDER,
-                section=2, enabled=self._can_film, tip="Save a film, with the ffmpeg program",
+                section=2, enabled=self._is_free, tip="Save a film, with the ffmpeg program",
             ),
         ]  # fmt: skip
+
+    def may_leave(self) -> bool:
+        return self._is_free() or self.ask_to_give_up()
 
     def keep(self) -> None:
         self.exporting.close()
@@ -53,23 +63,25 @@ class ShareMenu(Menu):
     def _is_free(self) -> bool:
         return not self.exporting.is_busy
 
-    def _can_film(self) -> bool:
-        return self._is_free() and isinstance(self.window.session, Recordable)
-
     # --- asking, which a test may do in another way ----------------------------
 
     def ask_picture(self, shown: Shown, path: str) -> Picture | None:
         dialog = PictureDialog(shown, path, self.window)
-        made = dialog.value() if dialog.exec() else None
+        made = dialog.value() if dialog.is_agreed() else None
         return made if isinstance(made, Picture) else None
 
     def ask_film(self, shown: Shown, path: str, count: int) -> FilmOf | None:
         dialog = FilmDialog(shown, path, count, self.window)
-        return dialog.value() if dialog.exec() else None
+        return dialog.value() if dialog.is_agreed() else None
 
-    def _shown(self) -> Shown:
+    def ask_to_give_up(self) -> bool:
+        text = f"{self.exporting.title} Stop that, and close the window?"
+        answer = QMessageBox.question(self.window, "Close the window?", text)
+        return bool(answer == QMessageBox.StandardButton.Yes)
+
+    def _shown(self, finest: int = 0) -> Shown:
         session = self.window.session
-        return Shown(session.width, session.height, self.window.view)
+        return Shown(session.width, session.height, self.window.view, finest)
 
     def _path(self, end: str) -> str:
         path = self.window.session.path
@@ -81,44 +93,70 @@ class ShareMenu(Menu):
 
     def picture(self) -> None:
         session, timeline = self.window.session, self.window.menu_of(TimeMenu).timeline
-        asked = self.ask_picture(self._shown(), self._path(".png"))
+        shot, recording = timeline.shown, timeline.recording
+        asked = self.ask_picture(self._shown(shot.scale if shot else 0), self._path(".png"))
         if asked is None:
             return
-        shot, film = timeline.shown, timeline.recording
+        ages = self.window.worker.ages()
 
         def job(progress: Progress) -> None:
-            if shot is not None and film is not None:
-                export.save_png(asked.path, film.whole(shot).cells, asked.look, progress)
-            elif isinstance(session, Recordable):
-                export.save_png(asked.path, session.whole().cells, asked.look, progress)
+            if shot is not None and recording is not None:
+                seen = recording.source(shot)
+                export.save_png(asked.path, seen, asked.look, progress, ages)
+            elif isinstance(session, DiskSession):
+                # One of its own, as the window may go on to another universe.
+                with closing(DiskSession.open(session.path)) as own:
+                    export.save_png_of_source(asked.path, own.source, asked.look, progress, ages)
             else:
-                export.save_png_of_source(asked.path, session.source, asked.look, progress)
+                whole = session.whole()
+                now = MemorySource(whole.cells, whole.generation)
+                export.save_png(asked.path, now, asked.look, progress, ages)
 
-        self._start(asked.path, job)
+        self._start(asked.path, job, recording if shot else None)
 
     def film(self, end: str) -> None:
         session = self.window.session
         recording = self.window.menu_of(TimeMenu).timeline.recording
-        count = 0 if recording is None else len(recording)
-        asked = self.ask_film(self._shown(), self._path(end), count)
-        if asked is None or not isinstance(session, Recordable):
+        shots = [] if recording is None else recording.shots
+        if not shots:
+            try:
+                check_size(session.width, session.height, _COPIES)
+            except GridError as error:
+                raise ExportError(f"record the run, and make a film of that: {error}") from None
+        finest = max((shot.scale for shot in shots), default=0)
+        asked = self.ask_film(self._shown(finest), self._path(end), len(shots))
+        if asked is None:
             return
         backend = self.window.backend
 
-        def film() -> Film:
+        def film(progress: Progress) -> Film:
             if asked.recorded and recording is not None:
                 return clip(recording, asked.recorded)
-            return Run(session.whole(), asked.generations, asked.every, backend)
+            if isinstance(session, DiskSession):
+                whole = next_whole(session, lambda: progress(0.0))
+            else:
+                whole = session.whole()
+            return Run(whole, asked.generations, asked.every, backend)
 
         def job(progress: Progress) -> None:
             save = export.save_gif if end == ".gif" else export.save_mp4
-            save(asked.path, film(), asked.look, asked.rate, progress)
+            save(asked.path, film(progress), asked.look, asked.rate, progress)
 
-        self._start(asked.path, job)
+        self._start(asked.path, job, recording if asked.recorded else None)
 
-    def _start(self, path: str, job: Callable[[Progress], None]) -> None:
+    def _start(
+        self, path: str, job: Callable[[Progress], None], recording: Recording | None
+    ) -> None:
+        """recording: what the job reads, if it reads one."""
         name, window = os.path.basename(path), self.window
         self._folder = os.path.dirname(path)
+
+        def held(progress: Progress) -> None:
+            try:
+                job(progress)
+            finally:
+                if recording is not None:
+                    recording.close()
 
         def done() -> None:
             window.banner.note(f"Saved {name}")
@@ -128,7 +166,9 @@ class ShareMenu(Menu):
             window.report(error)
             window.registry.refresh()
 
-        self.exporting.start(f"Making {name}…", job, done, failed)
+        if recording is not None:
+            recording.hold()
+        self.exporting.start(f"Making {name}…", held, done, failed)
         window.registry.refresh()
 
 

@@ -73,8 +73,8 @@ class ViewMenu(Menu):
             act(
                 "ages", "Colour by &age", self._ages, "A", section=3,
                 enabled=lambda: window.view.can_show_ages, checked=lambda: window.view.ages,
-                tip="At 1:1 and nearer: the longer a cell has lived, as far as pictures show, the "
-                "brighter it is",
+                tip="At 1:4 and nearer: the longer cells have lived, as far as pictures show, the "
+                "brighter they are; of a block of cells, the youngest",
             ),
         ]  # fmt: skip
         for name in theme.THEMES:

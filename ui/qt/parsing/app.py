@@ -9,7 +9,7 @@ from PySide6.QtCore import QSettings
 from ui.parsing.launch import ParseLaunch
 from ui.parsing.sentences import Lines
 from ui.qt import theme
-from ui.qt.app import application, reporter, signals
+from ui.qt.app import application, report, signals
 from ui.qt.parsing.window import ParseWindow
 
 
@@ -20,9 +20,9 @@ def run(launch: ParseLaunch, text: str, lines: Lines) -> int:
     chosen = launch.theme or str(settings.value("view/theme"))
     theme.apply(app, chosen if chosen in theme.THEMES else theme.system_theme())
     window = ParseWindow(settings, launch.backend)
-    sys.excepthook = reporter(window)
+    sys.excepthook = report
     window.begin(launch, text, lines)
     window.show()
-    with signals(window) as arrived:
+    with signals() as arrived:
         app.exec()
     return 130 if arrived else 0

@@ -57,6 +57,11 @@ class Files:
                 "file.sentences", "Open &sentences…", "&File", self.open_sentences,
                 ("Ctrl+Shift+O",), tip="A file of them, one a line",
             ),
+            Action(
+                "file.cancel", "Cance&l opening", "&File", self.cancel, ("Escape",),
+                tip="Stay with the sentences that are there",
+                enabled=lambda: self.window.background.is_opening,
+            ),
             Action("file.save", "&Save grammar", "&File", self.save, ("Ctrl+S",), section=1),
             Action(
                 "file.save-as", "Save grammar &as…", "&File", self.save_as, ("Ctrl+Shift+S",),
@@ -66,7 +71,8 @@ class Files:
                 "file.save-sentences", "Save s&entences…", "&File", self.save_sentences,
                 section=1, enabled=lambda: len(self.window.lines) > 0,
             ),
-            Action("file.close", "&Close", "&File", self.close, ("Ctrl+W",), section=9),
+            Action("file.close", "&Close", "&File", self.close, ("Ctrl+W", "Ctrl+Q"),
+                   section=9),
         ]  # fmt: skip
         for path in examples():
             made.append(
@@ -143,22 +149,31 @@ class Files:
     def open_sentences(self) -> None:
         path = self.dialogs.open_sentences(self._folder())
         if path is not None:
-            self.read_sentences(path)
+            self.read_sentences([path])
 
-    def read_sentences(self, path: str) -> None:
-        """Off the main thread; in place of those that are there. Raises FileError for a pipe."""
-        check_source(path)
-        name = os.path.basename(path)
-
-        def landed(read: object) -> None:
-            assert isinstance(read, Lines)
-            self._confirm_sentences(lambda: self._show_lines(read))
-
+    def read_sentences(self, paths: list[str]) -> None:
+        """Of all files, one after the other, off the main thread; in place of those that are
+        there. Raises FileError for a pipe."""
+        for path in paths:
+            check_source(path)
+        what = os.path.basename(paths[0]) if len(paths) == 1 else f"{len(paths)} files"
         window = self.window
-        window.background.do(f"Opening {name}…", lambda: Lines.read(path), landed, window.report)
 
-    def _show_lines(self, lines: Lines) -> None:
-        self.window.batch.show_lines(lines, select=True)
+        def landed(lines: Lines) -> None:
+            self._confirm_sentences(lambda: show(lines))
+
+        def show(lines: Lines) -> None:
+            window.batch.show_lines(lines, select=True)
+            if len(paths) > 1:
+                window.note(f"Opened the sentences of {what}, one after the other")
+
+        read = partial(Lines.read_all, paths)
+        window.background.open(f"Opening {what}…", read, landed, window.report)
+
+    def cancel(self) -> None:
+        """Stay with the sentences that are there."""
+        self.window.background.cancel()
+        self.window.note("Opening was cancelled.")
 
     def save_sentences(self, then: Callable[[], None] = lambda: None) -> None:
         """Then go on, if they could be saved. Raises FileError."""

@@ -16,6 +16,15 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
+MOUSE = (
+    ("Zoom at the pointer", "Wheel"),
+    ("Move the chart or the tree", "Drag"),
+    ("Pick a span of the chart, which the tree shows too", "Click, or arrows"),
+    ("Zoom the chart or the tree", "[, ]"),
+    ("Show all of it", "F"),
+    ("Open a grammar or sentences", "Drop them on the window"),
+)
+
 _LEAST, _MOST = 1e-4, 4.0  # scales
 _AT_FIRST = 1.35  # the most that a small drawing is enlarged by itself
 _MARGIN = 18  # pixels

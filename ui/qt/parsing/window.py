@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import sys
 import traceback
+from functools import partial
 
 from PySide6.QtCore import QByteArray, QEvent, QSettings, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QLabel,
     QMainWindow,
@@ -28,13 +35,16 @@ from ui.parsing.sentences import Lines, TextError
 from ui.qt.actions import Action, Registry
 from ui.qt.background import Background
 from ui.qt.banner import Banner
+from ui.qt.dropped import files_of
 from ui.qt.palette import CommandPalette
 from ui.qt.parsing.batch import BatchPanel
 from ui.qt.parsing.chart import ChartPane
 from ui.qt.parsing.files import Files
 from ui.qt.parsing.language import GrammarPanel
-from ui.qt.parsing.pane import Pane
+from ui.qt.parsing.pane import MOUSE, Pane
 from ui.qt.parsing.trees import TreePanel
+from ui.qt.shortcuts import ShortcutsPage
+from ui.qt.status import BusyLine
 
 
 class ParseWindow(QMainWindow):
@@ -57,7 +67,7 @@ class ParseWindow(QMainWindow):
         self.trees = TreePanel()
         self.banner = Banner()
         self.summary = _label("Summary of all sentences")
-        self.facts = _label("The grammar in numbers")
+        self.busy, self.facts = BusyLine(), _label("The grammar in numbers")
         self._lay_out()
         self.background = Background()
         self.files = Files(self)
@@ -101,11 +111,14 @@ class ParseWindow(QMainWindow):
         bar = self.statusBar()
         bar.setSizeGripEnabled(False)
         bar.addWidget(self.summary, 1)
+        bar.addPermanentWidget(self.busy)
         bar.addPermanentWidget(self.facts)
 
     def _connect(self) -> None:
         queued = Qt.ConnectionType.QueuedConnection
         self._looked.connect(self._land_look, queued)
+        self.background.busy.connect(self._show_busy)
+        self.busy.cancelled.connect(self.files.cancel)
         self.grammar.changed.connect(self._language_changed)
         self.grammar.checked.connect(self.registry.refresh)
         self.editor.document().modificationChanged.connect(self.setWindowModified)
@@ -160,6 +173,10 @@ class ParseWindow(QMainWindow):
             Action(
                 "help.palette", "&Command palette…", "&Help",
                 lambda: CommandPalette(self.registry, self).show(), ("Ctrl+Shift+P",),
+            ),
+            Action(
+                "help.shortcuts", "&Shortcuts…", "&Help",
+                lambda: ShortcutsPage(self.registry, MOUSE, self).show(), ("F1",),
             ),
         ]  # fmt: skip
 
@@ -254,6 +271,10 @@ class ParseWindow(QMainWindow):
 
     # --- messages --------------------------------------------------------------
 
+    def _show_busy(self, what: str, can_cancel: bool) -> None:
+        self.busy.show_busy(what, can_cancel)
+        self.registry.refresh()
+
     def note(self, text: str) -> None:
         self.banner.note(text)
         self._place_banner()
@@ -285,23 +306,28 @@ class ParseWindow(QMainWindow):
             self.editor.recolour()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if any(url.isLocalFile() for url in event.mimeData().urls()):
-            event.acceptProposedAction()
+        files_of(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        files_of(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """A grammar by its name; anything else is sentences."""
-        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-        event.acceptProposedAction()
+        """A grammar by its name; all else are sentences."""
+        paths = files_of(event)
         # The other program waits for the end of this.
         QTimer.singleShot(0, lambda: self.open_paths(paths))
 
     def open_paths(self, paths: list[str]) -> None:
-        for path in paths:
+        grammars = [path for path in paths if path.endswith((".cfg", ".pcfg"))]
+        sentences = [path for path in paths if path not in grammars]
+        if len(grammars) > 1:
+            self.note(f"One grammar at a time: of {len(grammars)} the first is opened.")
+        opening = [partial(self.files.open_path, path) for path in grammars[:1]]
+        if sentences:
+            opening.append(partial(self.files.read_sentences, sentences))
+        for begin in opening:
             try:
-                if path.endswith((".cfg", ".pcfg")):
-                    self.files.open_path(path)
-                else:
-                    self.files.read_sentences(path)
+                begin()
             except FileError as error:
                 self.report(error)
 
