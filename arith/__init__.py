@@ -9,9 +9,11 @@ IntArray([377, 50, 1])
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing's own would be most of the time of importing this
 if TYPE_CHECKING:
+    from typing import Any
+
     from .factors import Finding, Kind, StoredModuli, save_moduli, shared_factors
     from .functions import (
         absolute,

@@ -108,15 +108,15 @@ def measure_pairs(count: int, bits: int, device: str) -> float | None:
     if device == "none":
         return None
     try:
-        engine = pairs.engine_for(device)
+        engines = pairs.engines_for(device, [0])
     except BackendUnavailableError as error:
         raise SystemExit(f"factors: {error}") from None
-    if engine is None:
+    if not engines:
         return None
     moduli = random_moduli(count, bits, smallest=2000)
     moduli[-1] = moduli[0] * 3  # so that something is to be found
-    pairs.sharing(engine, moduli[:64], [], None)  # compiles
-    seconds, (found, _) = timed(lambda: pairs.sharing(engine, moduli, [], None))
+    pairs.sharing(engines, moduli[:64], [], None)  # compiles
+    seconds, (found, _) = timed(lambda: pairs.sharing(engines, moduli, [], None))
     if not {0, count - 1} <= set(found):
         raise WrongPartsError(f"pairs of {count} moduli")
     return seconds

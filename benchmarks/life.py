@@ -114,9 +114,9 @@ class EndToEnd:
 
 def cpu_cost(plan: CpuPlan, width: int, height: int, vector_bits: int) -> PassCost:
     bands = -(-height // plan.band_rows)
-    line = plan.columns * vector_bits
+    line = plan.columns * vector_bits or plan.useful
     # A band begins with rows that serve only the next ones: half of them wait in vain.
-    rows = height + bands * (1.5 * plan.steps)
+    rows = height + bands * (1.5 * plan.steps if plan.columns else 0)
     read = plan.panels * (height + bands * 2 * plan.steps) * line // 8
     useful = width * height / (plan.panels * line * rows)
     return PassCost(plan.steps, useful, read + height * (-(-width // 64) * 8))

@@ -14,9 +14,11 @@ Counts([2, 680425371729975800390])
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing's own would be most of the time of importing this
 if TYPE_CHECKING:
+    from typing import Any
+
     from kernels.cky import TooLongError
 
     from .chart import Chart, Charts

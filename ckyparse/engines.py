@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -43,10 +43,17 @@ class Engines:
 
     backend, device, threads, memory: as CKYParser takes them. "auto" leaves to the CPU what
     it does as quickly; and all, until a GPU would have saved as much time as its start takes.
+    Several devices get everything.
     """
 
-    def __init__(self, backend: str, device: int, threads: int | None, memory: int | None) -> None:
-        self._name, self._device, self._threads = backend, device, threads
+    def __init__(
+        self,
+        backend: str | Backend,
+        device: int | Sequence[int],
+        threads: int | None,
+        memory: int | None,
+    ) -> None:
+        self._asked, self._device, self._threads = backend, device, threads
         self._memory = memory
         self._lost = 0.0  # seconds that a GPU would have saved
         # Rules are equal to themselves only.
@@ -71,7 +78,8 @@ class Engines:
     def _backend_for(
         self, cost: Callable[[Rules, Batch, int], Cost], rules: Rules, batch: Batch
     ) -> Backend:
-        if self._name != "auto" or self._host is None:
+        several = not isinstance(self._device, int)
+        if self._asked != "auto" or several or self._host is None:
             return self._chosen
         host, device = cost(rules, batch, self._threads or core_count())
         self._lost += max(0.0, host - device)
@@ -79,7 +87,9 @@ class Engines:
 
     @cached_property
     def _chosen(self) -> Backend:
-        return pick(self._name, device=self._device, threads=self._threads)
+        if isinstance(self._asked, Backend):
+            return self._asked
+        return pick(self._asked, device=self._device, threads=self._threads)
 
     @cached_property
     def _host(self) -> Backend | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from kernels.backend import Backend
 from kernels.cky import Batch, Rules
 from kernels.cky.batch import Mask
 from kernels.cky.weighted import Weights
@@ -46,9 +47,11 @@ class CKYParser:
 
     grammar: a Grammar; a CFG or PCFG of nltk; a grammar in nltk's syntax, as a str with
         "->" in it; or the path of a file of one.
-    backend: "auto", "cuda", "cpu" or "reference"; "auto" takes a GPU for large batches, if
-        there is one. device: which GPU. threads: of the CPU.
-    memory: bytes for charts at any one time; by default what the backend has to spare.
+    backend: "auto", "cuda", "cpu" or "reference", or what kernels.choose.pick() makes; "auto"
+        takes a GPU for large batches, if there is one. device: which GPU; several, as
+        (0, 1), share the work of each batch. threads: of the CPU.
+    memory: bytes for charts at any one time, on each device; by default what there is to
+        spare.
     unknown: what becomes of a token that the grammar has not: "error" raises
         UnknownTokenError, a ValueError like that of nltk's parsers; "reject" accepts no
         sentence that has it; anything else is the terminal to take in its place.
@@ -68,8 +71,8 @@ class CKYParser:
         self,
         grammar: Grammar | CFG | str | os.PathLike[str],
         *,
-        backend: str = "auto",
-        device: int = 0,
+        backend: str | Backend = "auto",
+        device: int | Sequence[int] = 0,
         threads: int | None = None,
         memory: int | None = None,
         unknown: str = "error",

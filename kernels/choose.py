@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kernels.backend import Backend, BackendUnavailableError
 
 NAMES = ("auto", "cuda", "cpu", "reference")
 
 
-def pick(name: str = "auto", *, device: int = 0, threads: int | None = None) -> Backend:
+def pick(
+    name: str = "auto", *, device: int | Sequence[int] = 0, threads: int | None = None
+) -> Backend:
     """The backend of that name; auto takes CUDA if it works, else the CPU.
 
-    threads: CPU threads, all cores by default. Raises BackendUnavailableError where
-    the one asked for cannot run, ValueError for an unknown name.
+    device: a GPU's number, or those of several, which a universe is spread over; then auto
+    takes nothing else. threads: CPU threads, all cores by default. Raises
+    BackendUnavailableError where the one asked for cannot run, ValueError for an unknown name.
     """
     return explain(name, device=device, threads=threads)[0]
 
 
 def explain(
-    name: str = "auto", *, device: int = 0, threads: int | None = None
+    name: str = "auto", *, device: int | Sequence[int] = 0, threads: int | None = None
 ) -> tuple[Backend, list[str]]:
     """Like pick(), with a line for each backend that auto passed over, saying why."""
     if name not in NAMES:
         raise ValueError(f"unknown backend {name!r}: one of {', '.join(NAMES)}")
+    if not isinstance(device, int):
+        if len(device) != 1:
+            return _several(name, device), []
+        device = device[0]
     reasons: list[str] = []
     for candidate in ("cuda", "cpu", "reference") if name == "auto" else (name,):
         try:
@@ -31,6 +40,18 @@ def explain(
                 raise
             reasons.append(f"{candidate}: {error}")
     raise AssertionError("the reference backend is always there")
+
+
+def _several(name: str, devices: Sequence[int]) -> Backend:
+    numbers = ",".join(map(str, devices))
+    if name not in ("auto", "cuda"):
+        raise BackendUnavailableError(f"devices {numbers} are GPUs, not for the {name} backend")
+    if not devices or len(set(devices)) < len(devices):
+        raise BackendUnavailableError(f"devices {numbers or '()'}: each is to be named once")
+    from kernels.cuda import CudaBackend
+    from kernels.several import SeveralDevices
+
+    return SeveralDevices([CudaBackend(number) for number in devices])
 
 
 def _make(name: str, device: int, threads: int | None) -> Backend:

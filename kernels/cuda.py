@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import sys
 import threading
 import weakref
@@ -24,12 +25,13 @@ from kernels.backend import (
     LifeChain,
     Shape,
 )
-from kernels.device import Buffer, DeviceInfo, Slice
+from kernels.device import Buffer, Device, DeviceInfo, Slice
 from kernels.life.cuda import DeviceArena, device_bytes, device_chain
 from kernels.reserve import Reserve
 
 _OLDEST = (7, 5)  # what today's compilers still know
 _SHARED = 48 << 10  # bytes of shared memory that a kernel has without asking for more
+_MOST_COPIED = 1 << 31  # bytes: PyCUDA counts those of a copy in 32 bits
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: not ordered with the default stream
 
 
@@ -46,6 +48,16 @@ def _driver() -> Any:
     return driver
 
 
+def device_count() -> int:
+    """GPUs that this process may use. Raises BackendUnavailableError where none may."""
+    return int(_driver().Device.count())
+
+
+def _keep_for_ever(thing: Any) -> None:
+    """PyCUDA warns where one is destroyed at the exit of a process whose other threads made it."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+
+
 class CudaBuffer:
     """Device memory; freed with the object."""
 
@@ -56,7 +68,9 @@ class CudaBuffer:
         self._device = device
 
     def __del__(self) -> None:
-        if not sys.is_finalizing():  # the process's memory goes anyway
+        if sys.is_finalizing():  # the process's memory goes anyway
+            _keep_for_ever(self.allocation)
+        else:
             self._device.give_back(self)
 
     @property
@@ -115,14 +129,15 @@ class CudaModule:
 class _Lease:
     """A thread's use of a stream, which goes back to the idle ones when the thread ends.
 
-    Not destroyed then: PyCUDA could do it only where the context is current.
+    Not destroyed then: PyCUDA could do it only where the context is current. So with the event
+    that marks a place in the stream.
     """
 
-    def __init__(self, stream: Any, idle: list[Any]) -> None:
-        self.stream, self._idle = stream, idle
+    def __init__(self, stream: Any, event: Any, idle: list[tuple[Any, Any]]) -> None:
+        self.stream, self.event, self._idle = stream, event, idle
 
     def __del__(self) -> None:
-        self._idle.append(self.stream)
+        self._idle.append((self.stream, self.event))
 
 
 # PyCUDA unloads modules only in the thread that made their context, and whatever thread
@@ -161,9 +176,12 @@ class CudaDevice:
         self._reserve_limit = self.info.memory // 8
         self._reserve = Reserve(self._reserve_limit)
         _KEPT.append(self)
+        _keep_for_ever(self)
         atexit.register(self._leave)
         self._loading = threading.Lock()
-        self._idle: list[Any] = []  # streams
+        self._idle: list[tuple[Any, Any]] = []  # streams and their events
+        self._number = index
+        self._peers = {index}  # devices whose memory this one reaches, or never can
         self._mine = threading.local()
 
     @contextmanager
@@ -182,16 +200,21 @@ class CudaDevice:
             while True:  # until there is none to pop
                 self._driver.Context.pop()
 
-    def stream(self) -> Any:
+    def _lease(self) -> _Lease:
         """The calling thread's own. Needs the context to be current."""
         lease: _Lease | None = getattr(self._mine, "lease", None)
         if lease is None:
             try:
-                stream = self._idle.pop()
+                stream, event = self._idle.pop()
             except IndexError:
                 stream = self._driver.Stream(_NON_BLOCKING)
-            lease = self._mine.lease = _Lease(stream, self._idle)
-        return lease.stream
+                event = self._driver.Event(self._driver.event_flags.DISABLE_TIMING)
+            lease = self._mine.lease = _Lease(stream, event, self._idle)
+        return lease
+
+    def stream(self) -> Any:
+        """The calling thread's own. Needs the context to be current."""
+        return self._lease().stream
 
     def _free(self, allocation: Any) -> None:
         """In whatever thread: PyCUDA leaks what is dropped where the context is not current."""
@@ -302,6 +325,49 @@ class CudaDevice:
             start = _own(source, stream).at(source_offset, nbytes)
             if nbytes:
                 self._driver.memcpy_dtod_async(to, start, nbytes, stream)
+
+    def copy_from(
+        self,
+        target: Buffer,
+        target_offset: int,
+        other: Device,
+        source: Buffer,
+        source_offset: int,
+        nbytes: int,
+    ) -> None:
+        if not isinstance(other, CudaDevice):
+            raise TypeError(f"{type(other).__name__} is no CUDA device")
+        with other.current():
+            theirs = other._lease()
+            start = _own(source, theirs.stream).at(source_offset, nbytes)
+            theirs.event.record(theirs.stream)
+        with self.current():
+            self._reach(other)
+            mine = self._lease()
+            to = _own(target, mine.stream).at(target_offset, nbytes)
+            mine.stream.wait_for_event(theirs.event)
+            for i in range(0, nbytes, _MOST_COPIED):
+                # An address tells its device. (PyCUDA's memcpy_peer_async takes no contexts.)
+                self._driver.memcpy_dtod_async(
+                    to + i, start + i, min(_MOST_COPIED, nbytes - i), mine.stream
+                )
+            mine.event.record(mine.stream)
+        with other.current():
+            theirs.stream.wait_for_event(mine.event)
+
+    def _reach(self, other: CudaDevice) -> None:
+        """See to it that copies need not go through the host's memory, where that can be.
+
+        Needs the context to be current.
+        """
+        if other._number in self._peers:
+            return
+        self._peers.add(other._number)
+        device = self._driver.Device
+        if device(self._number).can_access_peer(device(other._number)):
+            # Refused where another object of this GPU has done so.
+            with suppress(self._driver.LogicError):
+                self._context.enable_peer_access(other._context)
 
     def synchronize(self) -> None:
         with self.current():

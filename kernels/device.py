@@ -91,6 +91,21 @@ class Device(Protocol):
     ) -> None:
         """Queue a copy from byte `source_offset` of source on. The two may not overlap."""
 
+    def copy_from(
+        self,
+        target: Buffer,
+        target_offset: int,
+        other: Device,
+        source: Buffer,
+        source_offset: int,
+        nbytes: int,
+    ) -> None:
+        """As copy(), from the memory of another device of this class.
+
+        It comes after what the calling thread has queued on either device, and before what
+        it queues there next.
+        """
+
     def synchronize(self) -> None:
         """Wait for everything that the calling thread has queued."""
 

@@ -21,7 +21,7 @@ from kernels.backend import (
 )
 from kernels.life import ref
 
-_STEP_COPIES = 5  # what ref.step() allocates beside the cells, a byte a cell each
+_STEP_COPIES = 4  # what ref.step() allocates beside the cells, a byte a cell each
 _LONGEST_PASS = 8  # of a chain
 
 

@@ -8,9 +8,11 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing's own would be most of the time of importing this
 if TYPE_CHECKING:
+    from typing import Any
+
     from lifesim.digest import digest
     from lifesim.engine import Life, Progress
     from lifesim.errors import DamagedDataError, LifesimError

@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
 
+from arith.cluster import worker
 from kernels import choose, compiler, cpu
 from kernels.backend import Backend, BackendUnavailableError
 from kernels.memory import available_memory
@@ -150,7 +151,7 @@ def collect(device: int = 0, threads: int | None = None, folder: Path | None = N
     def speed() -> Speed:
         if not chosen:
             raise _ProblemError("there is no backend to measure")
-        return _speed(chosen[0])
+        return speed_of(chosen[0])
 
     return Report(
         versions=_probe(_versions),
@@ -381,7 +382,13 @@ def _rate(
     return done / (time.perf_counter() - start), done
 
 
-def _speed(backend: Backend) -> Speed:
+def worker_speed() -> Speed:
+    """Of the worker of a cluster that this runs on."""
+    return speed_of(worker.backend())
+
+
+def speed_of(backend: Backend) -> Speed:
+    """Measured in some tenths of a second."""
     side = _SOUP_SIDES[backend.name]
     runner = runner_of(soup_universe(backend, side, side))
     return Speed(side, compete([runner], _SOUP_SECONDS, rounds=3)[0].best)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology
 
 _CHUNK_SECONDS = 0.2  # between two calls of a progress function
-_REFERENCE_COPIES = 48  # a byte a cell, in six arrays
+_REFERENCE_COPIES = 40  # a byte a cell, in five arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,13 @@ class Life:
         topology: Topology | str = Topology.TORUS,
         generation: int = 0,
         backend: Backend | str = "auto",
-        device: int = 0,
+        device: int | Sequence[int] = 0,
         threads: int | None = None,
     ) -> None:
         """Takes a copy of grid, which is of that generation.
 
         backend: "auto", "cuda", "cpu", "reference" or an object of kernels.backend.
+        device: a GPU's number, or those of several, each of which takes a part of the rows.
         Raises RuleError, ValueError for an unknown topology or backend name,
         BackendUnavailableError, and GridError or MemoryError for too large a universe.
         """

@@ -19,9 +19,11 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing's own would be most of the time of importing this
 if TYPE_CHECKING:
+    from typing import Any
+
     from .classes import GreenClasses
     from .families import (
         Family,

@@ -5,10 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import signal
-import threading
 from collections.abc import Iterator
-from types import FrameType
 from typing import Any
 
 
@@ -55,32 +52,6 @@ def put(raw: io.FileIO, place: int, data: Any) -> None:
     while left:
         written = os.pwrite(raw.fileno(), left, place)
         left, place = left[written:], place + written
-
-
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Ctrl-C, and other signals, wait for the block's end.
-
-    Amid h5py they could leave a file open, or be lost. The block is to take some milliseconds.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals interrupt the main thread only
-        return
-    came: list[tuple[int, FrameType | None]] = []
-    before: dict[int, Any] = {}
-    numbers: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    try:
-        for number in numbers:
-            handler = signal.getsignal(number)
-            if callable(handler):
-                before[number] = handler
-                signal.signal(number, lambda *call: came.append(call))
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    for number, frame in came:
-        before[number](number, frame)
 
 
 @contextlib.contextmanager

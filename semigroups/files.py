@@ -29,10 +29,11 @@ import xxhash
 
 from arith.draft import drafted
 from kernels.memory import available_memory
+from kernels.signals import undisturbed
 from kernels.transf import Enumerator, Maps, Numbers, Problem, Tables, image_dtype
 from kernels.transf.tables import check_tables
 
-from .disk import Disk, put, short_errors, undisturbed
+from .disk import Disk, put, short_errors
 
 TYPE = "Semigroup"
 VERSION = 1

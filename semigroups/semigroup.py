@@ -38,8 +38,9 @@ class Semigroup:
         more: what is found in vain on too few images costs little, and where one point is
         enough, as for zero_rook, time and memory hardly depend on the degree.
     hash_only: trust that whole maps with equal hashes of 128 bits are equal.
-    backend: "auto", "cuda", "cpu" or "reference"; "auto" goes on on a GPU, if there is one,
-        with what takes longer than some tenths of a second on the CPU.
+    backend: "auto", "cuda", "cpu" or "reference"; "auto" begins on the CPU, and goes on on a GPU,
+        if there is one with room for it, with what takes longer than some tenths of a second.
+        Where the CPU's engine is not compiled it begins on a GPU, or else with the reference.
     device: which GPU. threads: of the CPU, all cores by default.
     memory: bytes that the enumeration may take, by default what the backend has to spare.
 

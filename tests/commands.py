@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import NamedTuple
+
+import pytest
 
 COMMAND = [sys.executable, "-c", "from lifesim.cli import main; main()"]
 
@@ -22,13 +26,32 @@ class Done(NamedTuple):
         return json.loads(self.out)
 
 
+def in_process(
+    name: str,
+    main: Callable[[], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., Done]:
+    """What calls a command by its main(), in this process."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    def run(*args: object, stdin: bytes = b"") -> Done:
+        monkeypatch.setattr(sys, "argv", [name, *map(str, args)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as stop:
+            main()
+        printed = capsys.readouterr()
+        return Done(stop.value.code, printed.out, printed.err)
+
+    return run
+
+
 def spawn(*args: object, **options) -> subprocess.Popen:
     return subprocess.Popen(
         [*COMMAND, *map(str, args)],
         stdout=options.pop("stdout", subprocess.PIPE),
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         **options,
     )
 

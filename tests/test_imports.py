@@ -6,6 +6,7 @@ import os
 import pkgutil
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -15,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("lifesim", "ckyparse", "kernels", "arith", "semigroups", "ui")
 OPTIONAL = {"pycuda", "PySide6", "pyqtgraph", "distributed"}
 HEAVY = OPTIONAL | {"numpy", "h5py", "nltk", "gmpy2", "PIL", "rich"}
+SCRIPTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
 COMMANDS = sorted(
     entry.name
     for entry in entry_points(group="console_scripts")
@@ -68,6 +70,35 @@ def test_help_answers_at_once(command: str) -> None:
         user = after.children_user - before.children_user
         spent.append(user + after.children_system - before.children_system)
     assert min(spent) < 0.5
+
+
+EARLY = """
+import importlib, sys
+class Interrupted:
+    def find_spec(self, name, *rest):
+        if name == "click":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+entry = importlib.import_module(f"{sys.argv[1]}.__main__")
+entry.main()
+"""
+
+
+@pytest.mark.parametrize("command", SCRIPTS)
+def test_an_interrupt_while_it_is_imported(command: str) -> None:
+    assert SCRIPTS[command] == f"{command}.__main__:main"
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY, command], capture_output=True, text=True, cwd=ROOT
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == f"{command}: interrupted\n"
+
+
+def test_a_package_can_be_run() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "semigroups", "--version"], capture_output=True, text=True, cwd=ROOT
+    )
+    assert shown.stdout.startswith("semigroups, version ")
 
 
 WITHOUT = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -26,11 +27,12 @@ def on_disk(
     compression: str = "none",
     pyramid: bool = False,
     generation: int = 0,
+    folder: Path | None = None,
 ) -> Iterator[Universe]:
     """A universe of those cells, open for writing, in a directory that goes with it."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(dir=folder) as inner:
         universe = make_universe(
-            os.path.join(folder, "universe"),
+            os.path.join(inner, "universe"),
             tile_universe(grid.width, grid.height, torus, tiles),
             from_grid(grid),
             rule=rule,
@@ -59,14 +61,17 @@ def tile_grid(universe: Universe, tile: int) -> BitGrid:
     return BitGrid(box.width, box.height, words.copy())
 
 
-def whole_grid(universe: Universe) -> BitGrid:
-    """All cells, from the files of all tiles."""
+def tile_grids(universe: Universe) -> list[BitGrid]:
+    return [tile_grid(universe, tile) for tile in range(len(universe.tiling))]
+
+
+def whole_grid(universe: Universe, tiles: list[BitGrid] | None = None) -> BitGrid:
+    """All cells, from the files of all tiles, unless they have been read."""
     grid = BitGrid(universe.width, universe.height)
-    for tile in range(len(universe.tiling)):
+    for tile, cells in enumerate(tile_grids(universe) if tiles is None else tiles):
         box = universe.tiling.box(tile)
-        words = tile_grid(universe, tile).words
         left = box.x // 64
-        grid.words[box.y : box.y + box.height, left : left + words.shape[1]] = words
+        grid.words[box.y : box.y + box.height, left : left + cells.words.shape[1]] = cells.words
     return grid
 
 

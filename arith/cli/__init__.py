@@ -30,12 +30,15 @@ def group() -> None:
 
 
 def main() -> None:
-    """Entry point. Exit codes: 0 done, 2 bad input, 3 no backend, 130 interrupted;
+    """Entry point. Exit codes: 0 done, 2 bad input, 3 no backend or cluster, 130 interrupted;
     1 where shared-primes found something."""
     run(group, "arith", _exit_code)
 
 
 def _exit_code(error: Exception) -> int | None:
+    from arith.cluster import ClusterError
     from kernels.backend import BackendUnavailableError
 
+    if isinstance(error, ClusterError):
+        return error.exit_code
     return 3 if isinstance(error, BackendUnavailableError) else None

@@ -9,10 +9,12 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
+
+from kernels.signals import undisturbed
 
 # Click before 8.2 prints the help by itself.
 _NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
@@ -35,19 +37,31 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self._lines:
             return None
-        module = importlib.import_module(f"{self._package}.{name.replace('-', '_')}")
+        with undisturbed():
+            module = importlib.import_module(f"{self._package}.{name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _aborting():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> object:
-        try:
+        with _aborting():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise click.Abort from None  # or Click would print an empty line
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(self._lines.items()))
+
+
+@contextlib.contextmanager
+def _aborting() -> Iterator[None]:
+    """Click prints an empty line for Ctrl-C, but not for what it makes of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise click.Abort from None
 
 
 def run(group: click.Group, name: str, exit_code: Callable[[Exception], int | None]) -> None:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from arith.cli.devices import check_cluster, cluster_option, device_option, opened_cluster
 from arith.cli.files import one_line_errors, reading, shown
 from arith.cli.progress import bar
 from arith.factors import BACKENDS, Finding, Kind, StoredModuli, save_moduli, shared_factors
 from arith.keys import FORMATS, KeyFileError, Keys, UnreadableKeyError
+
+if TYPE_CHECKING:
+    from arith.cluster import Cluster
 
 _SHOWN = 4  # places in a line of the table
 _MEANING = {
@@ -45,7 +50,9 @@ _MEANING = {
     default="auto",
     help="cuda looks at all pairs on a GPU, cpu has trees of products. [by number and size]",
 )
+@device_option
 @click.option("--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]")
+@cluster_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     files: tuple[str, ...],
@@ -53,7 +60,9 @@ def command(
     against: str | None,
     save: str | None,
     backend: str,
+    devices: tuple[int, ...],
     threads: int | None,
+    cluster: str | None,
     as_json: bool,
 ) -> int:
     """Find the RSA moduli in FILES (or - for standard input) that share a prime.
@@ -68,13 +77,28 @@ def command(
     Exit codes: 0 nothing found, 1 something found, 2 bad input, also where nothing was
     found but some keys could not be read.
     """
+    check_cluster(cluster, devices)
+    if backend == "cpu" and devices != (0,):
+        raise click.UsageError("--device names GPUs, which --backend cpu has no use for")
     keys = _read(files, kind, quiet=as_json)
     try:
         with one_line_errors(against or ""):
             stored = StoredModuli(against) if against else None
-        with bar("comparing", not as_json) as progress:
+        workers: AbstractContextManager[Cluster | None] = nullcontext()
+        if cluster is not None:
+            workers = opened_cluster(cluster, backend, threads, quiet=as_json)
+        with (
+            workers as on,
+            bar("comparing", not as_json) as progress,
+        ):
             found = shared_factors(
-                keys.moduli, against=stored, backend=backend, threads=threads, progress=progress
+                keys.moduli,
+                against=stored,
+                backend=backend,
+                device=devices,
+                threads=threads,
+                cluster=on,
+                progress=progress,
             )
         names = stored.names() if stored and any(each.stored for each in found) else []
         if save:

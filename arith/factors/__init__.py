@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import gmpy2
 from gmpy2 import mpz
 
-from arith.engines import Engine
-
 from . import pairs
 from .coprime import without
 from .findings import Finding, Kind, all_findings, places_of
+from .here import Here
 from .numbers import Moduli, as_mpz
 from .stored import StoredModuli, save_moduli
 from .trees import product, shared_parts
 from .workers import Progress, Workers
+
+if TYPE_CHECKING:
+    from arith.cluster import Cluster
+
+    from .distributed import OnCluster
 
 __all__ = ["Finding", "Kind", "StoredModuli", "save_moduli", "shared_factors"]
 
@@ -27,7 +33,9 @@ def shared_factors(
     *,
     against: str | os.PathLike[str] | StoredModuli | None = None,
     backend: str = "auto",
+    device: int | Sequence[int] = 0,
     threads: int | None = None,
+    cluster: Cluster | None = None,
     progress: Progress | None = None,
 ) -> list[Finding]:
     """Which moduli share a prime with another: what is shared, and by whom.
@@ -41,15 +49,21 @@ def shared_factors(
     and with it, in one pass over its products; it is not compared with itself.
     backend: "cpu" has trees of products and remainders, "cuda" looks at all pairs on a GPU;
     "auto" does that where there is a GPU and the moduli are not too many.
-    threads: of the CPU, all cores by default. progress: called with the share of the
-    work done, 0 to 1; what it raises ends the work.
+    device: which GPU; or several, among which the pairs are shared out.
+    threads: of the CPU, all cores by default. cluster: whose workers do it, all on a GPU each
+    or on the CPU, with as many threads as they have; ours are for what they find.
+    progress: called with the share of the work done, 0 to 1, with a cluster in any thread;
+    what it raises ends the work.
 
     Raises TypeError with the first index of what is no integer, ValueError for a stored
     set that is damaged, MemoryError where the trees need more than there is,
-    kernels.backend.BackendUnavailableError where cuda is asked for and cannot run.
+    kernels.backend.BackendUnavailableError where cuda, or a device, is asked for and cannot run.
     """
     if backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}: one of {', '.join(BACKENDS)}")
+    devices = [device] if isinstance(device, int) else list(device)
+    if cluster is not None and devices != [0]:
+        raise ValueError("a cluster's workers have devices of their own")
     numbers = as_mpz(moduli)
     stored = against
     if stored is not None and not isinstance(stored, StoredModuli):
@@ -58,12 +72,18 @@ def shared_factors(
     distinct = [number for number in places if number > 1]
     # Whether GMP's operations release the GIL is set in a context, which is the caller's.
     with gmpy2.context(gmpy2.get_context()), Workers(threads, progress) as workers:
+        way: Here | OnCluster
+        if cluster is None:
+            way = Here(workers, pairs.engines_for(backend, devices))
+        else:
+            from .distributed import OnCluster
+
+            way = OnCluster(cluster, backend, progress)
         found = None
-        engine = pairs.engine_for(backend)
-        if engine is not None:
-            found = _by_pairs(engine, distinct, stored, workers, must=backend == "cuda")
+        if way.devices:
+            found = _by_pairs(way, distinct, stored, workers, must=backend == "cuda")
         if found is None:
-            found = _by_trees(distinct, stored, workers)
+            found = _by_trees(way, distinct, stored)
         return all_findings(places, *found)
 
 
@@ -72,25 +92,19 @@ def shared_factors(
 _Found = tuple[dict[mpz, list[int]], dict[mpz, mpz]]
 
 
-def _by_trees(ours: list[mpz], stored: StoredModuli | None, workers: Workers) -> _Found:
+def _by_trees(way: Here | OnCluster, ours: list[mpz], stored: StoredModuli | None) -> _Found:
     theirs: dict[mpz, list[int]] = {}
-    if stored is None:
-        return theirs, _parts(ours, shared_parts(ours, workers))
-    known = stored
-    parts = _parts(
-        ours,
-        shared_parts(ours, workers, outside=lambda modulus: known.product_modulo(modulus, workers)),
-    )
-    if parts:
+    parts = _parts(ours, way.shared_parts(ours, stored))
+    if parts and stored is not None:
         divisor = product(sorted(set(parts.values())))
-        for index, number in stored.sharing(divisor, workers):
+        for index, number in way.stored_sharing(stored, divisor):
             theirs.setdefault(number, []).append(index)
             parts.setdefault(number, number // without(number, divisor))
     return theirs, parts
 
 
 def _by_pairs(
-    engine: Engine,
+    way: Here | OnCluster,
     ours: list[mpz],
     stored: StoredModuli | None,
     workers: Workers,
@@ -98,12 +112,12 @@ def _by_pairs(
     must: bool,
 ) -> _Found | None:
     """None where trees are better, or the only way, unless it must be."""
-    places = {} if stored is None else places_of(as_mpz(stored.moduli()))
+    places = {} if stored is None else places_of(stored.numbers())
     theirs = [number for number in places if number > 1]
-    if not must and not pairs.are_faster(ours, theirs, workers.threads):
+    if not must and not pairs.are_faster(ours, theirs, way.devices, way.threads):
         return None
     try:
-        found, elsewhere = pairs.sharing(engine, ours, theirs, workers.progress)
+        found, elsewhere = way.sharing(ours, theirs)
     except MemoryError:
         if must:
             raise

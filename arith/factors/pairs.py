@@ -1,17 +1,29 @@
-"""Moduli that share a factor, by looking at all pairs on a device; for sets not too large.
+"""Moduli that share a factor, by looking at all pairs on devices; for sets not too large.
 
-The device only tells which moduli do (kernels/gcd/pairs.py). Those are few, and go
-through a tree as all would on the CPU.
+A device only tells which moduli do (kernels/gcd/pairs.py). Those are few, and go through a
+tree as all would on the CPU. Several devices take blocks of the pairs as they get free.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 from gmpy2 import mpz
 
 from arith import engines
+from arith.integer import IntArray
 from kernels.backend import BackendUnavailableError
+from kernels.bignum.numbers import Numbers
 
 from .workers import Progress
 
@@ -22,18 +34,31 @@ PAIR_SECONDS = 0.35e-9
 TREE_SECONDS = 1.0e-8
 PADDING = 2  # times the mean: the longest number that all are padded to
 
+GROUP = 32  # numbers that are looked at together (kernels/gcd/pairs.py)
+BLOCKS = 16  # a device, about: so that all are busy until about the end
 
-def engine_for(backend: str) -> engines.Engine | None:
-    """Raises BackendUnavailableError where cuda is asked for and cannot run."""
-    if backend == "cuda":
-        return engines.named("cuda")
+Indices: TypeAlias = npt.NDArray[np.int64]
+
+
+def engines_for(backend: str, devices: list[int]) -> list[engines.Engine]:
+    """Of the devices, which "auto" can do without if only the first is asked for.
+
+    Raises BackendUnavailableError where one cannot run, ValueError for others with "cpu".
+    """
+    first = devices == [0]
+    if backend == "cpu":
+        if not first:
+            raise ValueError("devices are GPUs, which backend cpu has no use for")
+        return []
     try:
-        return engines.named("cuda") if backend == "auto" else None
+        return [engines.named(f"cuda:{index}") for index in devices]
     except BackendUnavailableError:
-        return None
+        if backend == "cuda" or not first:
+            raise
+        return []
 
 
-def are_faster(ours: Sequence[mpz], theirs: Sequence[mpz], threads: int) -> bool:
+def are_faster(ours: Sequence[mpz], theirs: Sequence[mpz], devices: int, threads: int) -> bool:
     """Whether looking at all pairs, each of ours with ours and theirs, beats the trees."""
     count = len(ours) + len(theirs)
     lengths: list[int] = [number.bit_length() for number in (*ours, *theirs)]
@@ -43,45 +68,132 @@ def are_faster(ours: Sequence[mpz], theirs: Sequence[mpz], threads: int) -> bool
     pairs = len(ours) * (len(ours) / 2 + len(theirs))
     # What is stored needs no tree, but one pass over its product.
     work = sum(lengths[: len(ours)]) * max(len(ours).bit_length(), 1) + sum(lengths[len(ours) :])
-    return pairs * PAIR_SECONDS * (longest / 1024) ** 2 < work * TREE_SECONDS / threads
+    seconds = pairs * PAIR_SECONDS * (longest / 1024) ** 2 / devices
+    return seconds < work * TREE_SECONDS / threads
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Our numbers, with those of some groups: of theirs, or of our own that come before them.
+
+    pairs: how many these are.
+    """
+
+    theirs: bool
+    groups: range
+    pairs: int
+
+
+def blocks(ours: int, theirs: int, devices: int) -> list[Block]:
+    """Of all pairs, so many numbers being ours and theirs. The largest come first."""
+    counts = [(False, ours), (True, theirs if ours else 0)]
+    groups = sum(-(-count // GROUP) for _, count in counts)
+    size = max(1, groups if devices == 1 else -(-groups // (BLOCKS * devices)))
+    found = []
+    for others, count in counts:
+        for start in range(0, -(-count // GROUP), size):
+            stop = min(start + size, -(-count // GROUP))
+            first, last = GROUP * start, min(GROUP * stop, count)
+            mean = ours if others else ours - (first + last + 1) / 2  # that each is paired with
+            found.append(Block(others, range(start, stop), round((last - first) * mean)))
+    return sorted(found, key=lambda block: -block.pairs)
+
+
+class AllPairs:
+    """The numbers on a device, for one thread at a time. Raises MemoryError."""
+
+    def __init__(self, engine: engines.Engine, ours: Numbers, theirs: Numbers) -> None:
+        """ours: odd."""
+        from kernels.bignum.transfer import Transfer
+        from kernels.gcd.pairs import Search
+
+        device = engine.device  # type: ignore[attr-defined]
+        transfer = Transfer(device)
+        mine = transfer.put_slabs(ours)
+        self._own = Search(device, mine)
+        self._others = Search(device, mine, transfer.put_slabs(theirs))
+        device.synchronize()
+
+    def sharing(self, block: Block, told: Callable[[float], object]) -> tuple[Indices, Indices]:
+        """Of ours and of theirs, those that share a factor with the other of a pair.
+
+        told: how much of the block is done.
+        """
+        search = self._others if block.theirs else self._own
+        pairs = search.pairs(block.groups, lambda done: told(done / len(block.groups)))
+        if block.theirs:
+            return np.unique(pairs[:, 0]), np.unique(pairs[:, 1])
+        return np.unique(pairs), np.empty(0, np.int64)
+
+
+def prepared(ours: Sequence[mpz], theirs: Sequence[mpz]) -> tuple[Numbers, Numbers]:
+    """For AllPairs. Two even numbers share a factor without asking, so ours may be made odd."""
+    odd = [number >> (number.bit_scan1(0) or 0) for number in ours]
+    return IntArray(odd).numbers(), IntArray(theirs).numbers()
+
+
+def together(
+    found: Iterable[tuple[Indices, Indices]], ours: Sequence[mpz], theirs: Sequence[mpz]
+) -> tuple[list[int], list[int]]:
+    """What all blocks have found, and the even ones."""
+    chosen = {i for i, number in enumerate(ours) if number % 2 == 0}
+    elsewhere = {j for j, number in enumerate(theirs) if chosen and number % 2 == 0}
+    for mine, others in found:
+        chosen.update(mine.tolist())
+        elsewhere.update(others.tolist())
+    return sorted(chosen), sorted(elsewhere)
+
+
+class _StoppedError(Exception):
+    """Another thread has failed, or nobody waits any more."""
 
 
 def sharing(
-    engine: engines.Engine,
+    devices: Sequence[engines.Engine],
     ours: Sequence[mpz],
     theirs: Sequence[mpz],
     progress: Progress | None,
 ) -> tuple[list[int], list[int]]:
     """Indices of our numbers that share a factor with another or with one of theirs, and of
-    theirs that do with ours. All are distinct, and ours at least 2."""
-    from arith.integer import IntArray
-    from kernels.bignum.transfer import Transfer
-    from kernels.gcd.pairs import shared_pairs
+    theirs that do with ours. All are distinct, and ours at least 2. Raises MemoryError."""
+    todo = blocks(len(ours), len(theirs), len(devices))
+    waiting, whole = deque(todo), sum(block.pairs for block in todo)
+    numbers = prepared(ours, theirs)
+    news: queue.SimpleQueue[tuple[Block, float] | None] = queue.SimpleQueue()
+    stop = threading.Event()
 
-    device = engine.device  # type: ignore[attr-defined]
-    transfer = Transfer(device)
-    # The device wants moduli odd. Two even ones share a factor without asking.
-    odd = [number >> (number.bit_scan1(0) or 0) for number in ours]
-    even = [i for i, number in enumerate(ours) if number % 2 == 0]
-    mine = transfer.put_slabs(IntArray(odd).numbers())
-    share = len(ours) / max(1, len(ours) + 2 * len(theirs))
+    def told(block: Block, done: float) -> None:
+        if stop.is_set():
+            raise _StoppedError
+        news.put((block, done))
 
-    def first(done: int, groups: int) -> None:
-        if progress is not None:
-            progress(share * done / groups)
+    def work(engine: engines.Engine) -> list[tuple[Indices, Indices]]:
+        """In a thread of its own, which ends with None among the news."""
+        found = []
+        try:
+            pairs = AllPairs(engine, *numbers)
+            with suppress(IndexError, _StoppedError):
+                while True:
+                    block = waiting.popleft()
+                    found.append(pairs.sharing(block, partial(told, block)))
+        except BaseException:
+            stop.set()
+            raise
+        finally:
+            news.put(None)
+        return found
 
-    def second(done: int, groups: int) -> None:
-        if progress is not None:
-            progress(share + (1 - share) * done / groups)
-
-    found = {int(index) for pair in shared_pairs(device, mine, progress=first) for index in pair}
-    found.update(even)
-    elsewhere: set[int] = set()
-    if theirs:
-        others = transfer.put_slabs(IntArray(theirs).numbers())
-        for i, j in shared_pairs(device, mine, others, progress=second).tolist():
-            found.add(i)
-            elsewhere.add(j)
-        if even:
-            elsewhere.update(j for j, number in enumerate(theirs) if number % 2 == 0)
-    return sorted(found), sorted(elsewhere)
+    with ThreadPoolExecutor(len(devices)) as pool:
+        futures = [pool.submit(work, engine) for engine in devices]
+        try:
+            done, working = dict.fromkeys(todo, 0.0), len(devices)
+            while working:
+                new = news.get()
+                if new is None:
+                    working -= 1
+                elif progress is not None and whole:
+                    done[new[0]] = new[0].pairs * new[1]
+                    progress(sum(done.values()) / whole)
+        finally:
+            stop.set()
+    return together((each for future in futures for each in future.result()), ours, theirs)

@@ -18,6 +18,7 @@ from arith import storage
 from arith.convert import pack
 from arith.integer import IntArray
 
+from . import trees
 from .numbers import Moduli, as_mpz
 from .trees import product, remainders
 from .workers import Workers, release_gil
@@ -36,7 +37,7 @@ class StoredModuli:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
-        self._products = as_mpz(self._load("products"))
+        self.products = as_mpz(self._load("products"))
 
     def _load(self, part: str) -> IntArray:
         loaded = storage.load(self.path, [part, "digests"], KIND)
@@ -47,55 +48,69 @@ class StoredModuli:
 
     def moduli(self) -> IntArray:
         moduli = self._load("moduli")
-        if -(-len(moduli) // GROUP) != len(self._products):
-            raise ValueError(f"{self.path}: {len(moduli)} moduli, {len(self._products)} products")
+        if -(-len(moduli) // GROUP) != len(self.products):
+            raise ValueError(f"{self.path}: {len(moduli)} moduli, {len(self.products)} products")
         return moduli
 
     def names(self) -> list[str]:
         """One for each modulus, empty where none was given."""
         return [_text(number) for number in self._load("names").to_ints()]
 
+    def numbers(self) -> list[mpz]:
+        """moduli(), as GMP has them."""
+        return as_mpz(self.moduli())
+
     def product_modulo(self, modulus: mpz, workers: Workers) -> mpz:
         """Of all moduli, in one pass over the products."""
-
-        def residue(batch: Sequence[mpz]) -> mpz:
-            factor = product(batch)
-            release_gil(factor.bit_length())
-            return factor % modulus
-
-        rest = mpz(1)
-        size = self._groups_of(max(modulus.bit_length(), _BATCH_BITS))
-        for factor in workers.map(residue, [_parted(self._products, size)]):
-            rest = rest * factor % modulus
-        return rest
+        return product_modulo(self.products, modulus, workers)
 
     def sharing(self, divisor: mpz, workers: Workers) -> list[tuple[int, mpz]]:
         """The moduli that are not coprime to `divisor`, with their indices."""
-        moduli = as_mpz(self.moduli())
-        size = self._groups_of(divisor.bit_length())
+        return search(self.numbers(), self.products, divisor, workers)
 
-        def search(start: int) -> list[tuple[int, mpz]]:
-            whole = self._products[start // GROUP]
-            release_gil(divisor.bit_length())
-            # A longer divisor makes this test as dear as the search itself.
-            short = 16 * divisor.bit_length() <= whole.bit_length()
-            if short and gmpy2.gcd(whole % divisor, divisor) == 1:
-                return []
-            chosen = _valid(moduli[start : start + size * GROUP])
-            rests = remainders(divisor, chosen)
-            return [
-                (start + i, number)
-                for i, (number, rest) in enumerate(zip(chosen, rests, strict=True))
-                if gmpy2.gcd(number, rest) > 1
-            ]
 
-        found = workers.map(search, [range(0, len(moduli), size * GROUP)])
-        return [each for batch in found for each in batch]
+def product_modulo(products: Sequence[mpz], modulus: mpz, workers: Workers) -> mpz:
+    """Of products of GROUP moduli each."""
 
-    def _groups_of(self, bits: int) -> int:
-        """How many groups have a product of about so many bits; 1 at least."""
-        longest = max((each.bit_length() for each in self._products), default=1)
-        return max(1, bits // longest)
+    def residue(batch: Sequence[mpz]) -> mpz:
+        factor = product(batch)
+        release_gil(factor.bit_length())
+        return factor % modulus
+
+    size = _groups_of(max(modulus.bit_length(), _BATCH_BITS), products)
+    rests = workers.map(residue, [_parted(products, size)])
+    return trees.product_modulo(rests, modulus, workers)
+
+
+def search(
+    moduli: Sequence[mpz], products: Sequence[mpz], divisor: mpz, workers: Workers
+) -> list[tuple[int, mpz]]:
+    """Those that are not coprime to `divisor`, with their indices. products: of GROUP each."""
+    size = _groups_of(divisor.bit_length(), products)
+
+    def some(start: int) -> list[tuple[int, mpz]]:
+        whole = products[start // GROUP]
+        release_gil(divisor.bit_length())
+        # A longer divisor makes this test as dear as the search itself.
+        short = 16 * divisor.bit_length() <= whole.bit_length()
+        if short and gmpy2.gcd(whole % divisor, divisor) == 1:
+            return []
+        chosen = _valid(moduli[start : start + size * GROUP])
+        rests = remainders(divisor, chosen)
+        return [
+            (start + i, number)
+            for i, (number, rest) in enumerate(zip(chosen, rests, strict=True))
+            if gmpy2.gcd(number, rest) > 1
+        ]
+
+    found = workers.map(some, [range(0, len(moduli), size * GROUP)])
+    return [each for batch in found for each in batch]
+
+
+def _groups_of(bits: int, products: Sequence[mpz]) -> int:
+    """How many groups have a product of about so many bits; 1 at least."""
+    longest = max((each.bit_length() for each in products), default=1)
+    return max(1, bits // longest)
 
 
 def save_moduli(
@@ -119,7 +134,7 @@ def save_moduli(
     products: list[mpz] = []
     if onto is not None:
         before = onto.moduli()
-        products = onto._products[: len(before) // GROUP]
+        products = onto.products[: len(before) // GROUP]
         array = IntArray.concatenate([before, array])
         labels = IntArray.concatenate([onto._load("names"), labels])
     rest = as_mpz(array[len(products) * GROUP :])

@@ -91,29 +91,48 @@ def shared_parts(
     if not numbers:
         return []
     blocks = _blocks(numbers, available_memory() if memory is None else memory)
-    workers.expect(sum(2.0 * _work(block) for block in blocks))
+    workers.expect(sum(2.0 * work(block) for block in blocks))
     if len(blocks) == 1:
-        return _Tree(numbers, workers, sums=True).parts(outside)
-    workers.expect(sum(float(_work(block)) for block in blocks))
-    products = [_Tree(block, workers, sums=False).root() for block in blocks]
+        return Tree(numbers, workers, sums=True).parts(workers, outside)
+    workers.expect(sum(float(work(block)) for block in blocks))
+    products = [Tree(block, workers, sums=False).root() for block in blocks]
     parts: list[mpz] = []
     for index, block in enumerate(blocks):
         others = products[:index] + products[index + 1 :]
-        parts += _Tree(block, workers, sums=True).parts(_together(others, outside))
+        tree = Tree(block, workers, sums=True)
+        parts += tree.parts(workers, together(others, workers, outside))
     return parts
 
 
-def _together(products: Sequence[mpz], outside: Outside | None) -> Outside:
-    def both(modulus: mpz) -> mpz:
-        rest = mpz(1) if outside is None else outside(modulus)
-        for factor in products:
-            rest = rest * (factor % modulus) % modulus
-        return rest
-
-    return both
+def fits(numbers: Sequence[mpz], memory: int) -> bool:
+    """Whether one tree over them does. Raises MemoryError where several would not either."""
+    return len(_blocks(numbers, memory)) == 1
 
 
-def _work(numbers: Sequence[mpz]) -> int:
+def product_modulo(factors: Sequence[mpz], modulus: mpz, workers: Workers) -> mpz:
+    row = list(factors) or [mpz(1)]
+
+    def multiply(a: mpz, b: mpz) -> mpz:
+        release_gil(modulus.bit_length())
+        return a * b % modulus
+
+    while len(row) > 1:
+        even = len(row) & ~1
+        row = workers.map(multiply, [row[0:even:2], row[1:even:2]]) + row[even:]
+    return row[0] % modulus
+
+
+def together(products: Sequence[mpz], workers: Workers, outside: Outside | None = None) -> Outside:
+    """The product of these, and of those outside."""
+
+    def all_of_them(modulus: mpz) -> mpz:
+        further = [] if outside is None else [outside(modulus)]
+        return product_modulo([*products, *further], modulus, workers)
+
+    return all_of_them
+
+
+def work(numbers: Sequence[mpz]) -> int:
     """Of going up or down a tree once: its levels, times what a level has."""
     return len(numbers) * len(numbers).bit_length()
 
@@ -142,13 +161,18 @@ def _blocks(numbers: Sequence[mpz], memory: int) -> list[Sequence[mpz]]:
     raise MemoryError(f"the product trees need about {need:,} bytes, {memory:,} are available")
 
 
-class _Tree:
-    """Products of all levels, and of the top ones the sums."""
+class Tree:
+    """Products of all levels, and of the top ones the sums. Of at least one number.
 
-    def __init__(self, numbers: Sequence[mpz], workers: Workers, *, sums: bool) -> None:
-        self._workers = workers
+    whole: with the root. Without it fractions begin at the two below, which two threads can
+    do at once; but one thread, which has an outside to bring in, does that once at the root.
+    """
+
+    def __init__(
+        self, numbers: Sequence[mpz], workers: Workers, *, sums: bool, whole: bool = False
+    ) -> None:
         self._count = len(numbers)
-        self._work = _work(numbers)
+        self._work = work(numbers)
         branches = [numbers[i : i + BRANCH_LEAVES] for i in range(0, len(numbers), BRANCH_LEAVES)]
         height = min(len(numbers) - 1, BRANCH_LEAVES - 1).bit_length()
         grown = workers.map(
@@ -161,21 +185,20 @@ class _Tree:
         ]
         self._branch_height = height
         self._sums = [total for _, total in grown]
-        # The two below the root are where fractions begin: the root is not made.
-        while len(self._levels[-1]) > 2:
-            self._rise(sums)
+        while len(self._levels[-1]) > (1 if whole else 2):
+            self._rise(workers, sums)
 
     def _share(self, levels: int) -> float:
         return levels / max(self._count.bit_length(), 1)
 
-    def _rise(self, sums: bool) -> None:
+    def _rise(self, workers: Workers, sums: bool) -> None:
         below, even = self._levels[-1], len(self._levels[-1]) & ~1
         left, right = below[0:even:2], below[1:even:2]
         a, b = (left, right) if not sums else (
             left + self._sums[0:even:2] + self._sums[1:even:2],
             right + right + left,
         )  # fmt: skip
-        made = self._workers.map(_multiply, [a, b], self._work * self._share(1))
+        made = workers.map(_multiply, [a, b], self._work * self._share(1))
         half = len(left)
         self._levels.append(made[:half] + below[even:])
         if sums:
@@ -185,7 +208,7 @@ class _Tree:
     def root(self) -> mpz:
         return product(self._levels[-1])
 
-    def parts(self, outside: Outside | None) -> list[mpz]:
+    def parts(self, workers: Workers, outside: Outside | None) -> list[mpz]:
         """The gcd of each leaf with the product of the others, and of those outside.
 
         Takes the levels away as it goes down.
@@ -195,8 +218,8 @@ class _Tree:
         if len(top) == 1:
             numerators = [self._sums[0]]
         else:
-            numerators = self._workers.map(_multiply, [self._sums, top[::-1]])
-        fractions = self._workers.map(
+            numerators = workers.map(_multiply, [self._sums, top[::-1]])
+        fractions = workers.map(
             _first_fraction, [numerators, top, [rest] * len(top)], self._work * self._share(1)
         )
         self._sums = []
@@ -206,13 +229,13 @@ class _Tree:
             sink = [fractions[i >> 1] for i in range(even)]
             widths = [above[i >> 1].bit_length() for i in range(even)]
             siblings = [below[i ^ 1] for i in range(even)]
-            made = self._workers.map(
+            made = workers.map(
                 _next_fraction, [sink, widths, siblings, below[:even]], self._work * self._share(1)
             )
             fractions = made + fractions[even >> 1 :]
         branches = [self._branch(i) for i in range(len(fractions))]
         self._levels = []
-        found = self._workers.map(
+        found = workers.map(
             _leaf_parts, [branches, fractions], self._work * self._share(self._branch_height)
         )
         return [part for parts in found for part in parts]

@@ -41,12 +41,12 @@ def group() -> None:
 
 
 def main() -> None:
-    """Entry point. Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend,
-    130 interrupted."""
+    """Entry point. Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend or
+    no cluster, 130 interrupted."""
     try:
         run(group, "ckyparse", _exit_code)
     except SystemExit as stop:
-        if any(thread.name == STREAM for thread in threading.enumerate()):
+        if any(thread.name.startswith(STREAM) for thread in threading.enumerate()):
             # Stuck, as where nobody reads what is written. To end the interpreter under it
             # would be noticed by what it holds.
             os._exit(stop.code if isinstance(stop.code, int) else 1)
@@ -54,9 +54,12 @@ def main() -> None:
 
 
 def _exit_code(error: Exception) -> int | None:
+    from arith.cluster import ClusterError
     from ckyparse.grammar import GrammarError
     from kernels.backend import BackendUnavailableError
 
+    if isinstance(error, ClusterError):
+        return error.exit_code
     if isinstance(error, GrammarError):
         return 2
     return 3 if isinstance(error, BackendUnavailableError) else None

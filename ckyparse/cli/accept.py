@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 import numpy.typing as npt
 
 from ckyparse.cli.columns import objects
+from ckyparse.cli.desk import Work
 from ckyparse.cli.lines import ACCEPTED, DROPPED, REJECTED, Lines
 from ckyparse.cli.options import Choices, output_option, sentence_options
-from ckyparse.cli.stream import Work, stream
+from ckyparse.cli.stream import stream
+from ckyparse.cli.tokenise import Tokenizer
 from kernels.cky.batch import Mask
 from kernels.cky.text import marked
+
+if TYPE_CHECKING:
+    from ckyparse.parser import CKYParser
 
 
 @click.command("accept")
@@ -38,7 +44,13 @@ def command(output: str, only: str | None, **options: Any) -> int:
     Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend.
     """
     choices = Choices(**options)
-    parser = choices.parser()
+    return stream(choices, partial(work, output, only, len(choices.files) > 1))
+
+
+def work(
+    output: str, only: str | None, named: bool, parser: CKYParser, tokenizer: Tokenizer
+) -> Work[npt.NDArray[Any] | None]:
+    """named: objects have the file."""
 
     def compute(lines: Lines) -> tuple[Mask, npt.NDArray[Any] | None]:
         accepted: Mask = parser.accepts(lines.batch)
@@ -61,6 +73,6 @@ def command(output: str, only: str | None, **options: Any) -> int:
                 str(prefix) if status == REJECTED else None
                 for prefix, status in zip(prefixes.tolist(), lines.status.tolist(), strict=True)
             ]
-        return objects(lines, columns, named=len(choices.files) > 1)
+        return objects(lines, columns, named)
 
-    return stream(choices, choices.tokenizer(parser), Work(compute, render))
+    return Work(compute, render)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ckyparse.cli.columns import numbered, objects
+from ckyparse.cli.desk import Work
 from ckyparse.cli.lines import Lines
 from ckyparse.cli.options import Choices, output_option, sentence_options
-from ckyparse.cli.stream import Work, stream
+from ckyparse.cli.stream import stream
+from ckyparse.cli.tokenise import Tokenizer
 from kernels.cky.batch import Mask
 
 if TYPE_CHECKING:
-    from ckyparse.counts import Counts
+    from ckyparse.parser import CKYParser
 
 
 @click.command("count")
@@ -30,10 +33,14 @@ def command(output: str, **options: Any) -> int:
     Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend.
     """
     choices = Choices(**options)
-    parser = choices.parser()
+    return stream(choices, partial(work, output, len(choices.files) > 1))
+
+
+def work(output: str, named: bool, parser: CKYParser, tokenizer: Tokenizer) -> Work[list[str]]:
+    """named: objects have the file."""
 
     def compute(lines: Lines) -> tuple[Mask, list[str]]:
-        counts: Counts = parser.counts(lines.batch)
+        counts = parser.counts(lines.batch)
         texts = counts.finite.to_lines().splitlines()
         for i in counts.infinite.nonzero()[0].tolist():
             texts[i] = "infinite"
@@ -44,6 +51,6 @@ def command(output: str, **options: Any) -> int:
             return numbered(lines, texts)
         # JSON's numbers have no bounds.
         values = ['"infinite"' if text == "infinite" else text for text in texts]
-        return objects(lines, {"count": values}, named=len(choices.files) > 1)
+        return objects(lines, {"count": values}, named)
 
-    return stream(choices, choices.tokenizer(parser), Work(compute, render))
+    return Work(compute, render)

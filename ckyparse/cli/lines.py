@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from ckyparse.cli.blocks import Block, blocks
+from ckyparse.cli.blocks import Block, Extent, blocks
 from ckyparse.cli.tokenise import Tokenizer
 from kernels.cky import Batch
 from kernels.cky.batch import Indices, Mask
 from kernels.cky.text import Bytes, Encoded
+
+B = TypeVar("B", bound=Block | Extent)
 
 ACCEPTED, REJECTED, UNDECIDED, DROPPED = b"1"[0], b"0"[0], b"?"[0], 0
 BLOCK_BYTES = 1 << 23  # lines that are read, computed and written together; the longest line
@@ -91,6 +94,19 @@ class Lines:
         self.batch = Batch(terminals, offsets)
 
 
+def lines_in(block: Block, first: int, tokenizer: Tokenizer) -> Iterator[Lines]:
+    """The lines of a block, whose first has that number, tokenised."""
+    if block.trouble:
+        yield Lines.lost(block, first)
+        return
+    lines = Lines.of(block, first, tokenizer.encode(block.text))
+    if len(lines) <= BLOCK_LINES:
+        yield lines
+        return
+    for begin in range(0, len(lines), BLOCK_LINES):
+        yield lines.part(begin, min(begin + BLOCK_LINES, len(lines)))
+
+
 def lines_of(
     paths: Sequence[str], tokenizer: Tokenizer, hungry: Callable[[], bool]
 ) -> Iterator[Lines]:
@@ -98,13 +114,23 @@ def lines_of(
     for path in paths:  # one may be there twice
         first = 1
         for block in blocks([path], hungry, BLOCK_BYTES):
-            if block.trouble:
-                lines = Lines.lost(block, first)
-            else:
-                lines = Lines.of(block, first, tokenizer.encode(block.text))
-            if len(lines) <= BLOCK_LINES:
+            for lines in lines_in(block, first, tokenizer):
                 yield lines
-            else:
-                for begin in range(0, len(lines), BLOCK_LINES):
-                    yield lines.part(begin, min(begin + BLOCK_LINES, len(lines)))
-            first += len(lines)
+                first += len(lines)
+
+
+def blocks_of(
+    paths: Sequence[str], hungry: Callable[[], bool], size: int
+) -> Iterator[tuple[Block, int]]:
+    """The same, not tokenised, with the number of the first line. size: as Block.cut() takes
+    it."""
+    for path in paths:
+        whole = blocks([path], hungry, BLOCK_BYTES)
+        yield from numbered((part for block in whole for part in block.cut(size)), 1)
+
+
+def numbered(blocks: Iterable[B], first: int) -> Iterator[tuple[B, int]]:
+    """Each of blocks that follow one another with the number of its first line."""
+    for block in blocks:
+        yield block, first
+        first += block.count

@@ -9,32 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from arith.cli.devices import check_cluster, cluster_option, device_option
+from arith.cli.sizes import Memory
 from ckyparse.cli.reports import say
 from ckyparse.cli.tokenise import JsonTokenizer, PlainTokenizer, RegexTokenizer, Tokenizer
 from kernels.cky.text import ABSENT
 
 if TYPE_CHECKING:
+    from ckyparse.grammar import Grammar
     from ckyparse.parser import CKYParser
+    from kernels.backend import Backend
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-
-
-class Size(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """Bytes: 512M or 4G."""
-
-    name = "SIZE"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
-        if isinstance(value, int):
-            return value
-        match = re.fullmatch(
-            r"(\d{1,15})([KMGT]?)(i?B)?", value.upper().replace("IB", "iB"), re.ASCII
-        )
-        if match is None or not int(match[1]):
-            self.fail(f"{value!r} is no size: write 512M or 4G", param, ctx)
-        return int(match[1]) * _UNITS[match[2]]
 
 
 class Tokens(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -70,27 +56,45 @@ class Choices:
     unknown: str
     skip_empty: bool
     backend: str
-    device: int
+    devices: tuple[int, ...]
     jobs: int | None
     memory: int | None
+    cluster: str | None
 
-    def parser(self) -> CKYParser:
-        """Raises GrammarError; ClickException where --unknown is no terminal."""
+    def __post_init__(self) -> None:
+        check_cluster(self.cluster, self.devices)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return self.files or ("-",)
+
+    def read_grammar(self) -> Grammar:
+        """Raises GrammarError."""
         from ckyparse.analysis import is_empty
         from ckyparse.grammar import Grammar
-        from ckyparse.parser import CKYParser
 
         grammar = Grammar.read(self.grammar, self.start)
         if is_empty(grammar):
             say(f"{self.grammar}: the language is empty, no sentence will be accepted")
+        return grammar
+
+    def parser(
+        self, grammar: Grammar, backend: Backend | None = None, memory: int | None = None
+    ) -> CKYParser:
+        """backend, memory: instead of what was said, and where nothing was.
+
+        Raises ClickException where --unknown is no terminal.
+        """
+        from ckyparse.parser import CKYParser
+
         unknown = "reject" if self.unknown == "error" else self.unknown
         try:
             return CKYParser(
                 grammar,
-                backend=self.backend,
-                device=self.device,
+                backend=backend or self.backend,
+                device=self.devices[0] if len(self.devices) == 1 else self.devices,
                 threads=self.jobs,
-                memory=self.memory,
+                memory=self.memory or memory,
                 unknown=unknown,
             )
         except ValueError as error:
@@ -159,9 +163,10 @@ def sentence_options(command: F) -> F:
                 default="auto",
                 help="Who computes. [auto]",
             ),
-            click.option("--device", type=click.IntRange(0), default=0, help="Which GPU. [0]"),
+            device_option,
             click.option("--jobs", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"),
-            click.option("--memory", type=Size(), help="For charts: 512M, 4G. [what there is]"),
+            click.option("--memory", type=Memory(), help="For charts: 512M, 4G. [what there is]"),
+            cluster_option,
         ]
     ):
         command = decorate(command)

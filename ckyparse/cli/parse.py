@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
@@ -12,10 +13,11 @@ import click
 import numpy as np
 
 from ckyparse.cli.brackets import ARRAYS, BRACKETS, written
+from ckyparse.cli.desk import Work
 from ckyparse.cli.lines import ACCEPTED, DROPPED, REJECTED, Lines
 from ckyparse.cli.options import Choices, sentence_options
-from ckyparse.cli.reports import Reporter
-from ckyparse.cli.stream import Work, stream
+from ckyparse.cli.reports import Report
+from ckyparse.cli.stream import stream
 from ckyparse.cli.tokenise import Tokenizer
 from kernels.cky.batch import Indices, Mask
 
@@ -54,26 +56,37 @@ def command(output: str, best: bool, limit: int | None, **options: Any) -> int:
     Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend.
     """
     choices = Choices(**options)
-    parser = choices.parser()
-    tokenizer = choices.tokenizer(parser)
-    trees = _Trees(parser, tokenizer, not best or limit is not None, limit)
+    if choices.cluster is not None and not best and limit is None:
+        raise click.UsageError("--all with --cluster needs a --limit: results come in one piece")
+    several = not best or limit is not None
+    return stream(choices, partial(work, output, several, limit, len(choices.files) > 1))
+
+
+def work(
+    output: str,
+    several: bool,
+    limit: int | None,
+    named: bool,
+    parser: CKYParser,
+    tokenizer: Tokenizer,
+) -> Work[None]:
+    """several: more than one tree of a line may be asked for. named: objects have the file."""
+    trees = _Trees(parser, tokenizer, several, limit)
     rows = {"trees": _as_trees, "tsv": _as_tsv, "jsonl": _as_json}[output]
 
     def compute(lines: Lines) -> tuple[Mask, None]:
         return parser.accepts(lines.batch), None
 
-    def pieces(lines: Lines, _: None) -> Iterator[bytes]:
-        found = trees.of(lines)
-        place = {"file": lines.path} if len(choices.files) > 1 else {}
-        return _joined(rows(lines, found, trees.several, place))
+    def pieces(lines: Lines, _: None, report: Report) -> Iterator[bytes]:
+        found = trees.of(lines, report)
+        place = {"file": lines.path} if named else {}
+        return _joined(rows(lines, found, several, place))
 
-    code = stream(choices, tokenizer, Work(compute, lambda lines, piece: piece, pieces))
-    trees.reports.close()
-    return code
+    return Work(compute, lambda lines, piece: piece, pieces)
 
 
 class _Trees:
-    """What to print of each line. several: more than one tree may be asked for."""
+    """What to print of each line."""
 
     def __init__(
         self, parser: CKYParser, tokenizer: Tokenizer, several: bool, limit: int | None
@@ -85,9 +98,8 @@ class _Trees:
         grammar = parser.normal_form.grammar
         self.ranked = grammar.is_probabilistic
         self.cyclic = several and cycle(grammar) is not None
-        self.reports = Reporter()
 
-    def of(self, lines: Lines) -> Iterator[tuple[int, Iterable[Tree]]]:
+    def of(self, lines: Lines, report: Report) -> Iterator[tuple[int, Iterable[Tree]]]:
         """The lines that are not DROPPED, and of each its trees."""
         from ckyparse.tokens import Sentences
 
@@ -97,17 +109,17 @@ class _Trees:
         charts = iter(self.parser.charts(sentences))
         for i, status in enumerate(lines.status.tolist()):
             if status == ACCEPTED:
-                yield i, self._of(lines, i, next(charts))
+                yield i, self._of(lines, i, next(charts), report)
             elif status != DROPPED:
                 yield i, ()
 
-    def _of(self, lines: Lines, i: int, chart: Chart) -> Iterable[Tree]:
+    def _of(self, lines: Lines, i: int, chart: Chart, report: Report) -> Iterable[Tree]:
         if not self.several:
             tree = chart.best() if self.ranked else next(chart.trees(), None)
             return () if tree is None else (tree,)
         if self.cyclic and chart.count() == math.inf:
             what = "infinitely many trees; printed are those without cycles"
-            self.reports(what, [i], lambda i: f"{lines.place(i)}: {what}")
+            report.found(what, 1, [f"{lines.place(i)}: {what}"])
         return islice(chart.trees(), self.limit)
 
 

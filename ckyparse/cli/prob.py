@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from ckyparse.cli.columns import numbered, objects
+from ckyparse.cli.desk import Work
 from ckyparse.cli.lines import Lines
 from ckyparse.cli.options import Choices, output_option, sentence_options
-from ckyparse.cli.stream import Work, stream
+from ckyparse.cli.stream import stream
+from ckyparse.cli.tokenise import Tokenizer
 from kernels.cky.batch import Mask
+
+if TYPE_CHECKING:
+    from ckyparse.parser import CKYParser
 
 
 @dataclass(frozen=True)
@@ -41,9 +47,22 @@ def command(output: str, best: bool, exact: bool, **options: Any) -> int:
     if best and exact:
         raise click.UsageError("--exact goes with the probability of all trees, not with --best")
     choices = Choices(**options)
-    parser = choices.parser()
+    ask = partial(work, choices.grammar, output, best, exact, len(choices.files) > 1)
+    return stream(choices, ask)
+
+
+def work(
+    grammar: str,
+    output: str,
+    best: bool,
+    exact: bool,
+    named: bool,
+    parser: CKYParser,
+    tokenizer: Tokenizer,
+) -> Work[_Found]:
+    """named: objects have the file."""
     if not parser.normal_form.grammar.is_probabilistic:
-        raise click.ClickException(f"{choices.grammar}: the grammar has no probabilities")
+        raise click.ClickException(f"{grammar}: the grammar has no probabilities")
 
     def compute(lines: Lines) -> tuple[Mask, _Found]:
         find = parser.best_log_probabilities if best else parser.log_probabilities
@@ -65,9 +84,9 @@ def command(output: str, best: bool, exact: bool, **options: Any) -> int:
         }
         if found.exact is not None:
             columns["probability"] = [f'"{text}"' for text in found.exact]
-        return objects(lines, columns, named=len(choices.files) > 1)
+        return objects(lines, columns, named)
 
-    return stream(choices, choices.tokenizer(parser), Work(compute, render))
+    return Work(compute, render)
 
 
 def _refusable(compute: Any) -> Any:

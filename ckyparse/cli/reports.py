@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Protocol
 
 import click
 import numpy as np
@@ -23,47 +24,82 @@ def say(message: str) -> None:
     click.echo(f"ckyparse: {text}", err=True)
 
 
+class Report(Protocol):
+    """Takes what was found about lines, in their order."""
+
+    def found(self, kind: str, count: int, texts: Iterable[str]) -> None:
+        """texts: one for each, of which only the first are taken. kind: is said of those
+        that are not named."""
+
+    def unknown(self, count: int, first: Callable[[], str]) -> None:
+        """Lines with unknown tokens, and the text about the first of them."""
+
+
 class Reporter:
     """A line for each of what was found, but not for more than a few of a kind."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
+        self._unknown, self._first_unknown = 0, ""
 
-    def __call__(self, kind: str, found: Any, describe: Callable[[Any], str]) -> None:
-        """found: a sequence or array. kind: is said of those that are not named."""
+    def found(self, kind: str, count: int, texts: Iterable[str]) -> None:
         before = self._counts.get(kind, 0)
-        self._counts[kind] = before + len(found)
-        for each in found[: max(0, _NAMED - before)]:
-            say(describe(each))
+        self._counts[kind] = before + count
+        for text in islice(texts, max(0, _NAMED - before)):
+            say(text)
+
+    def unknown(self, count: int, first: Callable[[], str]) -> None:
+        if count and not self._unknown:
+            self._first_unknown = first()
+        self._unknown += count
 
     def close(self) -> None:
         """Says how many were not named."""
         for kind, count in self._counts.items():
             if count > _NAMED:
                 say(f"{kind}: {count - _NAMED:,} more")
+        if self._unknown:
+            lines = f"{self._unknown:,} line{'s' if self._unknown > 1 else ''}"
+            say(f"{lines} with tokens that the grammar has not: {self._first_unknown}")
+
+
+class Record:
+    """A Report to be made later, by another process perhaps."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, list[str]]] = {}
+        self._unknown, self._first_unknown = 0, ""
+
+    def found(self, kind: str, count: int, texts: Iterable[str]) -> None:
+        before, named = self._found.get(kind, (0, []))
+        self._found[kind] = before + count, [*named, *islice(texts, _NAMED - len(named))]
+
+    def unknown(self, count: int, first: Callable[[], str]) -> None:
+        if count and not self._unknown:
+            self._first_unknown = first()
+        self._unknown += count
+
+    def make(self, report: Report) -> None:
+        for kind, (count, texts) in self._found.items():
+            report.found(kind, count, texts)
+        report.unknown(self._unknown, lambda: self._first_unknown)
 
 
 class LineReports:
-    """Of the lines of a stream, in their order."""
+    """Of lines with faults."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        self._report = Reporter()
-        self._unknown, self._first_unknown = 0, ""
+    def __init__(self, tokenizer: Tokenizer, report: Report) -> None:
+        self._tokenizer, self._report = tokenizer, report
 
     def unreadable(self, lines: Lines) -> None:
         """A line or a file that there is nothing of."""
-        if len(lines):
-            self._report("too long", [lines.place(0)], lambda place: f"{place}: {lines.trouble}")
-        else:
-            self._report("cannot be read", [lines.path], lambda path: f"{path}: {lines.trouble}")
+        kind, place = ("too long", lines.place(0)) if len(lines) else ("cannot be read", lines.path)
+        self._report.found(kind, 1, [f"{place}: {lines.trouble}"])
 
     def faults(self, lines: Lines) -> Indices:
         """Of lines that have no tokens, whose numbers it returns, and of unknown tokens."""
         unknown = _with_fault(lines, UNKNOWN)
-        if len(unknown) and not self._unknown:
-            self._first_unknown = self.unknown(lines, *unknown[0].tolist())
-        self._unknown += len(unknown)
+        self._report.unknown(len(unknown), lambda: self.unknown(lines, *unknown[0].tolist()))
 
         def not_utf8(row: Indices) -> str:
             i, _, byte = row.tolist()
@@ -71,8 +107,9 @@ class LineReports:
 
         invalid, others = _with_fault(lines, INVALID), _with_fault(lines, NO_TOKENS)
         what = "not a JSON array of strings"
-        self._report("not UTF-8", invalid, not_utf8)
-        self._report(what, others, lambda row: f"{lines.place(int(row[0]))}: {what}")
+        self._report.found("not UTF-8", len(invalid), map(not_utf8, invalid))
+        places = (lines.place(int(row[0])) for row in others)
+        self._report.found(what, len(others), (f"{place}: {what}" for place in places))
         return np.concatenate([invalid[:, 0], others[:, 0]])
 
     def unknown(self, lines: Lines, i: int, fault: int, byte: int) -> str:
@@ -87,13 +124,8 @@ class LineReports:
             length = lines.batch.lengths[i]
             return f"{lines.place(i)}: {length} tokens; memory suffices for {longest}"
 
-        self._report("too long", np.flatnonzero(which).tolist(), text)
-
-    def close(self) -> None:
-        self._report.close()
-        if self._unknown:
-            count = f"{self._unknown:,} line{'s' if self._unknown > 1 else ''}"
-            say(f"{count} with tokens that the grammar has not: {self._first_unknown}")
+        indices = np.flatnonzero(which).tolist()
+        self._report.found("too long", len(indices), map(text, indices))
 
 
 def first_unknown(lines: Lines) -> list[int] | None:

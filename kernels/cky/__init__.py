@@ -11,15 +11,25 @@ from .rules import Rules, cell, cells
 __all__ = ["Batch", "ChartGroup", "Cky", "Rules", "TooLongError", "cell", "cells", "engine_for"]
 
 
+# Split points times rules: what a GPU does in some milliseconds, as long as handing a part to it.
+_WORTH = 6e12
+
+
 def engine_for(backend: Backend, rules: Rules, memory: int | None = None) -> Cky:
     """The engine of a backend.
 
-    memory: bytes for charts; by default what the backend has to spare, and not more than
-        pays.
+    memory: bytes for charts, on each device; by default what the backend has to spare, and
+        not more than pays.
     """
     if backend.name == "cuda":
-        from .cuda import CudaCky
+        from kernels.several import SeveralDevices
 
+        from .cuda import CudaCky
+        from .several import SeveralCky
+
+        if isinstance(backend, SeveralDevices):
+            engines = [engine_for(one, rules, memory) for one in backend.backends]
+            return SeveralCky(engines, worth=_WORTH)
         return CudaCky.of(backend, rules, memory)
     if backend.name == "cpu":
         from .cpu import CpuCky

@@ -59,6 +59,7 @@ class CpuCky(Cky):
         self.plan = host_plan(rules) if plan is None else plan
         extension: Any = importlib.import_module("kernels._cpu")
         self._parser = extension.CkyParser(backend.level, self.plan)
+        self.at_once = 32 * self._parser.lanes(False) * backend.threads
 
     @classmethod
     def of(cls, backend: Backend, rules: Rules, memory: int | None = None) -> CpuCky:

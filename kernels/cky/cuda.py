@@ -111,6 +111,7 @@ class CudaCky(Cky):
         lexical = rules.lexical[order]
         firsts = np.searchsorted(lexical[:, 1], np.arange(rules.terminals + 1))
         self.lexicon = put(device, firsts.astype(np.uint32), lexical[:, 0])
+        self.at_once = self.wave * 32 * self.columns.lanes
 
     @classmethod
     def of(cls, backend: Backend, rules: Rules, memory: int | None = None) -> CudaCky:

@@ -38,12 +38,14 @@ class Cky(ABC):
     string has no spans: it is not accepted, and its longest is 0. Interrupted
     (KeyboardInterrupt), a call leaves the engine as it was.
 
-    rules: the grammar. memory: bytes that charts may take at any one time.
+    rules: the grammar. memory: bytes that charts may take at any one time. at_once: strings
+    that take about the time of one of them.
     """
 
     name: str
     rules: Rules
     memory: int
+    at_once: int
 
     @abstractmethod
     def accept(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Mask:

@@ -41,6 +41,7 @@ class ReferenceCky(Cky):
     """One string after another, in plain Python."""
 
     name = "reference"
+    at_once = 1
 
     def __init__(self, rules: Rules, memory: int = 1 << 30) -> None:
         self.rules, self.memory = rules, memory

@@ -7,7 +7,7 @@ with any of the group. Only groups of which that is so are looked at pair by pai
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,74 +88,96 @@ def shared_pairs(
 ) -> Pairs:
     """Indices (k, 2) of all pairs whose GCD is above 1, in ascending order.
 
-    Pairs (i, j), i < j, of the moduli; or i of the moduli and j of the others. The moduli
-    are odd; the others may be anything; signs count for nothing. progress(done, all) is told
-    of the groups that are done, between launches of well below a second each.
-    Raises ValueError where a modulus is even, and MemoryError.
+    As Search has them. progress(done, all) is told of the groups that are done, between
+    launches of well below a second each.
     """
-    search = _Search(device, moduli, others or moduli, others is None)
-    groups = search.others.slabs
-    shape = choose(max(moduli.bits, search.others.bits))
-    _check_odd(device, moduli, shape or Shape(28, 2, 1))
-    tasks = _no_tasks()
-    if not moduli.count or not search.others.count:
-        return np.empty((0, 2), np.int64)
-    if search.triangle:
-        # Pairs within a slab have no group.
-        i = np.arange(moduli.count, dtype=np.uint64)
-        tasks = i << np.uint64(32) | i // np.uint64(SLAB)
-    found = [search.pairs(tasks)]
-    step = min(search.groups, 65535)  # blocks in y
-    for first in range(0, groups, step):
+    search = Search(device, moduli, others)
+    groups = search.groups
+
+    def told(done: int) -> None:
         if progress:
-            progress(first, groups)
-        many = min(step, groups - first)
-        hits = search.all_of(first, many) if shape is None else search.hits(shape, first, many)
-        found.append(search.pairs(hits))
-    if progress:
-        progress(groups, groups)
-    pairs = np.concatenate(found)
-    columns = np.stack([pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)], axis=1)
-    if search.triangle:
-        columns = columns[:, ::-1]
-    columns = columns.astype(np.int64)
-    return columns[np.lexsort((columns[:, 1], columns[:, 0]))]
+            progress(done, groups)
+
+    return in_order([search.pairs(range(groups), told)])
+
+
+def in_order(found: Sequence[Pairs]) -> Pairs:
+    pairs = np.concatenate([_no_pairs(), *found])
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def _no_pairs() -> Pairs:
+    return np.empty((0, 2), np.int64)
 
 
 def _no_tasks() -> npt.NDArray[np.uint64]:
     return np.empty(0, np.uint64)
 
 
-def _check_odd(device: Device, moduli: Slabs, shape: Shape) -> None:
-    if not moduli.count:
-        return
-    even = device.alloc(8)
-    first = np.full(1, moduli.count, np.uint64)
-    device.upload(even, first)
-    module = device.module(SOURCE, shape.defines)
-    args = (moduli.words, np.uint32(moduli.width), np.uint64(moduli.count), even)
-    module.launch("pairs_first_even", (-(-moduli.count // THREADS), 1, 1), (THREADS, 1, 1), *args)
-    device.download(first, even)
-    if first[0] < moduli.count:
-        raise ValueError(f"modulus {int(first[0])} is even")
+class Search:
+    """For pairs (i, j), i < j, of the moduli; or i of the moduli and j of the others.
 
+    The moduli are odd; the others may be anything; signs count for nothing. groups: of 32
+    of the others each. What several searches find for groups of their own is all that there
+    is, on as many devices. Raises ValueError where a modulus is even, and MemoryError.
+    """
 
-class _Search:
-    """Moduli against others, or against those before each of them (`triangle`)."""
-
-    def __init__(self, device: Device, moduli: Slabs, others: Slabs, triangle: bool) -> None:
-        self.device, self.moduli, self.others, self.triangle = device, moduli, others, triangle
+    def __init__(self, device: Device, moduli: Slabs, others: Slabs | None = None) -> None:
+        self.device, self.moduli, self.others = device, moduli, others or moduli
+        self._triangle = others is None
+        self.groups = self.others.slabs if moduli.count else 0
+        self._shape = choose(max(moduli.bits, self.others.bits))
         # Time grows as the square of the length: of tasks most of it, of residues not much.
-        words = max(moduli.width, others.width, SLICE_WORDS)
-        self.tasks = max(1, SLICE * SLICE_WORDS**2 // words**2)
-        self.groups = max(1, SLICE * SLICE_WORDS // words // (SLAB * max(1, moduli.slabs)))
+        words = max(moduli.width, self.others.width, SLICE_WORDS)
+        self._tasks = max(1, SLICE * SLICE_WORDS**2 // words**2)
+        step = max(1, SLICE * SLICE_WORDS // words // (SLAB * max(1, moduli.slabs)))
+        self._step = min(step, 65535)  # blocks in y
         self._room = ROOM
         self._room_for = 0  # groups
         self._products = self._columns = self._residues = device.alloc(0)
+        self._check_odd()
 
-    def hits(self, shape: Shape, first: int, many: int) -> npt.NDArray[np.uint64]:
-        """Tasks: moduli and groups, of `many` from the first on, that share a factor."""
-        device, moduli, others = self.device, self.moduli, self.others
+    def pairs(self, groups: range, told: Callable[[int], object]) -> Pairs:
+        """Of these groups, in no order. told(): how many of them are done, between launches."""
+        tasks = _no_tasks()
+        if self._triangle:
+            # Pairs within a slab have no group.
+            last = min(SLAB * groups.stop, self.moduli.count)
+            i = np.arange(SLAB * groups.start, last, dtype=np.uint64)
+            tasks = i << np.uint64(32) | i // np.uint64(SLAB)
+        found = [self._pairs(tasks)]
+        for first in range(groups.start, groups.stop, self._step):
+            told(first - groups.start)
+            many = min(self._step, groups.stop - first)
+            found.append(self._pairs(self._hits(first, many)))
+        told(len(groups))
+        pairs = np.concatenate(found)
+        columns = np.stack([pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)], axis=1)
+        if self._triangle:
+            columns = columns[:, ::-1]
+        return columns.astype(np.int64)
+
+    def _check_odd(self) -> None:
+        device, moduli = self.device, self.moduli
+        if not moduli.count:
+            return
+        even = device.alloc(8)
+        first = np.full(1, moduli.count, np.uint64)
+        device.upload(even, first)
+        module = device.module(SOURCE, (self._shape or Shape(28, 2, 1)).defines)
+        args = (moduli.words, np.uint32(moduli.width), np.uint64(moduli.count), even)
+        grid = (-(-moduli.count // THREADS), 1, 1)
+        module.launch("pairs_first_even", grid, (THREADS, 1, 1), *args)
+        device.download(first, even)
+        if first[0] < moduli.count:
+            raise ValueError(f"modulus {int(first[0])} is even")
+
+    def _hits(self, first: int, many: int) -> npt.NDArray[np.uint64]:
+        """Tasks: moduli and groups, of `many` from the first on, that share a factor; or
+        that may, where numbers are too long for products."""
+        device, moduli, others, shape = self.device, self.moduli, self.others, self._shape
+        if shape is None:
+            return self._all_of(first, many)
         slabs = many * moduli.slabs
         if self._room_for < many:
             self._room_for = many
@@ -165,27 +187,27 @@ class _Search:
         module = device.module(SOURCE, shape.defines)
         args: list[Any] = [*_sized(others), np.uint64(first), self._products, self._columns]
         module.launch("pairs_products", (many, 1, 1), (shape.product_threads, 1, 1), *args)
-        args = [*_sized(moduli), self._products, np.uint64(first), np.uint32(self.triangle)]
+        args = [*_sized(moduli), self._products, np.uint64(first), np.uint32(self._triangle)]
         args += [self._residues, np.uint32(moduli.width)]
         grid = (-(-moduli.slabs * SLAB // shape.numbers), many, 1)
         module.launch("pairs_residues", grid, (THREADS, 1, 1), *args, shared=shape.shared)
         residues = Slabs(self._residues, SLAB * slabs, moduli.bits)
         return self._find(residues, None, first, slabs)
 
-    def all_of(self, first: int, many: int) -> npt.NDArray[np.uint64]:
+    def _all_of(self, first: int, many: int) -> npt.NDArray[np.uint64]:
         """Tasks: all moduli and groups, of `many` from the first on."""
         i = np.arange(self.moduli.count, dtype=np.uint64)
         k = np.arange(first, first + many, dtype=np.uint64)
         tasks = (i << np.uint64(32) | k[:, None]).reshape(-1)
-        if self.triangle:
+        if self._triangle:
             tasks = tasks[tasks >> np.uint64(37) > tasks & np.uint64(0xFFFFFFFF)]
         return tasks
 
-    def pairs(self, tasks: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    def _pairs(self, tasks: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
         """i << 32 | j of the pairs, of modulus i and group k each, that share a factor."""
         found = [_no_tasks()]
-        for at in range(0, len(tasks), self.tasks):
-            piece = np.ascontiguousarray(tasks[at : at + self.tasks])
+        for at in range(0, len(tasks), self._tasks):
+            piece = np.ascontiguousarray(tasks[at : at + self._tasks])
             listed = self.device.alloc(piece.nbytes)
             self.device.upload(listed, piece)
             found.append(self._find(self.others, listed, 0, len(piece)))
@@ -205,7 +227,7 @@ class _Search:
             device.upload(counter, count)
             pairs = device.alloc(8 * self._room)
             args: list[Any] = [*_sized(a), *_sized(moduli), tasks or counter]
-            args += [np.uint32(tasks is not None), np.uint64(first), np.uint32(self.triangle)]
+            args += [np.uint32(tasks is not None), np.uint64(first), np.uint32(self._triangle)]
             args += [np.uint64(work), pairs, counter, np.uint64(self._room), scratch]
             args += [np.int32(params.limbs)]
             module.launch("gcd_find", params.grid, params.block, *args, shared=params.shared)

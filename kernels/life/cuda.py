@@ -33,7 +33,7 @@ from kernels.life.plan import (
 
 SOURCE = Path(__file__).with_name("life.cu")
 BAND_BYTES = 1 << 26  # of rows that are packed or unpacked at once
-_QUEUED = 64  # passes queued before the host waits, so that it can be interrupted
+QUEUED = 64  # passes queued before the host waits, so that it can be interrupted
 
 
 def row_bytes(layout: CudaLayout) -> int:
@@ -54,6 +54,12 @@ def slot_bytes(shapes: Sequence[Shape], multiprocessors: int) -> int:
     return max(
         layout_bytes(choose_cuda(*shape, multiprocessors).layout, shape[1]) for shape in shapes
     )
+
+
+def staging_bytes(shapes: Sequence[Shape], slots: int) -> int:
+    """Of one thread that puts and one that gets."""
+    raw = max(min(8 * -(-width // 64) * height, BAND_BYTES) for width, height, _ in shapes)
+    return min(slots, 2) * raw
 
 
 def chain_plan(chain: ChainShape, multiprocessors: int) -> CudaPlan:
@@ -97,14 +103,14 @@ def device_bytes(
         chained, history = _chain_bytes(shapes, chain, layout, device_chain(chain, multiprocessors))
         slot = max(slot, chained)
         shapes = [*shapes, (chain[0], chain[3], chain[2])]
-    raw = max(min(8 * -(-width // 64) * height, BAND_BYTES) for width, height, _ in shapes)
-    return (slots + 1) * slot + history + min(slots, 2) * raw
+    return (slots + 1) * slot + history + staging_bytes(shapes, slots)
 
 
 class DeviceArena(LifeArena):
     """Buffers, the last of them the spare; a pass reads one, writes the spare, and they swap.
 
     plan: of the longest passes of every universe, instead of the chosen one.
+    room: bytes of a buffer, instead of what `shapes` need.
     """
 
     def __init__(
@@ -116,11 +122,14 @@ class DeviceArena(LifeArena):
         survival: int,
         plan: CudaPlan | None = None,
         chain: ChainShape | None = None,
+        room: int | None = None,
     ) -> None:
         self.slots, self.device, self._plan = slots, device, plan
         self._birth, self._survival = birth, survival
         self.chain = None
-        if plan is None:
+        if room is not None:
+            nbytes = room
+        elif plan is None:
             nbytes = slot_bytes(shapes, device.info.multiprocessors)
         else:
             nbytes = max(layout_bytes(plan.layout, height) for _, height, _ in shapes)
@@ -141,7 +150,7 @@ class DeviceArena(LifeArena):
         if width < 1 or height < 1:
             raise ValueError(f"{width}x{height} cells")
         plan = self._plan or choose_cuda(width, height, torus, self.device.info.multiprocessors)
-        self._check(slot, width, height, plan.layout)
+        self.check(slot, width, height, plan.layout)
         return DeviceLife(self, slot, width, height, torus, plan)
 
     def open_chained(self, slot: int, height: int, *, first: bool) -> ChainedDeviceLife:
@@ -150,10 +159,10 @@ class DeviceArena(LifeArena):
         self.chain.check_height(height, first=first)
         plan = self._chain_plan
         rows = height + (0 if first else self.chain.slack)
-        self._check(slot, self.chain.width, rows, plan.layout)
+        self.check(slot, self.chain.width, rows, plan.layout)
         return ChainedDeviceLife(self, slot, height, self._turns, plan, first=first)
 
-    def _check(self, slot: int, width: int, height: int, layout: CudaLayout) -> None:
+    def check(self, slot: int, width: int, height: int, layout: CudaLayout) -> None:
         """Raises ValueError where there is no such slot or no such room in it."""
         if not 0 <= slot < self.slots:
             raise ValueError(f"no slot {slot}: there are {self.slots}")
@@ -204,23 +213,38 @@ class DeviceLife(LifeUniverse):
         self.stride = plan.steps
 
     def step(self, generations: int) -> None:
-        device, memory, slot = self._arena.device, self._arena.memory, self._slot
-        layout, queued = self._plan.layout, 0
+        queued = 0
         try:
             for steps, count in pass_steps(generations, self.stride):
-                plan = self._plan
-                if steps != plan.steps:
-                    plan = cuda_plan(layout, self.height, steps, device.info.multiprocessors)
                 for _ in range(count):
-                    self._launch(plan, self.height, 0, 0)
-                    # Interrupted before this, the pass is made again from what it read.
-                    memory[slot], memory[-1] = memory[-1], memory[slot]
-                    self.generation += steps
+                    self.queue(steps)
                     queued += 1
-                    if queued % _QUEUED == 0:
-                        device.synchronize()
+                    if queued % QUEUED == 0:
+                        self.synchronize()
         finally:
-            device.synchronize()  # other threads may use the memory next
+            self.synchronize()  # other threads may use the memory next
+
+    def synchronize(self) -> None:
+        self._arena.device.synchronize()
+
+    def queue(self, steps: int) -> None:
+        """A pass, as long as the plan's or one of SHORT_PASSES."""
+        plan, memory, slot = self._plan, self._arena.memory, self._slot
+        if steps != plan.steps:
+            multiprocessors = self._arena.device.info.multiprocessors
+            plan = cuda_plan(plan.layout, self.height, steps, multiprocessors)
+        self._launch(plan, self.height, 0, 0)
+        # Interrupted before this, the pass is made again from what it read.
+        memory[slot], memory[-1] = memory[-1], memory[slot]
+        self.generation += steps
+
+    def queue_rows(self, y: int, other: DeviceLife, first: int, count: int) -> None:
+        """`count` rows from y on become those from `first` on of one with the same layout, on
+        another device."""
+        row = row_bytes(self._plan.layout)
+        mine, theirs = self._arena, other._arena
+        target, source = mine.memory[self._slot], theirs.memory[other._slot]
+        mine.device.copy_from(target, y * row, theirs.device, source, first * row, count * row)
 
     def _launch(self, plan: CudaPlan, height: int, source_row: int, target_row: int) -> None:
         """Queue a pass over rows from source_row of the slot on, to target_row of the spare."""
@@ -337,7 +361,7 @@ class ChainedDeviceLife(ChainedUniverse, DeviceLife):
         self.generation += steps
         self._turns.made += 1
         self._queued += 1
-        if self._queued % _QUEUED == 0:
+        if self._queued % QUEUED == 0:
             self._arena.device.synchronize()
 
     def _take(self, i: int) -> None:

@@ -14,16 +14,26 @@ def step(cells: Cells, birth: int, survival: int, torus: bool) -> Cells:
     birth, survival: bit n says that a dead cell is born, a live one survives, with n
     live neighbours. Outside is the other side on a torus and dead for ever otherwise.
     """
-    padded = np.pad(cells.astype(np.uint8), 1, mode="wrap" if torus else "constant")
+    count = neighbours(cells, torus)
+    new = np.zeros(cells.shape, np.bool_)
+    for n in range(9):
+        if birth >> n & 1:
+            new |= (count == n) & ~cells
+        if survival >> n & 1:
+            new |= (count == n) & cells
+    return new
+
+
+def neighbours(cells: Cells, torus: bool) -> npt.NDArray[np.uint8]:
+    """How many of the eight cells around each are live."""
+    padded = np.pad(cells.view(np.uint8), 1, mode="wrap" if torus else "constant")
     height, width = cells.shape
     count = np.zeros(cells.shape, np.uint8)
     for dy in (0, 1, 2):
         for dx in (0, 1, 2):
             if (dx, dy) != (1, 1):
                 count += padded[dy : dy + height, dx : dx + width]
-    born = np.array([birth >> n & 1 for n in range(9)], np.bool_)
-    kept = np.array([survival >> n & 1 for n in range(9)], np.bool_)
-    return np.where(cells, kept[count], born[count])
+    return count
 
 
 def run(cells: Cells, birth: int, survival: int, torus: bool, generations: int) -> Cells:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from kernels.backend import Backend
 from kernels.cpu import CpuBackend, core_count, level2_bytes
 from kernels.memory import available_memory
+from kernels.signals import undisturbed
 
 from .engine import (
     Counts,
@@ -131,7 +132,8 @@ class CpuEnumerator(Enumerator):
         return result
 
     def _update(self) -> None:
-        state = self._engine.state()
-        self.size, self.expanded, self.left_known, self.kept, self.nbytes = state[:5]
-        self.counts = Counts(*state[5:])
-        self.starts += self._engine.starts(len(self.starts))
+        with undisturbed():
+            state = self._engine.state()
+            self.size, self.expanded, self.left_known, self.kept, self.nbytes = state[:5]
+            self.counts = Counts(*state[5:])
+            self.starts += self._engine.starts(len(self.starts))

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from kernels.backend import Backend
 from kernels.cuda import CudaBackend
 from kernels.device import Device
+from kernels.signals import undisturbed
 
 from .device.graph import Batch, Counters, Graph, HashTable, empty_word
 from .device.launches import GRAPH, MAX_ITEMS, TILE, Argument, at, blocks, clear, launch
@@ -116,10 +117,14 @@ class CudaEnumerator(Enumerator):
     def expand(self, most: int) -> None:
         if most < 1 or self.finished:
             raise ValueError("nothing to expand")
+        with undisturbed():
+            self._expand_or_undo(min(most, self.waiting))
+
+    def _expand_or_undo(self, most: int) -> None:
         before = replace(self.counts), self.size, self.expanded, self.left_known
         levels = len(self.starts)
         try:
-            self._expand(min(most, self.waiting))
+            self._expand(most)
         except BaseException:
             self.counts, self.size, self.expanded, self.left_known = before
             del self.starts[levels:]

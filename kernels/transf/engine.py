@@ -145,9 +145,9 @@ class Enumerator(ABC):
         """Multiply the next numbers of the level under way, at least one and at most `most`.
 
         Takes some tenths of a second at most, but where a single product takes longer.
-        Interrupted or out of memory it leaves everything as it was. Raises MemoryError where
-        what can be found does not fit in problem.memory, or there are more than 2^32 - 2
-        numbers; HashCollisionError; ValueError if most < 1 or all is finished.
+        Out of memory it leaves everything as it was, interrupted that or done. Raises
+        MemoryError where what can be found does not fit in problem.memory, or there are more
+        than 2^32 - 2 numbers; HashCollisionError; ValueError if most < 1 or all is finished.
         """
 
     @abstractmethod

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kernels.cells.ref import mix
+
 from .maps import Maps
 
 BLOCK = 1024  # words
@@ -75,7 +77,4 @@ class HashKey:
 
 def _splitmix(seed: int, count: int) -> npt.NDArray[np.uint64]:
     """The first numbers of SplitMix64 (Steele, Lea and Flood 2014)."""
-    z = np.uint64(seed & _MASK) + np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN
-    z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return z ^ z >> np.uint64(31)
+    return mix(np.uint64(seed & _MASK) + np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN)

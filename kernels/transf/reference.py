@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.memory import available_memory
+from kernels.signals import undisturbed
 
 from .engine import NONE, Enumerator, HashCollisionError, Numbers, Problem, Tables, Transf
 from .hashing import HashKey, row_stride
@@ -56,12 +57,13 @@ class ReferenceEnumerator(Enumerator):
         before = self.expanded
         for _ in range(min(most, self.waiting, 64)):
             try:
-                self._expand_one()
+                with undisturbed():
+                    self._expand_one()
+                    self._measure()
             except (MemoryError, HashCollisionError):
                 if self.expanded == before:
                     raise
                 return  # the next call finds the same
-            self._measure()
 
     def array(self, name: str, start: int = 0, stop: int | None = None) -> npt.NDArray[Any]:
         shape = {"right": (-1, self.problem.letters), "left": (-1, self.problem.letters)}

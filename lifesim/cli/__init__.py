@@ -42,9 +42,10 @@ def main() -> None:
 
 
 def _exit_code(error: Exception) -> int | None:
+    from arith.cluster import ClusterError
     from kernels.backend import BackendUnavailableError
     from lifesim.errors import LifesimError
 
-    if isinstance(error, LifesimError):
+    if isinstance(error, LifesimError | ClusterError):
         return error.exit_code
     return 3 if isinstance(error, BackendUnavailableError) else None

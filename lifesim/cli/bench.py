@@ -11,7 +11,7 @@ from kernels.backend import Backend
 from kernels.choose import pick
 from lifesim.bench import SIDES, Measured, Runner, Samples, TileLoop, TileLoopError, measure
 from lifesim.cli.drive import rate_text
-from lifesim.cli.options import Size, backend_options
+from lifesim.cli.options import Size, many_devices
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
 from lifesim.topology import Topology
@@ -30,7 +30,7 @@ from lifesim.topology import Topology
 @click.option(
     "--seconds", type=click.FloatRange(0.01, 3600), default=2.0, help="For each size. [2]"
 )
-@backend_options
+@many_devices
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def command(
     sizes: tuple[tuple[int, int], ...],
@@ -38,7 +38,7 @@ def command(
     topology: str,
     seconds: float,
     backend: str,
-    device: int,
+    devices: tuple[int, ...],
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -50,7 +50,7 @@ def command(
     The ratio is the median of the rounds, so it need not be that of the two best.
     """
     chosen, where = Rule.parse(rule), Topology(topology)
-    runner = pick(backend, device=device, threads=threads)
+    runner = pick(backend, device=devices, threads=threads)
     tile, missing = _tile_loop(runner)
     if not as_json:
         click.echo(f"{runner.describe()}; {chosen}, {where}; best of {seconds:g} s each")

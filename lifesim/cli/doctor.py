@@ -3,32 +3,77 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 import click
 
+from arith.cli.devices import check_cluster, cluster_option
+from arith.cluster import Cluster
 from lifesim.cli.drive import rate_text
-from lifesim.doctor import Problem, Report, collect
+from lifesim.doctor import Problem, Report, Speed, collect, worker_speed
 
 
 @click.command("doctor")
 @click.option("--device", type=click.IntRange(0), default=0, help="Which GPU. [0]")
 @click.option("--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]")
+@cluster_option
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
-def command(device: int, threads: int | None, as_json: bool) -> None:
+def command(device: int, threads: int | None, cluster: str | None, as_json: bool) -> None:
     """Say what this machine has, which backend is taken, and why.
 
-    What is missing is a finding like any other: the exit code is 0.
+    What is missing is a finding like any other: the exit code is 0. With --cluster, say what
+    each worker has; a cluster that cannot be used, or of different code, is refused with 3.
     """
+    if cluster is not None:
+        check_cluster(cluster, (device,))
+        with Cluster.open(cluster, threads=threads) as found:
+            _tell_cluster(found, found.everywhere(worker_speed), as_json)
+        return
     report = collect(device, threads)
     if as_json:
         click.echo(json.dumps(_facts(report)))
         return
-    lines = list(_lines(report))
+    _echo(_lines(report))
+
+
+def _echo(findings: Iterable[tuple[str, str]]) -> None:
+    lines = list(findings)
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         click.echo(f"{name:<{width}}  {text}")
+
+
+def _tell_cluster(cluster: Cluster, speeds: dict[str, Speed], as_json: bool) -> None:
+    """What workers there are, and how fast each is."""
+    workers = cluster.workers
+    if as_json:
+        facts = {
+            "scheduler": cluster.address,
+            "dashboard": cluster.dashboard,
+            "workers": [asdict(w) | {"speed": asdict(speeds[w.name])} for w in workers],
+        }
+        click.echo(json.dumps(facts))
+        return
+    code, hosts = workers[0].code, len({worker.host for worker in workers})
+    where = f"{len(workers)} on {hosts} host{'s' * (hosts > 1)}"
+    total = sum(speed.rate for speed in speeds.values())
+    lines = [
+        ("scheduler", cluster.address),
+        ("dashboard", cluster.dashboard or "none"),
+        ("package", f"{code}, the same here, on the scheduler and on all workers"),
+        ("workers", f"{where}, {rate_text(total)} in all"),
+    ]
+    for each in workers:
+        lines.append(
+            (
+                f"worker {each.name}",
+                f"{each.host}, process {each.pid}, Python {each.code.python}, {each.backend}: "
+                f"{each.description}, {_binary(each.memory)} for it, "
+                f"{rate_text(speeds[each.name].rate)}",
+            )
+        )
+    _echo(lines)
 
 
 def _facts(report: Report) -> dict[str, object]:

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 import click
 
 from arith.cli.stopping import Stop
+from arith.cluster import ClusterError
 from kernels.backend import Backend
 from kernels.choose import explain
+from kernels.several import SeveralDevices
 from lifesim.engine import Life, Progress
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.outputs import Output
@@ -28,7 +30,7 @@ class Outcome:
     errors: list[str] = field(default_factory=list)
     exit_code: int = 0
 
-    def add(self, error: LifesimError | MemoryError) -> None:
+    def add(self, error: LifesimError | ClusterError | MemoryError) -> None:
         line = f"out of memory: {error}".rstrip(": ") if isinstance(error, MemoryError) else ""
         line = line or str(error)
         if line not in self.errors:
@@ -47,24 +49,26 @@ def busy(what: str, show: bool = True) -> AbstractContextManager[object]:
 
 
 def pick_devices(backend: str, devices: Sequence[int], threads: int | None) -> list[Backend]:
-    """A backend for each device; says where it is a slow one that nobody asked for."""
-    runners = []
-    for device in devices:
-        runner, passed_over = explain(backend, device=device, threads=threads)
-        if runner.name != "cuda" and len(devices) > 1:
-            names = ",".join(map(str, devices))
-            raise LifesimError(f"--device {names} means GPUs, but {runner.name} computes here")
-        if runner.name == "reference" and passed_over:
-            # The last one is of the CPU backend, and says how to get it.
-            reason = passed_over[-1].partition(": ")[2]
-            click.echo(f"lifesim: running on the slow reference backend: {reason}", err=True)
-        runners.append(runner)
-    return runners
+    """A backend for each device."""
+    runner = _pick(backend, devices, threads)
+    return list(runner.backends) if isinstance(runner, SeveralDevices) else [runner]
 
 
-def begin(start: Start, backend: str, device: int, threads: int | None, quiet: bool) -> Life:
+def _pick(backend: str, devices: Sequence[int], threads: int | None) -> Backend:
+    """Says where it is a slow one that nobody asked for."""
+    runner, passed_over = explain(backend, device=devices, threads=threads)
+    if runner.name == "reference" and passed_over:
+        # The last one is of the CPU backend, and says how to get it.
+        reason = passed_over[-1].partition(": ")[2]
+        click.echo(f"lifesim: running on the slow reference backend: {reason}", err=True)
+    return runner
+
+
+def begin(
+    start: Start, backend: str, devices: Sequence[int], threads: int | None, quiet: bool
+) -> Life:
     """The universe in its backend; says what the person should know of either."""
-    (runner,) = pick_devices(backend, [device], threads)
+    runner = _pick(backend, devices, threads)
     if start.note and not quiet:
         click.echo(f"lifesim: {start.note}", err=True)
     return Life(
@@ -124,7 +128,7 @@ def drive(
                         life.run(steps, every=every, progress=progress, on_snapshot=snapshot)
                 except KeyboardInterrupt:
                     outcome.interrupted = True
-                except (LifesimError, MemoryError) as error:
+                except (LifesimError, ClusterError, MemoryError) as error:
                     outcome.add(error)
             if outcome.interrupted:
                 outcome.exit_code = 130

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from arith.cli.devices import device_option
 from arith.cli.sizes import Memory
 from lifesim.outputs import View
 from lifesim.render import parse_region, parse_scale
@@ -47,22 +48,6 @@ class Position(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         if not match:
             self.fail(f"{value!r} is no position: write it as 10,20", param, ctx)
         return int(match[1]), int(match[2])
-
-
-class Devices(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """Numbers of GPUs: 0 or 0,1."""
-
-    name = "N[,N...]"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return value
-        if not re.fullmatch(r"[0-9]{1,4}(,[0-9]{1,4})*", value):
-            self.fail(f"{value!r} names no devices: write 0 or 0,1", param, ctx)
-        devices = tuple(map(int, value.split(",")))
-        if len(set(devices)) < len(devices):
-            self.fail(f"{value!r} names a device twice", param, ctx)
-        return devices
 
 
 class Tiles(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -123,13 +108,7 @@ def many_devices(function: _Function) -> _Function:
     names = click.Choice(["auto", "cuda", "cpu", "reference"])
     for option in (
         click.option("--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"),
-        click.option(
-            "--device",
-            "devices",
-            type=Devices(),
-            default="0",
-            help="Which GPU; several, as 0,1, for a universe on disk. [0]",
-        ),
+        device_option,
         click.option("--backend", type=names, default="auto", help="Who computes. [auto]"),
     ):
         function = option(function)

@@ -63,7 +63,7 @@ def command(
     output = open_output(out, every, view_of(region, scale, palette))
     with busy(f"reading {file}"):
         start = place(patterns.read(file), steps, size)
-    life = begin(start, backend, device, threads, quiet=False)
+    life = begin(start, backend, [device], threads, quiet=False)
     del start  # its cells: the backend has them now
     finish(drive(life, steps, [output], every=every, show=sys.stderr.isatty()))
 

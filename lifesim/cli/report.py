@@ -17,14 +17,15 @@ def report(
 ) -> None:
     """On standard output, or standard error where a result is written to that."""
     whole = isinstance(life, Life) or life.universe.is_whole
+    runner = life.backend if isinstance(life, Life) else life.crew
     facts: dict[str, Any] = {
         "generation": life.generation,
         "population": life.population() if whole else None,
         "digest": life.digest() if whole else None,
         "seconds": round(life.seconds, 6),
         "cell_updates_per_second": round(life.rate),
-        "backend": life.backend.name,
-        "device": life.backend.describe(),
+        "backend": runner.name,
+        "device": runner.describe(),
         "width": life.width,
         "height": life.height,
         "rule": str(life.rule),

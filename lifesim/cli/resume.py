@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from lifesim.cli.drive import drive, finish, pick_devices
+from arith.cli.devices import check_cluster, cluster_option
+from lifesim.cli.drive import drive, finish
 from lifesim.cli.options import (
     check_outs,
     many_devices,
@@ -15,6 +16,7 @@ from lifesim.cli.options import (
     view_options,
 )
 from lifesim.cli.report import report
+from lifesim.cli.streamed import crew_of
 from lifesim.outputs import is_directory_name, open_output
 from lifesim.store.universe import Universe
 from lifesim.stream.run import StreamedLife
@@ -27,6 +29,7 @@ from lifesim.stream.run import StreamedLife
 @view_options
 @streaming_options
 @many_devices
+@cluster_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--quiet", is_flag=True, help="No progress bar, no notes.")
 def command(
@@ -42,6 +45,7 @@ def command(
     backend: str,
     devices: tuple[int, ...],
     threads: int | None,
+    cluster: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -49,6 +53,7 @@ def command(
 
     Where none was, it says so, and writes what --out asks for.
     """
+    check_cluster(cluster, devices)
     check_outs(outs, every, as_json=as_json, view=bool(region or scale or palette))
     for path in outs:
         if is_directory_name(path):
@@ -58,11 +63,9 @@ def command(
         outputs = [open_output(path, every, view) for path in outs]
         if universe.manifest.run is None and universe.phase is None and not quiet:
             click.echo(f"lifesim: {directory}: no run was broken off", err=True)
-        runners = pick_devices(backend, devices, threads)
-        life = StreamedLife(
-            universe, runners, memory=memory, generations=phase, keep_previous=keep_previous
-        )
-        show = not quiet and sys.stderr.isatty()
-        outcome = drive(life, None, outputs, every=every, show=show)
-        report(life, outcome, as_json=as_json, to_stderr="-" in outs)
+        with crew_of(cluster, backend, devices, threads, memory, quiet) as crew:
+            life = StreamedLife(universe, crew, generations=phase, keep_previous=keep_previous)
+            show = not quiet and sys.stderr.isatty()
+            outcome = drive(life, None, outputs, every=every, show=show)
+            report(life, outcome, as_json=as_json, to_stderr="-" in outs)
     finish(outcome)

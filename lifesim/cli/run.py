@@ -9,8 +9,9 @@ from fractions import Fraction
 
 import click
 
+from arith.cli.devices import check_cluster, cluster_option
 from lifesim import patterns
-from lifesim.cli.drive import begin, busy, drive, finish, pick_devices
+from lifesim.cli.drive import begin, busy, drive, finish
 from lifesim.cli.options import (
     Density,
     Position,
@@ -22,7 +23,7 @@ from lifesim.cli.options import (
     view_options,
 )
 from lifesim.cli.report import report
-from lifesim.cli.streamed import exceeds, made_universe, origin_of, steps_to
+from lifesim.cli.streamed import crew_of, exceeds, made_universe, origin_of, steps_to
 from lifesim.engine import Life
 from lifesim.outputs import is_directory_name, open_output
 from lifesim.patterns import Pattern
@@ -30,7 +31,8 @@ from lifesim.rule import Rule
 from lifesim.soup import Soup
 from lifesim.start import placement, soup_placement, start_of
 from lifesim.store.universe import Universe
-from lifesim.stream.run import StreamedLife, check_budget
+from lifesim.stream.crew import Crew
+from lifesim.stream.run import StreamedLife
 from lifesim.topology import Topology
 
 
@@ -54,6 +56,7 @@ from lifesim.topology import Topology
 @view_options
 @streaming_options
 @many_devices
+@cluster_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--quiet", is_flag=True, help="No progress bar, no notes.")
 def command(
@@ -77,6 +80,7 @@ def command(
     backend: str,
     devices: tuple[int, ...],
     threads: int | None,
+    cluster: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -89,8 +93,10 @@ def command(
     PATTERN may be a universe directory, which then moves on by so many generations where
     it lies; the same command again finishes a run that was broken off. A universe that
     needs more than --memory is run so too, in the directory that --out names, or one
-    named after what it starts from.
+    named after what it starts from. So is one that a --cluster computes: its workers reach
+    the directory by the same path.
     """
+    check_cluster(cluster, devices)
     if pattern is None and (at or center):
         raise click.UsageError("--at and --center place a pattern; there is none")
     if pattern is not None and (density is not None or seed is not None):
@@ -108,6 +114,11 @@ def command(
     life: Life | StreamedLife
     left: int | None = steps
     with ExitStack() as held:
+
+        def hire() -> Crew:
+            crew = crew_of(cluster, backend, devices, threads, memory, quiet)
+            return held.enter_context(crew)
+
         if pattern is not None and os.path.isdir(pattern):
             if size or chosen or where or at or center:
                 raise click.UsageError(
@@ -117,7 +128,7 @@ def command(
                 raise click.UsageError(f"{pattern} moves on where it is, not in {directories[0]}")
             universe = held.enter_context(Universe.open(pattern, writing=True))
             outputs = [open_output(path, every, view) for path in outs]
-            runners = pick_devices(backend, devices, threads)
+            crew = hire()
         else:
             source: Pattern | Soup
             if pattern is None:
@@ -129,11 +140,9 @@ def command(
                 with busy(f"reading {pattern}", not quiet):
                     source = patterns.read(pattern)
                 placed = placement(source, steps, size, at, chosen, where, centre=center)
-            streamed = exceeds(placed.size, memory)
-            if not streamed and (phase or keep_previous or len(devices) > 1):
-                raise click.UsageError(
-                    "--phase, --keep-previous and several devices are for universes on disk"
-                )
+            streamed = cluster is not None or exceeds(placed.size, memory)
+            if not streamed and (phase or keep_previous):
+                raise click.UsageError("--phase and --keep-previous are for universes on disk")
             origin = origin_of(source, placed, pattern) if directories else ""
             outputs = [
                 open_output(path, every, view, origin)
@@ -146,10 +155,10 @@ def command(
                 with busy("placing the cells", not quiet):
                     start = start_of(source, placed)
                 del source
-                life = begin(start, backend, devices[0], threads, quiet)
+                life = begin(start, backend, devices, threads, quiet)
                 del start  # its cells: the backend has them now
             else:
-                runners = pick_devices(backend, devices, threads)
+                crew = hire()
                 if placed.note and not quiet:
                     click.echo(f"lifesim: {placed.note}", err=True)
                 universe = held.enter_context(
@@ -159,14 +168,12 @@ def command(
                         source,
                         placed,
                         show,
-                        budget=lambda tiling, form: check_budget(tiling, form, runners, memory),
+                        budget=crew.check_budget,
                     )
                 )
                 left = steps_to(universe, source.generation, steps, quiet)
         if universe:
-            life = StreamedLife(
-                universe, runners, memory=memory, generations=phase, keep_previous=keep_previous
-            )
+            life = StreamedLife(universe, crew, generations=phase, keep_previous=keep_previous)
         outcome = drive(life, left, outputs, every=every, show=show)
         report(life, outcome, as_json=as_json, to_stderr="-" in outs)
     finish(outcome)

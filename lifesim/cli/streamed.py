@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from arith.cli.devices import opened_cluster
 from kernels.memory import available_memory
+from lifesim.cli.drive import pick_devices
 from lifesim.digest import digest
 from lifesim.errors import LifesimError
 from lifesim.grid import bytes_of
@@ -22,6 +24,7 @@ from lifesim.store.making import check_new, form_of
 from lifesim.store.tilefile import Format
 from lifesim.store.tiling import Tiling, tile_universe
 from lifesim.store.universe import MANIFEST, Universe
+from lifesim.stream.crew import Crew, LocalCrew
 from lifesim.stream.plan import BudgetError
 from lifesim.topology import Topology
 
@@ -32,6 +35,28 @@ def exceeds(size: tuple[int, int], memory: int | None) -> bool:
     """Whether a run of that size in memory takes more than may be taken."""
     most = available_memory() if memory is None else memory
     return COPIES * bytes_of(*size) > most
+
+
+@contextmanager
+def crew_of(
+    cluster: str | None,
+    backend: str,
+    devices: Sequence[int],
+    threads: int | None,
+    memory: int | None,
+    quiet: bool,
+) -> Iterator[Crew]:
+    """Who computes: the workers of the cluster at that address, or else devices here."""
+    if cluster is None:
+        yield LocalCrew(pick_devices(backend, devices, threads), memory)
+        return
+    from lifesim.stream.cluster import ClusterCrew
+
+    with (
+        opened_cluster(cluster, backend, threads, quiet=quiet) as workers,
+        ClusterCrew(workers, memory) as crew,
+    ):
+        yield crew
 
 
 @contextmanager

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import BinaryIO, Protocol
 
 from lifesim.errors import LifesimError
 from lifesim.patterns import cells, life105, life106, macrocell, rle
-from lifesim.patterns.files import load, save
+from lifesim.patterns.files import CancelledError, cancellable, load, save
 from lifesim.patterns.pattern import Pattern, PatternError
 
-__all__ = ["Pattern", "PatternError", "formats", "read", "write"]
+__all__ = ["CancelledError", "Pattern", "PatternError", "formats", "read", "write"]
 
 _HEAD = 1 << 16
 
@@ -37,18 +39,29 @@ def formats() -> dict[str, tuple[str, ...]]:
     return {known.NAME: known.EXTENSIONS for known in _FORMATS}
 
 
-def read(source: str | os.PathLike[str] | BinaryIO, *, name: str | None = None) -> Pattern:
+def read(
+    source: str | os.PathLike[str] | BinaryIO,
+    *,
+    name: str | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> Pattern:
     """Read a pattern from a path, a binary stream or, as "-", standard input.
 
     The format is found from the content; where that fits several or none, from the
     extension. `name` is what errors call the source. The grid is the live cells'
     bounding box, 1x1 and dead where there are none. Raises PatternError for content
-    that cannot be read and LifesimError for a path that cannot be opened.
+    that cannot be read and LifesimError for a path that cannot be opened; CancelledError
+    soon after is_cancelled, which is asked again and again, has said so.
     """
+    with cancellable(is_cancelled):
+        return _read(source, name)
+
+
+def _read(source: str | os.PathLike[str] | BinaryIO, name: str | None) -> Pattern:
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if path == "-":
-            return _decode(load(sys.stdin.buffer, name or "<stdin>"), name or "<stdin>")
+            return _decode(load(_standard_input(), name or "<stdin>"), name or "<stdin>")
         try:
             with open(path, "rb") as stream:
                 data = load(stream, name or path)
@@ -89,6 +102,15 @@ def write(
         sys.stdout.buffer.flush()
     except OSError as error:
         raise LifesimError(f"cannot write standard output: {error.strerror or error}") from None
+
+
+def _standard_input() -> BinaryIO:
+    """With a buffer of its own: Python cannot end while another thread waits for that of
+    sys.stdin."""
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except io.UnsupportedOperation:  # it is no file
+        return sys.stdin.buffer
 
 
 def _decode(data: bytes, name: str) -> Pattern:

@@ -1,20 +1,46 @@
-"""Bytes from and to paths: gzip, limits, and files that are never half written."""
+"""Bytes from and to paths: gzip, limits, reading that can be cancelled, and files that are never
+half written."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import BinaryIO
 
 from kernels.memory import available_memory
 from lifesim.draft import Draft, DraftStream, one_line_errors
+from lifesim.errors import LifesimError
 from lifesim.patterns.pattern import PatternError
 
 _GZIP_MAGIC = b"\x1f\x8b"
-_STEP = 1 << 20
+STEP = 1 << 20  # bytes between two looks at whether reading is cancelled
 _SHARE = 16  # decoding takes a few times the text's size, so a text may fill this share
+
+_is_cancelled: ContextVar[Callable[[], bool]] = ContextVar("is_cancelled", default=lambda: False)
+
+
+class CancelledError(LifesimError):
+    """Nobody wants what is being read any more."""
+
+
+@contextmanager
+def cancellable(is_cancelled: Callable[[], bool]) -> Iterator[None]:
+    """What this thread reads within is given up when is_cancelled says so."""
+    token = _is_cancelled.set(is_cancelled)
+    try:
+        yield
+    finally:
+        _is_cancelled.reset(token)
+
+
+def go_on() -> None:
+    """For who reads, between two steps. Raises CancelledError."""
+    if _is_cancelled.get()():
+        raise CancelledError("cancelled")
 
 
 def load(stream: BinaryIO, name: str) -> bytes:
@@ -29,19 +55,20 @@ def load(stream: BinaryIO, name: str) -> bytes:
     if head != _GZIP_MAGIC:
         return _all(rest, name, limit)
     try:
-        with gzip.GzipFile(fileobj=io.BufferedReader(rest, _STEP)) as plain:
+        with gzip.GzipFile(fileobj=io.BufferedReader(rest, STEP)) as plain:
             return _all(plain, name, limit)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise PatternError(f"damaged gzip data: {error}", name) from None
 
 
 def _all(stream: io.RawIOBase | gzip.GzipFile, name: str, limit: int) -> bytes:
-    buffer = bytearray()
-    while part := stream.read(_STEP):
-        buffer += part
-        if len(buffer) > limit:
+    text = io.BytesIO()  # gives its bytes away without copying them
+    while part := stream.read(STEP):
+        go_on()
+        text.write(part)
+        if text.tell() > limit:
             raise PatternError(f"more than {limit >> 20} MiB of text: too large to read", name)
-    return bytes(buffer)
+    return text.getvalue()
 
 
 class _Joined(io.RawIOBase):

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lifesim.grid import BitGrid, GridError
+from lifesim.patterns.files import go_on
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.patterns.runs import live_runs
 from lifesim.patterns.text import decoded, error_at, lines, shown
@@ -37,6 +38,7 @@ def read(data: bytes, name: str) -> Pattern:
     comments: list[str] = []
     start = (data + b"\n").index(b"\n") + 1
     while start < len(data):
+        go_on()
         end = data.rfind(b"\n", start, start + _BLOCK) + 1
         if not end and len(data) - start > _BLOCK:
             raise error_at("a line is X Y", name, data, start)

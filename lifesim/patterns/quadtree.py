@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
+from lifesim.patterns.files import go_on
 from lifesim.patterns.runs import Ints
 
 UInts = npt.NDArray[np.uint64]
@@ -87,6 +88,7 @@ class Quadtree:
         at_x, at_y = (np.array([-edge & int(_FAR)], np.uint64) for edge in (left, top))
         todo = [(root, at_x, at_y)]
         while todo:
+            go_on()
             squares, x, y = todo.pop()
             if len(squares) > _STEP:
                 middle = len(squares) // 2

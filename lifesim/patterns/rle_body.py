@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lifesim.grid import BitGrid, Box, GridError
+from lifesim.patterns.files import STEP, go_on
 from lifesim.patterns.pattern import PatternError
 from lifesim.patterns.runs import Ints, Runs, live_runs, paint
 from lifesim.patterns.text import error_at, shown
@@ -47,8 +48,12 @@ class Body(NamedTuple):
 def find_body(data: bytes, start: int, name: str) -> Body:
     """Check a body's characters and find its end. Raises PatternError."""
     end = data.find(b"!", start)
-    match = _FOREIGN.search(data, start, len(data) if end < 0 else end)
-    if match:
+    stop = len(data) if end < 0 else end
+    for at in range(start, stop, STEP):  # other threads wait for a search
+        go_on()
+        match = _FOREIGN.search(data, at, min(at + STEP, stop))
+        if match is None:
+            continue
         what = f"unknown character {shown(match[0])}"
         if _STATES.match(match[0]):
             what = f"state {shown(match[0])}: only patterns of two states (b and o) can be read"
@@ -64,7 +69,9 @@ def decode(body: Body) -> tuple[BitGrid, Box | None]:
     Raises PatternError for a count of 0, counts beyond 2^62, and a pattern too large
     for memory (nothing is allocated before its true size is known).
     """
-    text = body.data[body.start : body.end].translate(None, _BLANKS)
+    text = bytearray()
+    for at in range(body.start, body.end, STEP):
+        text += body.data[at : min(at + STEP, body.end)].translate(None, _BLANKS)
     left = right = top = bottom = None
     widest = lowest = 0
     for (y, start, end), places in _runs(text, body):
@@ -88,7 +95,7 @@ def decode(body: Body) -> tuple[BitGrid, Box | None]:
     return grid, box
 
 
-def _runs(text: bytes, body: Body) -> Iterator[tuple[Runs, Ints]]:
+def _runs(text: bytearray, body: Body) -> Iterator[tuple[Runs, Ints]]:
     """Live runs in order, with the index in `text` of each one's tag; no step is empty."""
     x = y = total = 0
     for tags, counts, places in _tokens(text, body):
@@ -109,11 +116,12 @@ def _runs(text: bytes, body: Body) -> Iterator[tuple[Runs, Ints]]:
             yield (row_y[in_row], end - counts[live], end), places[live]
 
 
-def _tokens(text: bytes, body: Body) -> Iterator[tuple[npt.NDArray[np.uint8], Ints, Ints]]:
+def _tokens(text: bytearray, body: Body) -> Iterator[tuple[npt.NDArray[np.uint8], Ints, Ints]]:
     """Tags, their counts and their indices in `text`; digits that end the text are dropped."""
     characters = np.frombuffer(text, np.uint8)
     start = 0
     while start < len(characters):
+        go_on()
         piece = characters[start : start + _STEP]
         digits = piece - _ZERO  # wraps: a tag is above 9
         at = np.flatnonzero(digits > 9)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lifesim.patterns.files import STEP, go_on
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.rule import LIFE, Rule, RuleError
 from lifesim.topology import Topology
@@ -15,7 +16,11 @@ _LETTERS = {Topology.TORUS: "T", Topology.PLANE: "P"}
 
 def lines(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
     """The offset and the bytes of each line from `start`, line ends left off."""
+    looked = start
     while start < len(data):
+        if start - looked > STEP:
+            looked = start
+            go_on()
         end = data.find(b"\n", start)
         end = len(data) if end < 0 else end
         yield start, data[start:end].rstrip(b"\r")

@@ -78,7 +78,15 @@ def tile_name(row: int, column: int, generation: int) -> str:
     return f"{row:04d}-{column:04d}.{generation}.h5"
 
 
-TILE_NAME = re.compile(r"[0-9]{4,}-[0-9]{4,}\.[0-9]+\.h5(\.tmp)?")
+def draft_name(name: str, attempt: str) -> str:
+    """Of a tile's file that has not got its name yet, as one of several attempts may make it.
+
+    attempt: hexadecimal.
+    """
+    return f"{name}.{attempt}.tmp"
+
+
+TILE_NAME = re.compile(r"[0-9]{4,}-[0-9]{4,}\.[0-9]+\.h5((\.[0-9a-f]+)?\.tmp)?")
 
 
 def write_manifest(manifest: Manifest) -> bytes:

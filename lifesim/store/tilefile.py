@@ -87,6 +87,9 @@ class TileRecord:
     partial: int
 
 
+NO_TILE = TileRecord("", 0, 0, "", "", 0, 0)
+
+
 def chunk_rows(row_bytes: int) -> int:
     """Rows of a chunk of cells: whole pages where that is possible, and a multiple of 8."""
     wanted = max(1, _CHUNK // row_bytes)
@@ -159,13 +162,24 @@ class _Sink:
 
 class TileWriter:
     """A file in the making, under a temporary name in `folder`. Chunks may come in any order,
-    from several threads at once. OSError where the system refuses."""
+    from several threads at once. OSError where the system refuses.
+
+    draft: that name. Where it is given, it is also the finished file's: whoever is told of
+    the file gives it its own.
+    """
 
     def __init__(
-        self, folder: str, name: str, box: Box, form: Format, attributes: Mapping[str, Any]
+        self,
+        folder: str,
+        name: str,
+        box: Box,
+        form: Format,
+        attributes: Mapping[str, Any],
+        draft: str = "",
     ) -> None:
         self._folder, self._name, self._form = folder, name, form
-        self._path = os.path.join(folder, name + ".tmp")
+        self._path = os.path.join(folder, draft or name + ".tmp")
+        self._renamed = not draft
         self._sets = datasets(box.width, box.height, form)
         last = self._sets[-1]
         self._table = np.zeros((last.first + last.chunks, 3), np.uint64)
@@ -261,7 +275,7 @@ class TileWriter:
             disk.write_chunk(self._h5[s.name], (chunk * s.chunk_rows, 0), frame)
 
     def finish(self, population: int, partial: int) -> TileRecord:
-        """The file gets its name, and lasts; its folder is the caller's to sync."""
+        """The file lasts, and without a draft gets its name; its folder is the caller's to sync."""
         if self._file is not None:
             for s in self._sets:
                 made = self._h5[s.name]
@@ -276,7 +290,8 @@ class TileWriter:
         rest = _rest_hash(self._fds[-1], size, self._table, self._table_offset)
         disk.sync(self._fds[-1])
         self._close()
-        disk.replace(self._path, os.path.join(self._folder, self._name))
+        if self._renamed:
+            disk.replace(self._path, os.path.join(self._folder, self._name))
         return TileRecord(
             self._name,
             size,
@@ -288,7 +303,7 @@ class TileWriter:
         )
 
     def drop(self) -> None:
-        """Give up. Nothing once finished."""
+        """Give up. Nothing once the file has its name."""
         if self._file is not None:
             with contextlib.suppress(Exception):
                 self._close_file()

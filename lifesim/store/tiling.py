@@ -9,7 +9,7 @@ block and halo reach all around a torus, the window is that whole axis, and clos
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -175,6 +175,16 @@ class Tiling:
         if not self.torus and high + generations > self.height:
             return None
         return Window(window.across, Span(low + generations, high - low, 0), self.torus)
+
+    def read_by(self, group: Iterable[Block], generations: int) -> set[int]:
+        """Tiles that the windows of blocks touch, and of blocks of some of their tiles."""
+        columns, rows = self.touched(generations)
+        found = set()
+        for block in group:
+            across = {c for i in range(block.left, block.right) for c in columns[i]}
+            down = {r for i in range(block.top, block.bottom) for r in rows[i]}
+            found |= {r * self.across + c for r in down for c in across}
+        return found
 
     @lru_cache(maxsize=64)  # noqa: B019
     def touched(self, generations: int) -> tuple[list[list[int]], list[list[int]]]:

@@ -14,9 +14,9 @@ import errno
 import os
 import stat
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from lifesim.store.manifest import (
     TILE_NAME,
     Manifest,
     Phase,
+    draft_name,
     first_line,
     read_journal,
     read_manifest,
@@ -40,6 +41,7 @@ from lifesim.store.manifest import (
 )
 from lifesim.store.needs import Needs
 from lifesim.store.tilefile import (
+    NO_TILE,
     TileReader,
     TileRecord,
     TileWriter,
@@ -67,12 +69,24 @@ def disk_errors(path: str) -> Iterator[None]:
         raise LifesimError(f"{place}: {error.strerror or error}") from None
 
 
+class Moved(NamedTuple):
+    """A tile that has been moved on. record: of its file; None: its cells stayed the same.
+
+    attempt: that Universe.writer() was given; the file is a draft then.
+    """
+
+    tile: int
+    record: TileRecord | None
+    attempt: str = ""
+
+
 class Universe:
     """An open universe directory; a context manager.
 
     manifest: of the last generation that was whole. phase: the way to the next one, if a
     run stopped on it. Methods that change it are for the one who opened it with
-    writing=True, who alone does until close().
+    writing=True, who alone does until close(). Pickled, it is one that only reads, at its
+    absolute path.
     """
 
     def __init__(self, path: str, manifest: Manifest, phase: Phase | None, lock: Lock | None):
@@ -82,6 +96,9 @@ class Universe:
         self._changing = threading.Lock()
         self._journal, self._journal_length = -1, 0
         self._torn = False  # whether the journal may be longer than that
+
+    def __reduce__(self) -> tuple[type, tuple[str, Manifest, Phase | None, None]]:
+        return Universe, (os.path.abspath(self.path), self.manifest, self.phase, None)
 
     # --- opening and making -----------------------------------------------------------
 
@@ -203,6 +220,17 @@ class Universe:
         with disk_errors(self.path):
             self.manifest, self.phase, _ = _read_state(self.path)
 
+    def now(self) -> Universe:
+        """As the journal has it by now, for one who only reads it: between the same
+        generations. Raises LifesimError where the phase is over."""
+        at = self._at(JOURNAL)
+        with disk_errors(self.path):
+            data = _bytes_of(at)
+        phase = None if data is None else read_journal(data, self.manifest, at)[0]
+        if phase is None:
+            raise LifesimError(f"{self.path}: no phase is under way from {self.generation} on")
+        return Universe(self.path, self.manifest, phase, None)
+
     def record(self, tile: int, *, newest: bool = False) -> TileRecord:
         """The file of a tile at the manifest's generation, or the newest there is."""
         if newest and self.phase and (record := self.phase.done.get(tile)):
@@ -219,6 +247,17 @@ class Universe:
                 self.manifest.form,
             )
 
+    def knowing(self, tiles: Container[int]) -> Universe:
+        """One for who only reads the files of those tiles: little to be sent."""
+        manifest, phase = self.manifest, self.phase
+        known = [record if i in tiles else NO_TILE for i, record in enumerate(manifest.tiles)]
+        return Universe(
+            self.path,
+            replace(manifest, tiles=tuple(known), steady=()),
+            phase and replace(phase, done={}),
+            None,
+        )
+
     def removed_files(self) -> set[str]:
         """Files of the manifest that the phase under way needs no more, there or not."""
         if self.phase is None or self.phase.keep_previous:
@@ -231,7 +270,9 @@ class Universe:
         generations = self.phase.generations
         return Needs(self.tiling, generations, self.phase.done, self.linked())
 
-    def writer(self, tile: int, generation: int) -> TileWriter:
+    def writer(self, tile: int, generation: int, attempt: str = "") -> TileWriter:
+        """attempt: of several at once that may make the file, each a draft of its own, of which
+        finish_tiles() takes one."""
         row, column = divmod(tile, self.tiling.across)
         x, y, width, height = self.tiling.box(tile)
         attributes: Mapping[str, Any] = {
@@ -242,12 +283,14 @@ class Universe:
             "width": width,
             "height": height,
         }
+        name = tile_name(row, column, generation)
         return TileWriter(
             self.tiles_folder,
-            tile_name(row, column, generation),
+            name,
             self.tiling.box(tile),
             self.manifest.form,
             attributes,
+            draft_name(name, attempt) if attempt else "",
         )
 
     # --- moving on ---------------------------------------------------------------------
@@ -276,6 +319,10 @@ class Universe:
                 os.close(self._journal)
                 self._journal = -1
             self._journal = os.open(self._at(JOURNAL), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+            if self._torn:  # others read it
+                disk.truncate(self._at(JOURNAL), self._journal_length)
+                disk.sync(self._journal)
+                self._torn = False
         self._needs = self._needs_now()
         return self.phase
 
@@ -300,8 +347,8 @@ class Universe:
             found |= self.tiling.whose_windows(dead, generations)
         return found
 
-    def finish_tiles(self, finished: Iterable[tuple[int, TileRecord | None]]) -> list[str]:
-        """Note tiles of which the files, if they are new, have their names. For any thread.
+    def finish_tiles(self, finished: Iterable[Moved]) -> list[str]:
+        """Note tiles of which the files, if they are new, last. For any thread.
 
         Returns the paths of files that nobody needs any more: they are the caller's to
         remove, as that takes its time.
@@ -309,11 +356,15 @@ class Universe:
         assert self.phase
         with self._changing, disk_errors(self.path):
             finished = list(finished)
-            if any(record for _, record in finished):
+            for _, record, attempt in finished:
+                if record and attempt:
+                    at = os.path.join(self.tiles_folder, record.file)
+                    disk.replace(draft_name(at, attempt), at)
+            if any(moved.record for moved in finished):
                 disk.sync_folder(self.tiles_folder)
-            self._note(b"".join(tile_line(*one) for one in finished))
-            self.phase.done.update(finished)
-            for tile, record in finished:
+            self._note(b"".join(tile_line(moved.tile, moved.record) for moved in finished))
+            for tile, record, _ in finished:
+                self.phase.done[tile] = record
                 self._needs.finish(tile, renewed=record is not None)
             if self.phase.keep_previous:
                 return []
@@ -386,13 +437,7 @@ class Universe:
 
         Raises DamagedDataError where a file is missing; then everything is left as it is.
         """
-        try:
-            there = set(os.listdir(self.tiles_folder))
-        except (FileNotFoundError, NotADirectoryError):
-            there = set()
-        wanted = {tile.file for tile in self.manifest.tiles}
-        if self.phase:
-            wanted |= {record.file for record in self.phase.done.values() if record}
+        there, wanted = self._files()
         for name in sorted(wanted - self.removed_files() - there):
             raise DamagedDataError(f"{os.path.join(self.tiles_folder, name)}: the file is missing")
         self._journal_length = journal_length
@@ -400,11 +445,33 @@ class Universe:
             disk.remove(self._at(JOURNAL))
         else:
             disk.truncate(self._at(JOURNAL), journal_length)
-        for name in there - wanted:
-            if TILE_NAME.fullmatch(name):
-                disk.remove(os.path.join(self.tiles_folder, name))
+        self.sweep()
         for name in (MANIFEST, JOURNAL):
             disk.remove(self._at(name) + ".tmp")
+
+    def _files(self) -> tuple[set[str], set[str]]:
+        """Names in the folder of tiles: those there, and those that are in use."""
+        try:
+            there = set(os.listdir(self.tiles_folder))
+        except (FileNotFoundError, NotADirectoryError):
+            there = set()
+        wanted = {tile.file for tile in self.manifest.tiles}
+        if self.phase:
+            wanted |= {record.file for record in self.phase.done.values() if record}
+        return there, wanted
+
+    def sweep(self) -> None:
+        """Remove files of tiles that are not in use: of attempts that came to nothing.
+
+        Not where the end of the journal is in doubt: it may name a file of which noting failed.
+        """
+        if self._torn:
+            return
+        there, wanted = self._files()
+        with disk_errors(self.path):
+            for name in there - wanted:
+                if TILE_NAME.fullmatch(name):
+                    disk.remove(os.path.join(self.tiles_folder, name))
 
     def _at(self, name: str) -> str:
         return os.path.join(self.path, name)

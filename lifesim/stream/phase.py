@@ -1,8 +1,9 @@
-"""One phase: every tile that is not linked is moved on, on one device or several.
+"""Blocks of a phase are moved on, on one device or several of this process.
 
 A phase is a bag of blocks over a store that all can reach. Each device has a lane: a thread
 that fills windows from files, one that steps them, and one that writes what came out, so
 that reading, computing and writing overlap. Whichever lane is free takes the next block.
+What lanes finish goes to a sink: they change nothing that others see.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from functools import partial
 
-from kernels.backend import Backend, LifeArena, LifeUniverse
+from kernels.backend import Backend, ChainShape, LifeArena, LifeUniverse
+from kernels.backend import Shape as WindowShape
+from lifesim.rule import Rule
 from lifesim.store import disk
-from lifesim.store.tilefile import TileRecord
 from lifesim.store.tilejob import TileJob
-from lifesim.store.tiling import Block, blocks
-from lifesim.store.universe import Universe, disk_errors
+from lifesim.store.tiling import Block, Tiling
+from lifesim.store.universe import Moved, Universe, disk_errors
 from lifesim.store.workers import Workers
 from lifesim.stream.chains import Role, Task, chains
 from lifesim.stream.window import TileView, fill
@@ -60,15 +62,41 @@ class Tally:
     computed: int = 0  # tiles
     unchanged: int = 0
     linked: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def read(self, count: int) -> None:
-        with self.lock:
-            self.read_bytes += count
+    def add(self, other: Tally) -> None:
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
 
-class Stopped(Exception):
-    """Asked for: the universe is between two generations, and the phase can be resumed."""
+# Told of tiles whose files last; returns paths of files that nobody needs any more.
+Sink = Callable[[list[Moved]], list[str]]
+# Told how far things are a few times a second: whether to go on (0), to begin no more blocks
+# (1) or to abandon those begun too (2).
+Watch = Callable[[Tally], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """What an arena must hold for blocks of a phase (Backend.life_arena())."""
+
+    shapes: tuple[WindowShape, ...]
+    slots: int
+    chain: ChainShape | None
+
+    def open(self, backend: Backend, rule: Rule) -> LifeArena:
+        """Raises MemoryError."""
+        return backend.life_arena(
+            self.shapes, self.slots, birth=rule.birth, survival=rule.survival, chain=self.chain
+        )
+
+
+def windows_of(tiling: Tiling, todo: Sequence[Block], generations: int, shape: Shape) -> Windows:
+    windows = [tiling.window(block, generations) for block in todo]
+    chain = None
+    tallest = max(tiling.rows[block.bottom] - tiling.rows[block.top] for block in todo)
+    if shape.chained and len(todo) > 1 and tallest >= LEAST_CHAINED:
+        chain = windows[0].across.length, generations, tiling.torus, tallest
+    return Windows(tuple(sorted({window.shape for window in windows})), shape.slots, chain)
 
 
 @dataclass(slots=True)
@@ -88,15 +116,16 @@ class _Writing:
 
 
 class _Run:
-    """What the lanes of a phase share."""
+    """What the lanes of a phase share. lock: of the tally."""
 
-    def __init__(self, universe: Universe, tally: Tally) -> None:
+    def __init__(self, universe: Universe, tally: Tally, sink: Sink, attempt: str) -> None:
         assert universe.phase
-        self.universe, self.tally = universe, tally
+        self.universe, self.tally, self.sink = universe, tally, sink
+        self.attempt = attempt
         self.generations = universe.phase.generations
         self.stop_generation = universe.phase.stop
+        self.lock = threading.Lock()
         self._todo: deque[list[Task]] = deque()
-        self._lock = threading.Lock()
         self.ending = threading.Event()  # no new blocks
         self.abandoned = threading.Event()  # nor those begun
         self.error: BaseException | None = None
@@ -107,13 +136,17 @@ class _Run:
         self.tally.total += float(cells) * self.generations
 
     def next_chain(self) -> list[Task]:
-        with self._lock:
+        with self.lock:
             if self.ending.is_set() or not self._todo:
                 return []
             return self._todo.popleft()
 
+    def read(self, count: int) -> None:
+        with self.lock:
+            self.tally.read_bytes += count
+
     def fail(self, error: BaseException) -> None:
-        with self._lock:
+        with self.lock:
             self.error = self.error or error
         self.ending.set()
         self.abandoned.set()
@@ -132,9 +165,11 @@ class _Lane:
             self._free.put(slot)
         self._loaded: queue.SimpleQueue[_Loaded | None] = queue.SimpleQueue()
         self._stepped: queue.SimpleQueue[_Loaded | None] = queue.SimpleQueue()
+        # One that is interrupted while it joins a thread takes it for ended: so these, too.
+        self.ended = [threading.Event() for _ in range(3)]
         self.threads = [
-            threading.Thread(target=self._guard, args=(work,), daemon=True)
-            for work in (self._read, self._step, self._write)
+            threading.Thread(target=self._guard, args=(work, ended), daemon=True)
+            for work, ended in zip((self._read, self._step, self._write), self.ended, strict=True)
         ]
 
     def start(self) -> None:
@@ -145,7 +180,7 @@ class _Lane:
         self._readers.shutdown()
         self._writers.shutdown()
 
-    def _guard(self, work: Callable[[], None]) -> None:
+    def _guard(self, work: Callable[[], None], ended: threading.Event) -> None:
         try:
             with disk_errors(self._run.universe.path):
                 work()
@@ -158,6 +193,7 @@ class _Lane:
                 self._stepped.put(None)
             else:
                 self._free.put(-1)
+            ended.set()
 
     def _read(self) -> None:
         run = self._run
@@ -179,9 +215,9 @@ class _Lane:
                 life,
                 self._readers,
                 cancelled=run.abandoned.is_set,
-                read=run.tally.read,
+                read=run.read,
             )
-            with run.tally.lock:
+            with run.lock:
                 run.tally.read_seconds += time.perf_counter() - began
             self._loaded.put(_Loaded(slot, task, life))
 
@@ -196,7 +232,7 @@ class _Lane:
                 began = time.perf_counter()
                 item.life.step(generations)
                 taken = time.perf_counter() - began
-                with run.tally.lock:
+                with run.lock:
                     run.tally.step_seconds += taken
                     run.tally.work += item.task.cells * generations
                 fits = _PIECE_SECONDS / max(taken, 1e-9) * generations / item.life.stride
@@ -220,7 +256,7 @@ class _Lane:
                         universe, tile, item.task.block, item.task.window, item.life, self._writers
                     )
                     job = TileJob(
-                        partial(universe.writer, tile, run.stop_generation),
+                        partial(universe.writer, tile, run.stop_generation, run.attempt),
                         view.box,
                         form,
                         view.fetch,
@@ -233,7 +269,7 @@ class _Lane:
                 if self._stepped.empty():  # nothing to go on with
                     while jobs:
                         self._finish(jobs)
-                with tally.lock:
+                with run.lock:
                     tally.write_seconds += time.perf_counter() - began
             while jobs and not run.abandoned.is_set():
                 self._finish(jobs)
@@ -244,102 +280,61 @@ class _Lane:
                 writing.job.drop()
 
     def _finish(self, jobs: deque[_Writing]) -> None:
-        """Note the next tile, and all after it that are done by then, in one step."""
-        finished: list[tuple[int, TileRecord | None]] = []
+        """Hand on the next tile, and all after it that are done by then, in one step."""
+        run = self._run
+        finished: list[Moved] = []
         try:
             while jobs and (not finished or jobs[0].job.is_done):
-                finished.append((jobs[0].tile, jobs[0].job.finish()))
+                finished.append(Moved(jobs[0].tile, jobs[0].job.finish(), run.attempt))
                 slot = jobs.popleft().slot
                 if slot is not None:
                     self._free.put(slot)
         finally:
             if finished:
-                for path in self._run.universe.finish_tiles(finished):
+                for path in run.sink(finished):
                     self._removals.append(self._writers.submit(disk.remove, path))
-        tally = self._run.tally
-        with tally.lock:
-            for _, record in finished:
-                tally.written_bytes += record.size if record else 0
-                tally.computed += record is not None
-                tally.unchanged += record is None
+        tally = run.tally
+        with run.lock:
+            for moved in finished:
+                tally.written_bytes += moved.record.size if moved.record else 0
+                tally.computed += moved.record is not None
+                tally.unchanged += moved.record is None
 
 
-def run_phase(
+def run_lanes(
     universe: Universe,
-    backends: Sequence[Backend],
-    shape: Shape,
+    todo: Sequence[Block],
+    lanes: Sequence[tuple[Backend, LifeArena]],
+    tally: Tally,
     *,
     workers: int,
-    watch: Callable[[Tally], int],
-) -> Tally:
-    """Take the phase that has begun to its end, or raise Stopped.
+    watch: Watch,
+    sink: Sink,
+    attempt: str = "",
+) -> bool:
+    """Move blocks on, in the phase that the universe is in; False where it was stopped.
 
-    watch is called a few times a second, and says whether to go on (0), to begin no more
-    blocks (1) or to abandon those begun too (2). Raises what went wrong in a lane:
-    DamagedDataError, LifesimError, MemoryError. All is on disk that finish_tiles() was
-    told of, and can be resumed from.
+    lanes: devices, each with an arena for windows_of() the blocks. workers: threads of a lane
+    that read, and that write. attempt: of Universe.writer(). Raises what went wrong in a lane:
+    DamagedDataError, LifesimError, MemoryError.
     """
-    phase = universe.phase
-    assert phase
-    linked = universe.linked()
-    wanted = set(range(len(universe.tiling))) - linked - set(phase.done)
-    todo = blocks(universe.tiling, shape.across, shape.down, wanted)
-    tally = Tally(linked=len(linked))
-    began = time.perf_counter()
-    run = _Run(universe, tally)
-    if todo:
-        _run_lanes(run, todo, backends, shape, workers, watch)
-    tally.seconds = time.perf_counter() - began
-    if run.error is not None:
-        raise run.error
-    if run.ending.is_set():
-        if wanted <= phase.done.keys():  # what was under way was all
-            universe.end_phase()
-        raise Stopped
-    universe.end_phase()
-    return tally
-
-
-def _run_lanes(
-    run: _Run,
-    todo: list[Block],
-    backends: Sequence[Backend],
-    shape: Shape,
-    workers: int,
-    watch: Callable[[Tally], int],
-) -> None:
-    rule, tiling = run.universe.rule, run.universe.tiling
-    windows = [tiling.window(block, run.generations) for block in todo]
-    chain = None
-    tallest = max(tiling.rows[block.bottom] - tiling.rows[block.top] for block in todo)
-    if shape.chained and len(todo) > 1 and tallest >= LEAST_CHAINED:
-        chain = windows[0].across.length, run.generations, tiling.torus, tallest
-    arenas: list[LifeArena] = []
-    lanes: list[_Lane] = []
+    run = _Run(universe, tally, sink, attempt)
+    made: list[_Lane] = []
     try:
-        for backend in backends:
-            arena = backend.life_arena(
-                sorted({window.shape for window in windows}),
-                shape.slots,
-                birth=rule.birth,
-                survival=rule.survival,
-                chain=chain,
-            )
-            arenas.append(arena)
-            lanes.append(_Lane(run, backend, arena, workers))
+        made.extend(_Lane(run, backend, arena, workers) for backend, arena in lanes)
         # Lanes share the blocks out in runs, each a chain of its own.
-        parts = len(lanes)
+        parts = len(made)
         for i in range(parts):
             part = todo[i * len(todo) // parts : (i + 1) * len(todo) // parts]
-            run.add(chains(tiling, part, run.generations, arenas[0].chain))
-        assert run.tally.total
-        for lane in lanes:
+            run.add(chains(universe.tiling, part, run.generations, lanes[0][1].chain))
+        assert tally.total
+        for lane in made:
             lane.start()
-        for thread in [thread for lane in lanes for thread in lane.threads]:
-            while thread.is_alive():
+        for ended in [ended for lane in made for ended in lane.ended]:
+            while not ended.is_set():
                 try:
-                    thread.join(0.1)
-                    level = watch(run.tally)
+                    ended.wait(0.1)
+                    level = watch(tally)
                 except KeyboardInterrupt:
                     level = 2 if run.ending.is_set() else 1
                 if level >= 1:
@@ -349,10 +344,11 @@ def _run_lanes(
     except BaseException as error:
         run.fail(error)
     finally:
-        for lane in lanes:
+        for lane in made:
             for thread in lane.threads:
                 if thread.ident is not None:
                     thread.join()
             lane.close()
-        for arena in arenas:
-            arena.close()
+    if run.error is not None:
+        raise run.error
+    return not run.ending.is_set()

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from lifesim.errors import LifesimError
 from lifesim.store.tilefile import Format, datasets
 from lifesim.store.tiling import Tiling
+from lifesim.store.universe import Universe
 from lifesim.stream.phase import LEAST_CHAINED, Shape
 
 PERIOD = 60  # generations: what most of the things that are left in a settled universe divide
+# What a block may take to compute: so long, or so many times as long as to read and write.
+_BLOCK_SECONDS, _BLOCK_SHARE = 20.0, 10.0
 _LITTLE = 1.03  # what a phase of whole periods may cost more
 _FILE_SECONDS = 0.002  # to make, sync and rename a file
 _PHASE_SECONDS = 0.02
+_TASK_SECONDS = 0.03  # of a cluster's worker, from one task to the next
+_GROUPS_SHARE, _MOST_GROUPS = 0.02, 4  # what groups may cost of a phase
 
 Chain = tuple[int, int, bool, int]
 ArenaBytes = Callable[[Sequence[tuple[int, int, bool]], int, Chain | None], tuple[int, int]]
@@ -30,12 +36,12 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """host, device: bytes of memory that may be taken; device None: the host's.
+    """host, device: bytes of memory that a lane may take; device None: the host's.
 
     arena_bytes: of a backend (Backend.arena_bytes). devices: lanes that work at once,
-    each with threads to move data. pass_rows: what a block costs beside its own rows in
-    each pass, as rows. byte_cost: seconds of computing that a byte read or written costs,
-    where the CPU does both.
+    each with `workers` threads to read and as many to write. pass_rows: what a block costs
+    beside its own rows in each pass, as rows. byte_cost: seconds of computing that a byte
+    read or written costs, where the CPU does both.
     """
 
     host: int
@@ -49,16 +55,87 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """seconds: what the rest of the run should take."""
+    """seconds: what the rest of the run should take. groups: into how many tasks a lane's part
+    of the phase is cut, where lanes are workers of a cluster."""
 
     generations: int
     shape: Shape
     workers: int
     seconds: float
+    groups: int = 1
 
 
 class BudgetError(LifesimError):
     """Less memory than one window needs."""
+
+
+def next_phase(
+    machine: Machine,
+    universe: Universe,
+    left: int,
+    rates: Rates,
+    generations: int | None,
+    quiet: bool,
+) -> Plan:
+    """The plan of the next phase of a universe, as choose(), of blocks that take no longer than
+    a person or a resumed run may wait."""
+    known: dict[int, int] = {}
+
+    def linked(generations: int) -> int:
+        if generations not in known:
+            known[generations] = len(universe.linked_after(generations))
+        return known[generations]
+
+    tiling, form, last = universe.tiling, universe.manifest.form, universe.manifest.last
+    plan = choose(
+        tiling,
+        form,
+        left,
+        machine,
+        rates,
+        generations=generations,
+        last=last,
+        linked=linked,
+        quiet=quiet,
+    )
+    while generations is None:
+        most = _most_generations(tiling, plan, rates, last)
+        if most >= plan.generations:
+            break
+        plan = choose(tiling, form, left, machine, rates, generations=most, linked=linked)
+    share = 1 - linked(plan.generations) / len(tiling)
+    return replace(plan, groups=_groups(tiling, form, plan, machine, rates, share))
+
+
+def _groups(
+    tiling: Tiling, form: Format, plan: Plan, machine: Machine, rates: Rates, share: float
+) -> int:
+    """As many as cost next to nothing beside one: each begins a chain, and with a window to be
+    filled while nothing is computed."""
+    if machine.devices == 1:
+        return 1
+    generations, shape = plan.generations, plan.shape
+    whole = _phase_seconds(tiling, form, generations, shape, machine, rates, share)
+    width, height = _lengths(tiling, generations, shape)
+    cost = _TASK_SECONDS
+    cost += machine.devices * width * height / 8 * (1 / rates.read + 1 / rates.write)
+    if shape.chained:
+        cost += 2 * generations * generations * width / rates.cells
+    return min(_MOST_GROUPS, 1 + int(_GROUPS_SHARE * whole / cost))
+
+
+def _most_generations(tiling: Tiling, plan: Plan, rates: Rates, last: int) -> int:
+    """Of a phase of blocks as in the plan: a block is what Ctrl-C waits for and a kill loses."""
+    wide, high = tiling.largest(plan.shape.across, plan.shape.down)
+    halo = 2 * plan.generations
+    cells = min(tiling.width, wide + halo) * min(tiling.height, high + halo)
+    moved = cells / 8 / rates.read + wide * high / 8 / rates.write
+    most = int(max(_BLOCK_SECONDS, _BLOCK_SHARE * moved) * rates.cells / cells)
+    if most >= plan.generations:
+        return plan.generations
+    if last and 2 * most >= last:  # tiles that rest are found by phases of the same length
+        return max(1, most // last) * last
+    return max(1, most // PERIOD * PERIOD or most)
 
 
 def choose(
@@ -129,33 +206,37 @@ def _best_shape(
     linked: Callable[[int], int],
 ) -> Plan:
     share = 1 - linked(generations) / len(tiling)
-    best: Plan | None = None
+    shapes = _shapes(tiling)
+    seconds = [
+        _seconds(tiling, form, left, generations, shape, machine, rates, share) for shape in shapes
+    ]
+    # What takes memory is asked of the quickest only, up to the first that fits.
+    quickest = sorted(range(len(shapes)), key=seconds.__getitem__)
     for workers in sorted({machine.workers, 1}, reverse=True):
-        for slots in (3, 2, 1):
-            for shape in _shapes(tiling, slots):
-                if not _fits(tiling, form, generations, shape, workers, machine):
-                    continue
-                seconds = _seconds(tiling, form, left, generations, shape, machine, rates, share)
-                seconds *= 1 + 0.01 * (machine.workers != workers)
-                if best is None or seconds < best.seconds:
-                    best = Plan(generations, shape, workers, seconds)
-        if best:
-            return best
+        for i in quickest:
+            if _fits(tiling, form, generations, shapes[i], workers, machine):
+                more = 1 + 0.01 * (machine.workers != workers)
+                return Plan(generations, shapes[i], workers, more * seconds[i])
     need_host, need_device = _needs(tiling, form, generations, Shape(1, 1, 1), 1, machine)
-    where, need, have = "memory", need_host * machine.devices, machine.host
+    where, need, have = "memory", need_host, machine.host
     if machine.device is not None and need_device > machine.device:
         where, need, have = "device memory", need_device, machine.device
+    each = f" for each of {machine.devices}" if machine.devices > 1 else ""
     raise BudgetError(
         f"a window of one sub-universe and {generations} generations needs {need / 2**20:,.1f} "
-        f"MiB of {where}, {have / 2**20:,.1f} MiB may be taken"
+        f"MiB of {where}{each}, {have / 2**20:,.1f} MiB may be taken"
     )
 
 
-def _shapes(tiling: Tiling, slots: int) -> Iterator[Shape]:
-    for across, down in _blocks(tiling):
-        if down < tiling.down and tiling.largest(across, down)[1] >= LEAST_CHAINED:
-            yield Shape(across, down, slots, chained=True)
-        yield Shape(across, down, slots)
+@lru_cache(16)
+def _shapes(tiling: Tiling) -> list[Shape]:
+    found = []
+    for slots in (3, 2, 1):
+        for across, down in _blocks(tiling):
+            if down < tiling.down and tiling.largest(across, down)[1] >= LEAST_CHAINED:
+                found.append(Shape(across, down, slots, chained=True))
+            found.append(Shape(across, down, slots))
+    return found
 
 
 def _blocks(tiling: Tiling) -> list[tuple[int, int]]:
@@ -210,10 +291,11 @@ def _needs(
 def _fits(
     tiling: Tiling, form: Format, generations: int, shape: Shape, workers: int, machine: Machine
 ) -> bool:
+    width, height = _lengths(tiling, generations, shape)
+    if shape.slots * width * height > 8 * (machine.host + (machine.device or 0)):
+        return False  # wherever windows lie, and soon said
     host, device = _needs(tiling, form, generations, shape, workers, machine)
-    if host * machine.devices > machine.host:
-        return False
-    return machine.device is None or device <= machine.device
+    return host <= machine.host and (machine.device is None or device <= machine.device)
 
 
 def _seconds(

@@ -8,36 +8,18 @@ from dataclasses import replace
 from itertools import pairwise
 
 from kernels.backend import Backend
-from kernels.cpu import core_count
-from kernels.memory import available_memory
 from lifesim.engine import Progress
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
 from lifesim.render import Levels
 from lifesim.rule import Rule
 from lifesim.store import disk
-from lifesim.store.tilefile import Format
-from lifesim.store.tiling import Tiling
 from lifesim.store.universe import Universe, disk_errors
-from lifesim.stream.phase import Stopped, Tally, run_phase
-from lifesim.stream.plan import PERIOD, Machine, Plan, Rates, choose
-from lifesim.stream.rates import looks_quiet, measure
+from lifesim.stream.crew import Crew, LocalCrew, Stopped
+from lifesim.stream.phase import TILES_AT_ONCE, Tally
+from lifesim.stream.plan import Plan, Rates, next_phase
+from lifesim.stream.rates import looks_quiet
 from lifesim.topology import Topology
-
-_DEVICE_SHARE = 0.9  # of its free memory
-_PASS_ROWS = {False: 48, True: 600}  # without and with a device: segments that are filled
-_BYTE_COST = 3e-9  # core seconds: copies, checksums, survey, pyramid, and waiting for them
-_HOST_SHARE = 0.5  # of available memory, where no budget is given
-# What a block may take to compute: so long, or so many times as long as to read and write.
-_BLOCK_SECONDS, _BLOCK_SHARE = 20.0, 10.0
-
-
-def check_budget(
-    tiling: Tiling, form: Format, backends: Sequence[Backend], memory: int | None
-) -> None:
-    """Raise BudgetError where not even one tile can be moved on by one generation."""
-    machine = _machine(backends, memory or _share_of_memory())
-    choose(tiling, form, 1, machine, Rates(1.0, 1.0, 1.0), generations=1)
 
 
 class StreamedLife:
@@ -51,20 +33,20 @@ class StreamedLife:
     def __init__(
         self,
         universe: Universe,
-        backends: Sequence[Backend],
+        backends: Sequence[Backend] | Crew,
         *,
         memory: int | None = None,
         generations: int | None = None,
         keep_previous: bool = False,
     ) -> None:
-        """universe: open for writing. backends: one for each device.
+        """universe: open for writing. backends: one for each device, or a crew.
 
-        memory: bytes of host memory that windows and buffers may take, by default half of
-        what is available. generations: of a phase, by default chosen from measured rates.
+        memory: bytes of host memory that the backends may take (LocalCrew). generations: of a
+        phase, by default chosen from measured rates. Raises as Crew.check().
         """
-        self.universe, self.backends = universe, list(backends)
-        self.backend = self.backends[0]
-        self.memory = memory or _share_of_memory()
+        self.universe = universe
+        self.crew = backends if isinstance(backends, Crew) else LocalCrew(backends, memory)
+        self.crew.check(universe)
         self._generations = generations
         self._keep_previous = keep_previous
         self._rates: Rates | None = None
@@ -213,6 +195,8 @@ class StreamedLife:
                 universe.jump(whole)
                 report(0.0)
                 return
+        if self.crew.gather(universe):
+            self._rates = None
         plan = self._plan(left)
         if fresh:
             self._check_room(plan)
@@ -229,9 +213,7 @@ class StreamedLife:
             return asked
 
         try:
-            tally = run_phase(
-                universe, self.backends, plan.shape, workers=plan.workers, watch=watch
-            )
+            tally = self.crew.phase(universe, plan, watch)
         except Stopped:
             raise KeyboardInterrupt from None
         self.tallies.append((plan, tally))
@@ -239,66 +221,23 @@ class StreamedLife:
 
     def _plan(self, left: int) -> Plan:
         universe = self.universe
-        manifest = universe.manifest
         if self._rates is None:
-            self._rates = measure(universe, self.backend)
+            self._rates = self.crew.measure(universe)
         if self._quiet is None:
             self._quiet = (
-                manifest.last == 0 and self._generations is None and left > 1
+                universe.manifest.last == 0 and self._generations is None and left > 1
                 and universe.phase is None and looks_quiet(universe)
             )  # fmt: skip
         given = min(self._generations, left) if self._generations else None
         if universe.phase:  # may go beyond the next snapshot
             given = universe.phase.generations
             left = max(left, given)
-        known: dict[int, int] = {}
-
-        def linked(generations: int) -> int:
-            if generations not in known:
-                known[generations] = len(universe.linked_after(generations))
-            return known[generations]
-
-        machine = _machine(self.backends, self.memory)
-        plan = choose(
-            universe.tiling,
-            manifest.form,
-            left,
-            machine,
-            self._rates,
-            generations=given,
-            last=manifest.last,
-            linked=linked,
-            quiet=self._quiet,
-        )
-        while given is None:
-            most = _most_generations(universe.tiling, plan, self._rates, manifest.last)
-            if most >= plan.generations:
-                break
-            plan = choose(
-                universe.tiling,
-                manifest.form,
-                left,
-                machine,
-                self._rates,
-                generations=most,
-                linked=linked,
-            )
-        return plan
+        return self.crew.plan(next_phase, universe, left, self._rates, given, self._quiet)
 
     def _check_room(self, plan: Plan) -> None:
-        """Raise LifesimError where the disk has no room for what a phase keeps beside the
-        universe: the rows that tiles yet to come need, and the files being written."""
+        """Raise LifesimError where the disk has no room for a phase."""
         universe = self.universe
-        tiling = universe.tiling
-        tallest = max(below - above for above, below in pairwise(tiling.rows))
-        lag = 2 * plan.generations + 4 * tallest
-        if plan.shape.across < tiling.across:
-            lag += plan.shape.down * tallest
-        share = min(1.0, lag * len(self.backends) / universe.height)
-        if self._keep_previous:
-            share = 1.0
-        share = min(share, 1 - len(universe.linked_after(plan.generations)) / len(tiling))
-        need = int(share * universe.manifest.stored_bytes)
+        need = self._room(plan)
         with disk_errors(universe.path):
             free = disk.free_bytes(universe.path)
         if need > free:
@@ -307,46 +246,31 @@ class StreamedLife:
                 f"{need / 1e6:,.0f} MB beside the universe, {free / 1e6:,.0f} MB are free"
             )
 
+    def _room(self, plan: Plan) -> int:
+        """Bytes that a phase keeps beside the universe: the rows that tiles yet to come need,
+        the files being written, and those not known of yet."""
+        universe, rates = self.universe, self._rates
+        assert rates
+        tiling = universe.tiling
+        tallest = max(below - above for above, below in pairwise(tiling.rows))
+        lag = 2 * plan.generations + (TILES_AT_ONCE + 1) * tallest
+        if plan.shape.across < tiling.across:
+            lag += plan.shape.down * tallest
+        unknown = self.crew.seconds_behind * rates.write / universe.manifest.stored_bytes
+        share = min(1.0, lag * self.crew.lanes / universe.height + unknown)
+        if self._keep_previous:
+            share = 1.0
+        share = min(share, 1 - len(universe.linked_after(plan.generations)) / len(tiling))
+        return int(share * universe.manifest.stored_bytes)
+
     def _learn(self, tally: Tally) -> None:
         """Plan the next phase by what this one did, where that was enough to tell."""
         assert self._rates
+        lanes = self.crew.lanes
         if tally.step_seconds > 0.2:
             self._rates = replace(self._rates, cells=tally.work / tally.step_seconds)
         if tally.read_seconds > 0.2:
-            self._rates = replace(self._rates, read=tally.read_bytes / tally.read_seconds)
+            self._rates = replace(self._rates, read=lanes * tally.read_bytes / tally.read_seconds)
         if tally.write_seconds > 0.2 and tally.written_bytes:
-            self._rates = replace(self._rates, write=tally.written_bytes / tally.write_seconds)
-
-
-def _most_generations(tiling: Tiling, plan: Plan, rates: Rates, last: int) -> int:
-    """Of a phase of blocks as in the plan: a block is what Ctrl-C waits for and a kill loses."""
-    wide, high = tiling.largest(plan.shape.across, plan.shape.down)
-    halo = 2 * plan.generations
-    cells = min(tiling.width, wide + halo) * min(tiling.height, high + halo)
-    moved = cells / 8 / rates.read + wide * high / 8 / rates.write
-    most = int(max(_BLOCK_SECONDS, _BLOCK_SHARE * moved) * rates.cells / cells)
-    if most >= plan.generations:
-        return plan.generations
-    if last and 2 * most >= last:  # tiles that rest are found by phases of the same length
-        return max(1, most // last) * last
-    return max(1, most // PERIOD * PERIOD or most)
-
-
-def _share_of_memory() -> int:
-    return int(available_memory() * _HOST_SHARE)
-
-
-def _machine(backends: Sequence[Backend], memory: int) -> Machine:
-    device = None
-    free = [backend.free_device_memory() for backend in backends]
-    if free[0] is not None:
-        device = int(_DEVICE_SHARE * min(bytes_ or 0 for bytes_ in free))
-    return Machine(
-        host=memory,
-        device=device,
-        arena_bytes=backends[0].arena_bytes,
-        devices=len(backends),
-        pass_rows=_PASS_ROWS[device is not None],
-        byte_cost=0.0 if device else _BYTE_COST / core_count(),
-        workers=max(1, min(8, core_count() // (2 if device else 1) // len(backends))),
-    )
+            rate = lanes * tally.written_bytes / tally.write_seconds
+            self._rates = replace(self._rates, write=rate)

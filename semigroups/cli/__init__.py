@@ -26,7 +26,8 @@ COMMANDS = {
 )
 @click.version_option(package_name="bulkbits", prog_name="semigroups")
 def group() -> None:
-    """Transformation semigroups, enumerated on GPU or CPU.
+    """Transformation semigroups, enumerated on GPU or CPU: one device, or the cores of one
+    machine; more cannot share a semigroup.
 
     \b
     semigroups enumerate bihecke:5 --levels --green

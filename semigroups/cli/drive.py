@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from arith.cli.stopping import Stop
-from kernels.backend import Backend
 from kernels.choose import explain
 from semigroups.cli.options import say
 from semigroups.running import Progress
@@ -38,13 +37,14 @@ class Outcome:
         return 1 if self.stopped else 0
 
 
-def pick_backend(name: str, device: int, threads: int | None, quiet: bool) -> Backend:
-    """Says where it is a slow one that nobody asked for."""
-    backend, passed_over = explain(name, device=device, threads=threads)
-    if backend.name == "reference" and passed_over and not quiet:
+def check_backend(
+    semigroup: Semigroup, asked: str, device: int, threads: int | None, quiet: bool
+) -> None:
+    """Says where it begins on a slow one that nobody asked for. Raises BackendUnavailableError."""
+    if semigroup.backend == "reference" and asked == "auto" and not quiet:
+        _, passed_over = explain(device=device, threads=threads)
         reason = passed_over[-1].partition(": ")[2]
         say(f"running on the slow reference backend: {reason}")
-    return backend
 
 
 def busy(what: str, quiet: bool) -> AbstractContextManager[object]:

@@ -66,24 +66,26 @@ def command(
     backend, 130 interrupted.
     """
     source = generators_of(family, path, memory)
-    from semigroups.cli.drive import drive, pick_backend
+    from kernels.choose import pick
+    from semigroups.cli.drive import check_backend, drive
     from semigroups.cli.report import check_outputs, report
     from semigroups.semigroup import Semigroup
 
     check_outputs(out, asked["rules_out"], as_json)
-    place = pick_backend(backend, device, threads, quiet)
     with usage_errors():
         found = Semigroup(
             source,
             monoid=not semigroup,
             base=base,
             hash_only=hash_only,
-            backend=place.name,
+            backend=backend,
             device=device,
             threads=threads,
             memory=memory,
         )
+    check_backend(found, backend, device, threads, quiet)
     name = str(family) if path is None else path
     outcome = drive(found, limit, out, quiet)
+    place = pick(found.backend, device=device, threads=threads)
     report(found, outcome, place, source=name, as_json=as_json, quiet=quiet, **asked)
     return outcome.exit_code

@@ -55,7 +55,12 @@ backend_options = options(
         default="auto",
         help="Who computes. [auto]",
     ),
-    click.option("--device", type=click.IntRange(0), default=0, help="Which GPU. [0]"),
+    click.option(
+        "--device",
+        type=click.IntRange(0),
+        default=0,
+        help="Which GPU: one, as each level needs all maps found before. [0]",
+    ),
     click.option("-j", "--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"),
 )
 memory_option = click.option(

@@ -32,22 +32,22 @@ def command(
     answered. Any backend goes on with what another has done. Seconds and products are those of
     this time; exit codes as of `semigroups enumerate`.
     """
-    from semigroups.cli.drive import Outcome, busy, drive, pick_backend
+    from kernels.choose import pick
+    from semigroups.cli.drive import Outcome, busy, check_backend, drive
     from semigroups.cli.report import check_outputs, report
     from semigroups.semigroup import Semigroup
 
     check_outputs(out, asked["rules_out"], as_json)
-    place = pick_backend(backend, device, threads, quiet)
     with stored_errors(path), busy(f"reading {path}", quiet):
-        found = Semigroup.load(
-            path, backend=place.name, device=device, threads=threads, memory=memory
-        )
+        found = Semigroup.load(path, backend=backend, device=device, threads=threads, memory=memory)
         finished = found.finished
+    check_backend(found, backend, device, threads, quiet)
     if finished and out is None:
         if not quiet:
             say(f"{path}: all elements were found before")
         outcome = Outcome()
     else:
         outcome = drive(found, limit, out or path, quiet, found.progress.size)
+    place = pick(found.backend, device=device, threads=threads)
     report(found, outcome, place, source=path, as_json=as_json, quiet=quiet, **asked)
     return outcome.exit_code

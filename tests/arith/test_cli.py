@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import operator
@@ -15,7 +14,6 @@ import sys
 import time
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -24,30 +22,14 @@ from hypothesis import strategies as st
 from arith import engines
 from arith.cli import main, operands
 from kernels.backend import BackendUnavailableError
+from tests.commands import Done, in_process
 
 COMMAND = [sys.executable, "-c", "from arith.cli import main; main()"]
 
 
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
 def arith(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    """The command in this process."""
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-
-    def run(*args: object, stdin: bytes = b"") -> Done:
-        monkeypatch.setattr(sys, "argv", ["arith", *map(str, args)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as stop:
-            main()
-        printed = capsys.readouterr()
-        return Done(stop.value.code, printed.out, printed.err)
-
-    return run
+    return in_process("arith", main, capsys, monkeypatch)
 
 
 def refused(done: Done, says: str, code: int = 2) -> None:
@@ -136,6 +118,26 @@ def test_shared_primes_refuses_bad_input(arith, tmp_path) -> None:
     refused(arith("shared-primes", good, "--save", tmp_path / "no" / "set"), "No such file")
     refused(arith("shared-primes"), "Missing argument.*--help")
     refused(arith("shared-primes", "-", stdin=b""), "standard input: there is no key")
+
+
+def test_shared_primes_on_several_devices_or_machines(arith, tmp_path, monkeypatch) -> None:
+    good = write(tmp_path / "good", 15, 35)
+    refused(arith("shared-primes", good, "--device", "1,1"), "names a device twice")
+    both = ("--cluster", "local:2", "--device", "1")
+    refused(arith("shared-primes", good, *both), "contradict each other")
+    refused(arith("shared-primes", good, "--device", "1", "--backend", "cpu"), "no use for")
+    asked = []
+
+    def named(place: str):
+        asked.append(place)
+        if place == "cuda:3":
+            raise BackendUnavailableError("no CUDA device 3: there are 3")
+
+    monkeypatch.setattr(engines, "named", named)
+    refused(arith("shared-primes", good, "--device", "2,3,0"), "no CUDA device 3", 3)
+    assert asked == ["cuda:2", "cuda:3"]
+    pytest.importorskip("distributed")
+    refused(arith("shared-primes", good, "--cluster", "nowhere"), "neither local:N, nor")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
@@ -332,6 +334,14 @@ def test_help_and_version(arith) -> None:
     assert arith().code == 2
 
 
+def test_an_interrupt_before_anything_is_run(arith, monkeypatch) -> None:
+    def interrupt(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("arith.cli.entry.LazyGroup.format_commands", interrupt)
+    assert arith("--help") == Done(130, "", "arith: interrupted\n")
+
+
 def test_an_interrupt_ends_it_in_one_line(tmp_path) -> None:
     """Of work that would go on for minutes; standard input keeps it until then."""
     out = tmp_path / "out"
@@ -341,7 +351,6 @@ def test_an_interrupt_ends_it_in_one_line(tmp_path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert process.stdin is not None
     process.stdin.write("1\n2\n3\n")

@@ -22,10 +22,11 @@ from arith.integer import IntArray
 from kernels.backend import BackendUnavailableError
 from kernels.bignum.cuda import DeviceArithmetic
 from tests.emulation import EmulatedDevice
+from tests.interrupts import assert_threads_end
 
 SMALL = [2, 3, 5, 7, 11, 13]
 LARGE = [int(gmpy2.next_prime(1 << bits)) for bits in (16, 31, 64, 65, 127)]
-SHARING = (Kind.SHARED_PRIME, Kind.SHARED_DIVISOR)
+PRIMES = [[p] for p in range(17, 700, 2) if gmpy2.is_prime(p)][:110]  # a modulus each
 
 # A modulus is a list of primes.
 moduli_of_primes = st.lists(
@@ -33,11 +34,12 @@ moduli_of_primes = st.lists(
 )
 
 
-def expected(new: list[list[int]], stored: list[list[int]] = ()) -> set[Finding]:
+def expected(
+    new: list[list[int]], stored: list[list[int]] = (), primes: list[int] = SMALL + LARGE
+) -> set[Finding]:
     """From the primes, by the definition of each kind."""
-    values = [math.prod(primes) for primes in new]
-    theirs = [math.prod(primes) for primes in stored]
-    exponents = {math.prod(primes): Counter(primes) for primes in [*new, *stored]}
+    values, theirs = products(new), products(stored)
+    exponents = {math.prod(modulus): Counter(modulus) for modulus in [*new, *stored]}
 
     def where(chosen: set[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return (
@@ -67,17 +69,17 @@ def expected(new: list[list[int]], stored: list[list[int]] = ()) -> set[Finding]
                 found.add(Finding(Kind.PRIME, value, *where({value})))
     # Primes that are everywhere in the same proportion cannot be told apart.
     shared: dict[tuple, list[tuple[int, int]]] = {}
-    for prime in SMALL + LARGE:
+    for prime in primes:
         holders = {value for value in seen if value % prime == 0}
         if len(holders) > 1 and where(holders)[0]:
             vector = {value: exponents[value][prime] for value in holders}
             unit = math.gcd(*vector.values())
             key = tuple(sorted((value, power // unit) for value, power in vector.items()))
             shared.setdefault(key, []).append((prime, unit))
-    for key, primes in shared.items():
-        smallest = math.gcd(*(unit for _, unit in primes))
-        divisor = math.prod(prime ** (unit // smallest) for prime, unit in primes)
-        kind = Kind.SHARED_PRIME if len(primes) == 1 else Kind.SHARED_DIVISOR
+    for key, powers in shared.items():
+        smallest = math.gcd(*(unit for _, unit in powers))
+        divisor = math.prod(prime ** (unit // smallest) for prime, unit in powers)
+        kind = Kind.SHARED_PRIME if len(powers) == 1 else Kind.SHARED_DIVISOR
         at = where({value for value, _ in key})
         if divisor != 2:
             found.add(Finding(kind, divisor, *at))
@@ -167,6 +169,12 @@ def emulated() -> DeviceArithmetic:
     return DeviceArithmetic(EmulatedDevice())
 
 
+@pytest.fixture(scope="module")
+def several() -> dict[str, DeviceArithmetic]:
+    """Devices by the names that they have as places."""
+    return {f"cuda:{i}": DeviceArithmetic(EmulatedDevice()) for i in range(3)}
+
+
 @settings(max_examples=4)
 @given(moduli_of_primes, moduli_of_primes)
 def test_pairs_find_what_the_factorisations_say(
@@ -186,6 +194,83 @@ def test_pairs_find_what_the_factorisations_say(
     assert shares[-1] == 1.0
 
 
+@settings(max_examples=4)
+@given(moduli_of_primes, moduli_of_primes, st.sampled_from([(1, 2), (2, 0, 1)]))
+def test_several_devices_find_what_one_does(
+    tmp_path_factory: pytest.TempPathFactory,
+    several: dict[str, DeviceArithmetic],
+    new: list[list[int]],
+    old: list[list[int]],
+    devices: tuple[int, ...],
+) -> None:
+    """Of a few groups of numbers, most of which share nothing."""
+    path = tmp_path_factory.mktemp("sets") / "set"
+    new, old = [*PRIMES[:40], *new, *PRIMES[40:70]], [*PRIMES[60:100], *old]
+    save_moduli(path, products(old))
+    shares: list[float] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines, "named", several.__getitem__)
+        one = shared_factors(products(new), against=path, backend="cuda")
+        found = shared_factors(
+            products(new), against=path, backend="cuda", device=devices, progress=shares.append
+        )
+    assert found == one
+    assert shares == sorted(shares)
+    assert set(found) == expected(new, old, SMALL + LARGE + [p for [p] in PRIMES])
+
+
+@given(st.integers(0, 3000), st.integers(0, 3000), st.integers(1, 9))
+def test_blocks_have_every_pair_once(ours: int, theirs: int, devices: int) -> None:
+    found = pairs.blocks(ours, theirs, devices)
+    assert sum(block.pairs for block in found) == ours * (ours - 1) // 2 + ours * theirs
+    assert [block.pairs for block in found] == sorted((b.pairs for b in found), reverse=True)
+    for others, count in ((False, ours), (True, theirs if ours else 0)):
+        groups = [i for block in found if block.theirs == others for i in block.groups]
+        assert sorted(groups) == list(range(-(-count // 32)))
+    assert len(found) <= (2 if devices == 1 else pairs.BLOCKS * devices + 2)
+
+
+@pytest.mark.parametrize("bad", [0, 1])
+def test_a_device_that_fails_stops_the_others(several, bad: int) -> None:
+    class Failing(DeviceArithmetic):
+        @property
+        def device(self):
+            raise MemoryError("no room")
+
+        @device.setter
+        def device(self, _) -> None: ...
+
+    on = list(several.values())[:2]
+    on[bad] = Failing(EmulatedDevice())
+    numbers = [mpz(prime) for [prime] in PRIMES]
+    with pytest.raises(MemoryError, match="no room"):
+        pairs.sharing(on, numbers, [], None)
+
+
+def test_an_interrupt_stops_all_devices(several) -> None:
+    def stop(share: float) -> None:
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    numbers = [mpz(prime) for [prime] in PRIMES]
+    with pytest.raises(KeyboardInterrupt):
+        pairs.sharing(list(several.values()), numbers, [], stop)
+    assert_threads_end(before + 18)  # threads that devices copy with
+
+
+def test_a_device_that_is_not_there(monkeypatch) -> None:
+    def named(place: str):
+        raise BackendUnavailableError(f"no {place}")
+
+    monkeypatch.setattr(engines, "named", named)
+    for devices in (1, (0, 1)):
+        with pytest.raises(BackendUnavailableError, match="no cuda"):
+            shared_factors([15, 35], device=devices)
+        with pytest.raises(ValueError, match="devices are GPUs"):
+            shared_factors([15, 35], device=devices, backend="cpu")
+    assert shared_factors([15, 35])
+
+
 @pytest.mark.gpu
 def test_pairs_and_trees_find_the_same() -> None:
     state = gmpy2.random_state(5)
@@ -193,11 +278,26 @@ def test_pairs_and_trees_find_the_same() -> None:
     assert shared_factors(moduli, backend="cuda") == shared_factors(moduli, backend="cpu")
 
 
+@pytest.mark.gpu
+def test_all_devices_of_a_host_find_the_same(tmp_path) -> None:
+    from kernels.cuda import device_count
+
+    count = device_count()
+    if count < 2:
+        pytest.skip("one GPU")
+    state = gmpy2.random_state(6)
+    moduli = [int(gmpy2.mpz_urandomb(state, 1024)) | 1 for _ in range(3000)]
+    save_moduli(tmp_path / "set", moduli[2000:])
+    how = {"against": tmp_path / "set", "backend": "cuda"}
+    found = shared_factors(moduli[:2000], device=range(count), **how)
+    assert found == shared_factors(moduli[:2000], **how)
+
+
 def test_few_moduli_are_compared_pair_by_pair() -> None:
     few, many = [mpz(1) << 1023] * 100, [mpz(1) << 1023] * 3_000_000
-    assert pairs.are_faster(few, [], 2)
-    assert not pairs.are_faster(many, [], 2)
-    assert not pairs.are_faster([*few, mpz(1) << 200_000], [], 2)
+    assert pairs.are_faster(few, [], 1, 2)
+    assert not pairs.are_faster(many, [], 1, 2)
+    assert not pairs.are_faster([*few, mpz(1) << 200_000], [], 1, 2)
 
 
 @pytest.mark.parametrize("short_of_memory", [False, True])
@@ -337,7 +437,7 @@ def test_progress_can_end_the_work() -> None:
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         shared_factors(range(3, 2003, 2), progress=stop)
-    assert threading.active_count() == before
+    assert_threads_end(before)
 
 
 def test_a_set_keeps_moduli_and_names(tmp_path) -> None:

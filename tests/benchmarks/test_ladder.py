@@ -25,7 +25,11 @@ from benchmarks.ladder.rungs import Simulation, Words
 from kernels.device import Device
 from tests.emulation import EmulatedDevice
 
-CASES = [pytest.param(r, v, id=f"{r.name}-{v}") for r in RUNGS for v in variants(r)]
+CASES = [
+    pytest.param(r, v, id=f"{r.name}-{v}", marks=() if i % 4 == 0 else pytest.mark.slow)
+    for r in RUNGS
+    for i, v in enumerate(variants(r))
+]
 
 
 def soup(width: int, height: int, seed: int = 1) -> Words:

@@ -300,7 +300,7 @@ def test_memory_is_that_of_charts(ckyparse, dyck) -> None:
     done = ckyparse(*args, "40K", stdin=b"()\n" + b"()" * 20)
     assert done.code == 2
     assert [line[0] for line in done.out.splitlines()] == list("1?")
-    refused(ckyparse(*args, "lots"), "no size")
+    refused(ckyparse(*args, "lots"), "no amount of memory")
 
 
 def test_lines_longer_than_a_block_are_passed_over(ckyparse, dyck, monkeypatch) -> None:
@@ -685,7 +685,6 @@ def spawn(*args: object, **options) -> subprocess.Popen:
         stdin=subprocess.PIPE,
         stdout=options.pop("stdout", subprocess.PIPE),
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         **options,
     )
 

@@ -23,12 +23,14 @@ from kernels.choose import NAMES, explain, pick
 from kernels.cpu import ChainedCpuLife, CpuArena, CpuBackend, CpuLife
 from kernels.cuda import CudaBackend
 from kernels.life.cuda import ChainedDeviceLife, DeviceArena, DeviceLife
+from kernels.life.strips import StripsArena, StripsLife
 from kernels.reference import (
     ChainedReferenceLife,
     ReferenceArena,
     ReferenceBackend,
     ReferenceLife,
 )
+from kernels.several import SeveralDevices
 
 needs_extension = pytest.mark.skipif(not cpu.levels(), reason="the extension is not built")
 
@@ -143,6 +145,29 @@ def test_unavailable_in_one_line(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert f"{name}: {message}" in reasons
 
 
+@pytest.mark.parametrize("name", ["auto", "cuda"])
+def test_several_devices_are_gpus(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is wrong is said in one line; no other backend takes their place."""
+    with pytest.raises(BackendUnavailableError, match=r"^devices 0,1,0: each .* once$"):
+        pick(name, device=(0, 1, 0))
+    with pytest.raises(BackendUnavailableError, match="once"):
+        pick(name, device=())
+    for other in ("cpu", "reference"):
+        with pytest.raises(BackendUnavailableError, match=rf"^devices 0,1 .* the {other} backend$"):
+            pick(other, device=[0, 1])
+    monkeypatch.setitem(sys.modules, "pycuda", None)
+    monkeypatch.setitem(sys.modules, "pycuda.driver", None)
+    with pytest.raises(BackendUnavailableError, match="PyCUDA"):
+        explain(name, device=(0, 1))
+
+
+def test_one_device_by_its_number_or_in_a_list(missing: set[str]) -> None:
+    assert pick("reference", device=(3,)).name == "reference"
+    found = pick(device=[3])
+    assert isinstance(found, Fake)
+    assert found.device == 3
+
+
 # --- types ---------------------------------------------------------------------
 
 
@@ -177,13 +202,13 @@ def assert_takes(made: type, contract: type) -> None:
                 assert issubclass(result, expected.return_annotation)
 
 
-@pytest.mark.parametrize("made", [ReferenceBackend, CpuBackend, CudaBackend])
+@pytest.mark.parametrize("made", [ReferenceBackend, CpuBackend, CudaBackend, SeveralDevices])
 def test_backends_take_what_the_contract_says(made: type[Backend]) -> None:
     assert_takes(made, Backend)
     assert made.name in NAMES
 
 
-@pytest.mark.parametrize("made", [ReferenceArena, CpuArena, DeviceArena])
+@pytest.mark.parametrize("made", [ReferenceArena, CpuArena, DeviceArena, StripsArena])
 def test_arenas_take_what_the_contract_says(made: type[LifeArena]) -> None:
     assert_takes(made, LifeArena)
 
@@ -191,7 +216,7 @@ def test_arenas_take_what_the_contract_says(made: type[LifeArena]) -> None:
 @pytest.mark.parametrize(
     "made",
     [
-        *(ReferenceLife, CpuLife, DeviceLife),
+        *(ReferenceLife, CpuLife, DeviceLife, StripsLife),
         *(ChainedReferenceLife, ChainedCpuLife, ChainedDeviceLife),
     ],
 )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 import signal
-import subprocess
 import threading
 from fractions import Fraction
 from functools import cache
@@ -36,6 +34,7 @@ from kernels.cky.weighted.cuda import SOURCE, CudaWeighted, choose
 from kernels.cky.weighted.ref import ReferenceWeighted, log, values
 from kernels.device import Device
 from tests.emulation import EmulatedDevice
+from tests.nvcc import needs_nvcc, nvcc
 
 UNKNOWN = 2**32 - 1
 KINDS: list[Any] = ["inside", "viterbi"]
@@ -561,15 +560,8 @@ class TestExtension:
                 self.run(**changes)
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@needs_nvcc
 @pytest.mark.parametrize("kind", ["0", "1 -DBEST=1", "2 -DPRIMES=1", "2 -DPRIMES=4"])
-def test_nvcc_compiles(kind: str, tmp_path: Any) -> None:
+def test_nvcc_compiles(kind: str) -> None:
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 90)]
-    macros = f"-DUNITS=1 -DKIND={kind}".split()
-    command = ["nvcc", "-std=c++17", *arches, "--fatbin", "-Werror=all-warnings", *macros]
-    done = subprocess.run(
-        [*command, str(SOURCE), "-o", str(tmp_path / "weighted.fatbin")],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    nvcc(SOURCE, *arches, "--fatbin", *f"-DUNITS=1 -DKIND={kind}".split())

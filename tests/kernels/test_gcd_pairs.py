@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -147,6 +148,22 @@ def test_slices_and_progress(device: Device, monkeypatch: pytest.MonkeyPatch) ->
 
     with pytest.raises(KeyboardInterrupt):
         pairs.shared_pairs(device, put(device, values), progress=stop)
+
+
+@pytest.mark.parametrize("cuts", [(0, 5), (0, 1, 5), (0, 2, 3, 3, 5)])
+def test_searches_of_some_groups_each(device: Device, cuts: tuple[int, ...]) -> None:
+    """Find together, in any order, what one finds, each of them in memory of its own."""
+    moduli, others = numbers_of(96, 150, primes=2), numbers_of(96, 140, primes=2)
+    ranges = [range(*bounds) for bounds in pairwise(cuts)]
+    for batch in (None, others):
+        found = []
+        for groups in reversed(ranges):
+            theirs = None if batch is None else put(device, batch)
+            search = pairs.Search(device, put(device, moduli), theirs)
+            assert search.groups == 5
+            found.append(search.pairs(groups, lambda _: None))
+        assert pairs.in_order(found).tolist() == expected(moduli, batch)
+    assert pairs.in_order([]).shape == (0, 2)
 
 
 def test_numbers_too_long_for_products(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:

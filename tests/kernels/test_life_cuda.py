@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -32,7 +29,8 @@ from kernels.life.plan import (
     cuda_plan,
     pass_steps,
 )
-from tests.contracts import (
+from tests.emulation import EmulatedDevice
+from tests.life_contract import (
     FULL,
     NARROW,
     LifeContract,
@@ -46,7 +44,7 @@ from tests.contracts import (
     soup,
     unpack,
 )
-from tests.emulation import EmulatedDevice
+from tests.nvcc import needs_nvcc, nvcc
 
 LIFE, HIGH_LIFE = rule_of("B3/S23"), rule_of("B36/S23")
 # Each is compiled for itself; test_circuit.py has them all.
@@ -96,6 +94,7 @@ class TestEmulated(LifeContract):
     few_times = (9, 18)
     rules = FEW_RULES
     rule_sizes = ((65, 33),)
+    examples = 30
     any_rule = st.just(LIFE)
     padded = (65,)
     ship_times = (4, 40, 100)
@@ -159,9 +158,16 @@ def widths_of(lanes: int, words: int) -> tuple[int, int]:
     return (2 * most + most // 8) // 12 * 12, 2 * most + most // 8 + 1
 
 
-@pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
-@pytest.mark.parametrize("words", [1, 2, 3, 4])
-@pytest.mark.parametrize("lanes", [8, 16, 32])
+SHAPES = [
+    pytest.param(lanes, words, torus, marks=() if few else pytest.mark.slow)
+    for lanes in (8, 16, 32)
+    for words in (1, 2, 3, 4)
+    for torus in (True, False)
+    for few in [(lanes // 8 + words + torus) % 3 == 0]
+]
+
+
+@pytest.mark.parametrize(("lanes", "words", "torus"), SHAPES)
 def test_shapes(lanes: int, words: int, torus: bool) -> None:
     """Teams of lanes, words a lane, aligned or not."""
     even, odd = widths_of(lanes, words)
@@ -271,7 +277,7 @@ def test_chains_of_a_plan(lanes: int, words: int, torus: bool) -> None:
 
 def test_chain_of_many_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than are queued at once."""
-    monkeypatch.setattr(cuda, "_QUEUED", 3)
+    monkeypatch.setattr(cuda, "QUEUED", 3)
     check_chain(EmulatedBackend(), (300, 20, True, 4), (3, 0))
 
 
@@ -515,7 +521,7 @@ def test_choice_fills_a_large_gpu() -> None:
 # --- nvcc ----------------------------------------------------------------------
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@needs_nvcc
 @pytest.mark.parametrize(
     ("width", "torus", "rule"),
     [
@@ -525,21 +531,13 @@ def test_choice_fills_a_large_gpu() -> None:
     ],
     ids=str,
 )
-def test_nvcc_compiles(width: int, torus: bool, rule: tuple[int, int], tmp_path: Path) -> None:
+def test_nvcc_compiles(width: int, torus: bool, rule: tuple[int, int]) -> None:
     """What the planner chooses, without a warning and within the registers."""
     defines = choose_cuda(width, 16384, torus, 132).defines(*rule, torus)
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 80, 90)]
-    done = subprocess.run(
-        [
-            *("nvcc", "-std=c++17", *arches, "--fatbin", "-Werror=all-warnings", "-Xptxas=-v"),
-            *(f"-D{name}={value}" for name, value in defines.items()),
-            *(str(SOURCE), "-o", str(tmp_path / "life.fatbin")),
-        ],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    spilled = [int(n) for n in re.findall(r"(\d+) bytes spill", done.stderr)]
+    macros = [f"-D{name}={value}" for name, value in defines.items()]
+    said = nvcc(SOURCE, *arches, "--fatbin", "-Xptxas=-v", *macros)
+    spilled = [int(n) for n in re.findall(r"(\d+) bytes spill", said)]
     assert len(spilled) == 18, "stores and loads of three kernels, on each architecture"
     # The words of a ragged layout are a few too many, which costs less than a stage would.
     assert max(spilled) <= (0 if width % 4 == 0 else 16)

@@ -15,7 +15,6 @@ from tests.transf_model import assert_equal_tables, deduced, elements, expected
 class TestReference(TransfContract):
     deduces = False
     drops_rows = False
-    atomic = False
 
     @pytest.fixture
     def transf(self) -> ReferenceTransf:

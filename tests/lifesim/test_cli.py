@@ -23,11 +23,13 @@ from PIL import Image
 import kernels.cpu
 from kernels import cpu
 from kernels.life import ref
+from kernels.life.plan import cut_strips
 from lifesim import cli, patterns
 from lifesim.grid import BitGrid
 from lifesim.soup import random_grid
 from lifesim.start import place
 from tests.commands import COMMAND, Done, refused, spawn
+from tests.kernels.test_strips import OneEmulated
 
 DATA = Path(__file__).parents[2] / "data" / "patterns"
 GLIDER, GUN = str(DATA / "glider.rle"), str(DATA / "gosper-gun.rle")
@@ -505,7 +507,22 @@ def test_exit_code_3(lifesim, monkeypatch):
     refused(lifesim("render", GLIDER, "--out", "a.png", "--backend", "cpu"), 3, "compiler")
     if not importlib.util.find_spec("pycuda"):
         refused(lifesim("run", "--steps", 1, "--backend", "cuda"), 3, "pip install")
+        refused(lifesim("run", "--steps", 1, "--device", "0,1"), 3, "pip install")
+    for what in (["run", "--steps", 1], ["run", "--steps", 1, "--memory", "1K"], ["bench"]):
+        args = [*what, "--size", 1024, "--device", "0,1", "--backend", "reference"]
+        refused(lifesim(*args), 3, "0,1 are GPUs, not for the reference backend")
     assert os.listdir() == []
+
+
+def test_a_universe_on_several_devices(lifesim, monkeypatch):
+    monkeypatch.setattr("kernels.cuda.CudaBackend", OneEmulated)
+    monkeypatch.setattr("kernels.life.strips.choose_strips", cut_strips)
+    args = ["run", "--size", "70x90", "--steps", 20, "--json"]
+    for topology in ("torus", "plane"):
+        expected = lifesim(*args, "--topology", topology, "--backend", "reference").facts
+        found = lifesim(*args, "--topology", topology, "--device", "0,2,1").facts
+        assert found["digest"] == expected["digest"]
+        assert (found["backend"], found["device"]) == ("cuda", "3 × emulated")
 
 
 def test_exit_code_4(lifesim, monkeypatch):
@@ -637,7 +654,6 @@ def test_the_bar_on_a_terminal(tmp_path):
     process = subprocess.Popen(
         [*COMMAND, "run", "--steps", "100000000", "--size", "2000"],
         stdout=subprocess.PIPE, stderr=slave, cwd=tmp_path, env={**os.environ, "TERM": "xterm"},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     os.close(slave)
     seen = b""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -248,6 +249,21 @@ def test_bounding_box(cells):
         return
     x, y = columns.min(), rows.min()
     assert box == Box(x, y, columns.max() - x + 1, rows.max() - y + 1)
+
+
+@given(bools(heights=st.integers(1, 200)), st.sampled_from([(1, 1), (2, 1), (1, 2), (16, 32)]))
+def test_transposed(cells, tile):
+    with mock.patch("lifesim.grid._TILE", tile):
+        turned = BitGrid.from_bool(cells).transposed()
+        assert_holds(turned, cells.T)
+        assert turned.transposed() == BitGrid.from_bool(cells)
+
+
+def test_words_of_any_strides_are_transposed():
+    cells = np.arange(130 * 90).reshape(90, 130) % 7 == 0
+    grid = BitGrid.from_bool(cells)
+    upside_down = BitGrid(130, 90, grid.words[::-1])
+    assert_holds(upside_down.transposed(), cells[::-1].T)
 
 
 @given(SIDES, HEIGHTS, st.data())

@@ -22,10 +22,23 @@ from hypothesis import strategies as st
 from lifesim import patterns
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
-from lifesim.patterns import Pattern, PatternError, cells, life105, life106, macrocell, rle
+from lifesim.patterns import (
+    CancelledError,
+    Pattern,
+    PatternError,
+    cells,
+    life105,
+    life106,
+    macrocell,
+    quadtree,
+    rle,
+    rle_body,
+    text,
+)
 from lifesim.patterns import files as pattern_files
 from lifesim.patterns.runs import live_runs, paint
 from lifesim.rule import LIFE, Rule
+from lifesim.soup import random_grid
 from lifesim.topology import Topology
 from tests.strategies import grids
 from tests.strategies import patterns as any_pattern
@@ -85,6 +98,42 @@ def test_what_is_written_is_read(pattern: Pattern, name: str) -> None:
         assert back.generation == pattern.generation
     if name != "life106":
         assert (back.name, back.comments) == (pattern.name, pattern.comments)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_reading_is_cancelled_at_any_look(
+    name: str, packed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (pattern_files, text, rle_body):
+        monkeypatch.setattr(module, "STEP", 64)
+    for module in (rle_body, quadtree):
+        monkeypatch.setattr(module, "_STEP", 64)
+    monkeypatch.setattr(life106, "_BLOCK", 64)
+    soup = Pattern(random_grid(40, 30, 0.5, 1))
+    data = encoded(soup, name)
+    looks = 0
+
+    def is_cancelled() -> bool:
+        nonlocal looks
+        looks += 1
+        return looks == last
+
+    def again() -> Pattern:
+        nonlocal looks
+        looks = 0
+        file = io.BytesIO(gzip.compress(data) if packed else data)
+        return patterns.read(file, name="a.x", is_cancelled=is_cancelled)
+
+    last = 0
+    assert again().grid == soup.grid
+    looked = looks
+    assert looked > 2 * len(data) // 64 - 3  # once as bytes, once as text at least
+    for last in range(1, looked + 1):
+        with pytest.raises(CancelledError):
+            again()
+        assert looks == last
+    assert read(data).grid == soup.grid
 
 
 @settings(deadline=None, max_examples=60)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import re
@@ -11,47 +10,31 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.backend import BackendUnavailableError
+from kernels import choose
+from kernels.backend import Backend, BackendUnavailableError
+from kernels.reference import ReferenceBackend
+from kernels.transf import Transf, transf_for
+from kernels.transf.reference import ReferenceTransf
 from semigroups import Semigroup, bihecke, families, files, full, parse_generators, zero_rook
 from semigroups.cli import bench, drive, main
+from semigroups.engines import Engines
 from semigroups.files import StoredError
+from tests.commands import Done, in_process
 from tests.transf_model import assert_equal_tables
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from semigroups.cli import main; main()"]
 REFERENCE = ["--backend", "reference"]
 
 
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def facts(self) -> dict:
-        return json.loads(self.out)
-
-
 @pytest.fixture
 def semigroups(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    """The command in this process."""
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-
-    def run(*args: object, stdin: bytes = b"") -> Done:
-        monkeypatch.setattr(sys, "argv", ["semigroups", *map(str, args)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as stop:
-            main()
-        printed = capsys.readouterr()
-        return Done(stop.value.code, printed.out, printed.err)
-
-    return run
+    return in_process("semigroups", main, capsys, monkeypatch)
 
 
 @pytest.fixture
@@ -324,13 +307,13 @@ def test_generators_that_do_not_fit_are_not_made(enumerated, semigroups) -> None
 
 
 def test_resume_of_what_is_finished(semigroups, stored, tmp_path) -> None:
-    before = stored.stat()
+    before = stored.stat().st_mtime_ns, stored.read_bytes()
     done = semigroups("resume", stored, *REFERENCE, "--json", "--levels", "--rules")
     assert done.code == 0
     assert done.err == f"semigroups: {stored}: all elements were found before\n"
     assert (done.facts["levels"], done.facts["computed"]) == ([1, 4, 8, 10], 0)
     assert done.facts["rules"] > 0
-    assert stored.stat() == before
+    assert (stored.stat().st_mtime_ns, stored.read_bytes()) == before
     assert semigroups("resume", stored, *REFERENCE, "--quiet") == Done(
         0,
         "23 elements, with the identity\n4 generators of degree 6\nproved by comparing rows\n",
@@ -408,7 +391,6 @@ def interrupted(number: signal.Signals, *options: object) -> tuple[dict, str]:
         stdout=subprocess.PIPE,
         stderr=theirs,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     os.close(theirs)
     shown = b""
@@ -506,23 +488,43 @@ def test_files_that_are_none(semigroups, stored, tmp_path, command) -> None:
         refused(run(tmp_path), "Is a directory")
 
 
-def test_no_backend(semigroups, monkeypatch) -> None:
-    def explain(*args: object, **options: object):
-        raise BackendUnavailableError("there is no GPU")
-
-    monkeypatch.setattr(drive, "explain", explain)
-    refused(semigroups("enumerate", "full:3", "--backend", "cuda"), "there is no GPU", 3)
+def missing(name: str, device: int, threads: int | None) -> Backend:
+    if name == "reference":
+        return ReferenceBackend()
+    raise BackendUnavailableError(f"there is no {name}")
 
 
-def test_the_slow_backend_is_told(semigroups, monkeypatch) -> None:
-    def explain(*args: object, **options: object):
-        return drive_explain("reference")[0], ["cpu: it is not compiled"]
+def test_no_backend(semigroups, stored, monkeypatch) -> None:
+    monkeypatch.setattr(choose, "_make", missing)
+    for command in (["enumerate", "full:3"], ["resume", stored]):
+        refused(semigroups(*command, "--backend", "cuda"), "there is no cuda", 3)
 
-    drive_explain = drive.explain
-    monkeypatch.setattr(drive, "explain", explain)
-    said = "semigroups: running on the slow reference backend: it is not compiled\n"
-    assert semigroups("enumerate", "full:3").err == said
-    assert semigroups("enumerate", "full:3", "--quiet").err == ""
+
+def test_the_slow_backend_is_told(semigroups, stored, monkeypatch) -> None:
+    monkeypatch.setattr(choose, "_make", missing)
+    said = "semigroups: running on the slow reference backend: there is no cpu\n"
+    for command in (["enumerate", "full:3"], ["resume", stored, "--out", f"{stored}.2"]):
+        done = semigroups(*command)
+        assert (done.code, done.err) == (0, said)
+        assert semigroups(*command, "--quiet").err == ""
+        assert semigroups(*command, *REFERENCE).err == ""
+
+
+def test_auto_begins_on_the_cpu_and_goes_on_elsewhere(semigroups, monkeypatch) -> None:
+    """The CPU's and the GPU's part are taken by the reference and the CPU."""
+    pytest.importorskip("kernels._cpu")
+    place = choose.pick("cpu", threads=1)
+
+    def larger(engines: Engines) -> Transf | None:
+        return transf_for(place) if engines.backend == "auto" else None
+
+    monkeypatch.setattr(Engines, "first", lambda engines: ReferenceTransf())
+    monkeypatch.setattr(Engines, "larger", larger)
+    for patience, name in ((1000.0, "reference"), (-1.0, "cpu")):
+        monkeypatch.setattr("semigroups.running._GPU_START", patience)
+        facts = semigroups("enumerate", "bihecke:4", "--json", "--quiet", "-j", 1).facts
+        assert (facts["size"], facts["backend"]) == (477, name)
+        assert name == "reference" or facts["device"] == place.describe()
 
 
 # --- the others -------------------------------------------------------------------

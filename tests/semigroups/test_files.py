@@ -210,7 +210,6 @@ def test_nothing_is_left_of_a_save_that_is_interrupted(tmp_path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         cwd=Path(__file__).parents[2],
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         while not any(tmp_path.iterdir()):
             assert process.poll() is None
@@ -413,4 +412,4 @@ def test_a_flipped_bit_is_found_or_harmless(tmp_path) -> None:
 
 @pytest.mark.slow
 def test_many_flipped_bits_are_found_or_harmless(tmp_path) -> None:
-    check_flips(tmp_path / "S.h5", 5)
+    check_flips(tmp_path / "S.h5", 29)

@@ -145,7 +145,6 @@ class Contract:
     )
     middle: ClassVar[str] = "zero_rook:4"  # of some hundred elements, where rows take most
     large: ClassVar[Sequence[str]] = ("bihecke:5", "full:5")  # where slow tests are run
-    atomic: ClassVar[bool] = True  # whether interrupts leave everything as it was, or done
     batches: ClassVar[Sequence[int]] = (*range(1, 12), 64, ALL, 1 << 63)
     degrees: ClassVar[Sequence[int]] = (255, 256, 257, 65536, 65537)
     drops_rows: ClassVar[bool] = True  # where memory is little

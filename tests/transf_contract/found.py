@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kernels.transf import Problem, Transf
 from semigroups.families import Family
-from tests.contracts import interrupted_after
+from tests.interrupts import interrupted_after
 from tests.transf_model import assert_equal_tables, deduced, expected, make_problem
 
 from .cases import (
@@ -159,8 +159,6 @@ class Found(Contract):
     @pytest.mark.slow
     def test_interrupted(self, transf: Transf) -> None:
         """As by Ctrl-C, anywhere: nothing is lost, nothing half done."""
-        if not self.atomic:
-            pytest.skip("Python is interrupted between any two lines")
         problem = family(self.large[0])
         final = expected(problem)
         enumerator = transf.start(problem)

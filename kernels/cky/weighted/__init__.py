@@ -19,15 +19,25 @@ __all__ = [
 ]
 
 
+# As in kernels.cky.
+_WORTH = 2e9
+
+
 def weighted_for(backend: Backend, rules: Rules, memory: int | None = None) -> WeightedCky:
     """The engine of a backend.
 
-    memory: bytes for charts; by default what the backend has to spare, and not more than
-        pays.
+    memory: bytes for charts, on each device; by default what the backend has to spare, and
+        not more than pays.
     """
     if backend.name == "cuda":
-        from .cuda import CudaWeighted
+        from kernels.several import SeveralDevices
 
+        from .cuda import CudaWeighted
+        from .several import SeveralWeighted
+
+        if isinstance(backend, SeveralDevices):
+            engines = [weighted_for(one, rules, memory) for one in backend.backends]
+            return SeveralWeighted(engines, worth=_WORTH)
         return CudaWeighted.of(backend, rules, memory)
     if backend.name == "cpu":
         from .cpu import CpuWeighted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from lifesim.store.manifest import (
     TILE_NAME,
     Manifest,
     Phase,
+    draft_name,
     first_line,
     read_journal,
     read_manifest,
@@ -191,5 +193,7 @@ def test_names_of_tiles(row: int, column: int, generation: int) -> None:
     name = tile_name(row, column, generation)
     assert TILE_NAME.fullmatch(name)
     assert TILE_NAME.fullmatch(name + ".tmp")
-    for other in ("manifest.json", name[:-1], name + ".tmp2", "x" + name, name.upper()):
+    assert TILE_NAME.fullmatch(draft_name(name, uuid4().hex))
+    others = ("manifest.json", name[:-1], name + ".tmp2", "x" + name, name.upper(), name + ".ab")
+    for other in others:
         assert not TILE_NAME.fullmatch(other)

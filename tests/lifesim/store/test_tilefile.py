@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -40,6 +41,14 @@ PAGE = 4096
 ZSTD = 32015
 ATTRIBUTES = {"universe": "ab12", "generation": 10**6, "x": 64, "y": 3}
 Contents = dict[str, np.ndarray]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def on_a_real_disk(real_disk: Path) -> Iterator[None]:
+    """Where files are read and written past the system's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(real_disk))
+        yield
 
 
 def contents(box: Box, form: Format, seed: int = 1) -> Contents:
@@ -265,6 +274,27 @@ def test_data_that_are_not_aligned() -> None:
 
 
 # --- names and ends ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compression", ["none", "zstd"])
+def test_drafts(compression: str) -> None:
+    """Two at a time of one file, neither of which takes its name; given up, one is gone."""
+    box, form = Box(0, 0, 500, 100), Format(64, compression, 0)
+    made = contents(box, form)
+    with TemporaryDirectory() as folder:
+        writers = [
+            TileWriter(folder, "tile.h5", box, form, ATTRIBUTES, draft) for draft in ("a", "b")
+        ]
+        for part in chunks(box, form, made):
+            for writer in writers:
+                writer.write(*part)
+        records = [writer.finish(12, 34) for writer in writers]
+        assert records[0] == records[1]
+        assert sorted(os.listdir(folder)) == ["a", "b"]
+        writers[0].drop()
+        assert os.listdir(folder) == ["b"]
+        os.rename(os.path.join(folder, "b"), os.path.join(folder, "tile.h5"))
+        assert_reads_back(folder, records[1], box, form, made)
 
 
 @pytest.mark.parametrize("compression", ["none", "zstd"])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from lifesim.grid import Box
 from lifesim.store.tiling import (
     Block,
     Span,
@@ -259,6 +260,26 @@ def test_touched(tiling: Tiling, generations: int) -> None:
 
 
 # --- blocks ---------------------------------------------------------------------------
+
+
+@given(st.data(), times)
+def test_read_by(data: st.DataObject, generations: int) -> None:
+    """What the windows of each tile touch, and those of the blocks whole."""
+    tiling = data.draw(tilings(widest=6, tallest=14))
+    group = data.draw(st.lists(blocks_of(tiling), max_size=3))
+    found: set[int] = set()
+    for block in group:
+        inside = [
+            Block(c, r, c + 1, r + 1)
+            for r in range(block.top, block.bottom)
+            for c in range(block.left, block.right)
+        ]
+        for part in (block, *inside):
+            window = tiling.window(part, generations)
+            for _, y, rows in pieces(tiling.height, window.down):
+                for _, x, columns in pieces(tiling.width, window.across):
+                    found |= set(tiling.within(Box(x, y, columns, rows)))
+    assert tiling.read_by(group, generations) == found
 
 
 @given(st.data())

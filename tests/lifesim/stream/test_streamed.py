@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ from lifesim.store.universe import Universe
 from lifesim.stream.phase import Shape
 from lifesim.stream.plan import BudgetError, Plan
 from lifesim.stream.run import StreamedLife
-from tests.contracts import GLIDER, SPACESHIP
 from tests.kernels.test_life_cuda import EmulatedBackend
-from tests.universes import on_disk, reopened, stored_level, tile_grid, whole_grid
+from tests.life_contract import GLIDER, SPACESHIP
+from tests.universes import on_disk, reopened, stored_level, tile_grids, whole_grid
 
 CPU = pick("cpu")
 PLENTY = 1 << 30
@@ -96,9 +97,10 @@ def assert_same(universe: Universe, life: Life) -> None:
     assert universe.digest() == life.digest()
     assert universe.population() == grid.population()
     assert universe.phase is None
-    assert np.array_equal(whole_grid(universe).words, grid.words)
-    for tile, record in enumerate(universe.manifest.tiles):
-        assert tile_grid(universe, tile).population() == record.population
+    tiles = tile_grids(universe)
+    assert np.array_equal(whole_grid(universe, tiles).words, grid.words)
+    for cells, record in zip(tiles, universe.manifest.tiles, strict=True):
+        assert cells.population() == record.population
 
 
 def check(
@@ -108,6 +110,7 @@ def check(
     memory: int | None = PLENTY,
     least: bool = False,
     reopen: bool = False,
+    folder: Path | None = None,
 ) -> list[StreamedLife]:
     """Run a case on disk and in memory. least: in as little memory as one tile needs."""
     lives = []
@@ -118,6 +121,7 @@ def check(
         rule=Rule.parse(case.rule),
         compression=case.compression,
         pyramid=case.pyramid,
+        folder=folder,
     ) as universe:
         expected = reference(case)
         for steps in case.steps:
@@ -226,7 +230,7 @@ def check_shape(
     case: Case, shape: Shape, backends: Sequence[Backend] = (CPU,), *, reopen: bool = False
 ) -> list[StreamedLife]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lifesim.stream.run.choose", planned(shape, case.generations or 50))
+        patch.setattr("lifesim.stream.plan.choose", planned(shape, case.generations or 50))
         return check(case, backends, reopen=reopen)
 
 
@@ -277,7 +281,7 @@ def test_chains_of_links_and_lanes() -> None:
     for lanes in (1, 2):
         backends = [CpuBackend(threads=1) for _ in range(lanes)]
         with pytest.MonkeyPatch.context() as patch, on_disk(grid, (2, 8)) as universe:
-            patch.setattr("lifesim.stream.run.choose", planned(shape, 2))
+            patch.setattr("lifesim.stream.plan.choose", planned(shape, 2))
             life = StreamedLife(universe, backends, memory=PLENTY)
             expected = Life(grid, backend=CPU)
             for _ in range(5):
@@ -379,7 +383,7 @@ def test_64_x_64_tiles(torus: bool, compression: str, generations: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.data(), cases(most=500), st.integers(1, 3), st.booleans(), st.integers(1, 2))
 def test_any_shape_for_long(
     data: st.DataObject, case: Case, slots: int, chained: bool, lanes: int
@@ -391,9 +395,11 @@ def test_any_shape_for_long(
 @pytest.mark.slow
 @settings(max_examples=120)
 @given(cases(most=3000), st.booleans(), st.booleans(), st.integers(1, 2))
-def test_streamed_is_in_memory_for_long(case: Case, least: bool, reopen: bool, lanes: int) -> None:
+def test_streamed_is_in_memory_for_long(
+    real_disk: Path, case: Case, least: bool, reopen: bool, lanes: int
+) -> None:
     backends = [CPU] if lanes == 1 else [CpuBackend(threads=1) for _ in range(lanes)]
-    check(case, backends, least=least, reopen=reopen)
+    check(case, backends, least=least, reopen=reopen, folder=real_disk)
 
 
 def test_chunks_of_rows() -> None:

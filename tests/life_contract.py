@@ -1,4 +1,4 @@
-"""What every backend must do, as tests.
+"""What every backend must do for Life, as tests.
 
 A test class that inherits LifeContract gives a fixture `backend`, a kernels.backend.Backend.
 """
@@ -6,15 +6,12 @@ A test class that inherits LifeContract gives a fixture `backend`, a kernels.bac
 from __future__ import annotations
 
 import random
-import signal
 import threading
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache
 from itertools import accumulate, pairwise, product
-from types import FrameType
 from typing import ClassVar, cast
 
 import numpy as np
@@ -25,6 +22,7 @@ from hypothesis import strategies as st
 from kernels.backend import PAGE, Backend, ChainShape, LifeArena, LifeUniverse, Shape, Words
 from kernels.life import ref
 from kernels.life.ref import Cells
+from tests.interrupts import interrupted_after
 
 SIDES = (1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 131, 200)
 PRIMES = ((127, 131), (131, 127), (257, 19), (1021, 7), (521, 64))
@@ -198,22 +196,6 @@ def check_chain(
         rows = expected[np.arange(y, y + len(found)) % height]
         wrong = np.flatnonzero((found != rows).any(axis=1))
         assert not wrong.size, f"row {wrong[0]} of the {len(found)} from {y} on: {chain} {heights}"
-
-
-@contextmanager
-def interrupted_after(seconds: float) -> Iterator[None]:
-    """KeyboardInterrupt, as from Ctrl-C, unless the block is done before."""
-
-    def interrupt(signum: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 class LifeContract:
@@ -621,14 +603,15 @@ class LifeContract:
         check_chain(backend, (65, 17, torus, 18), (0, 5, 2), 11, rule=rule)
 
     def test_any_chain(self, backend: Backend) -> None:
-        side = st.one_of(st.integers(1, 5), st.sampled_from(SIDES), st.integers(1, 300))
+        most, high = (300, [200]) if self.patient else (130, [70])
+        side = st.one_of(st.integers(1, 5), st.sampled_from(SIDES), st.integers(1, most))
 
         @settings(max_examples=self.examples, deadline=None)
         @given(
             side,
             st.integers(1, 50),
             st.booleans(),
-            st.one_of(st.integers(2, 40), st.just(200)),
+            st.one_of(st.integers(2, 40), st.sampled_from(high)),
             st.lists(st.integers(0, 30), min_size=1, max_size=5),
             st.integers(0, 200),
             self.any_rule,

@@ -1,0 +1,14 @@
+"""What goes wrong with a cluster, in one line for people."""
+
+from __future__ import annotations
+
+
+class ClusterError(Exception):
+    """exit_code: 2 where the input is at fault, 3 where the cluster cannot be used."""
+
+    def __init__(self, message: str, exit_code: int = 3) -> None:
+        super().__init__(message, exit_code)
+        self.exit_code = exit_code
+
+    def __str__(self) -> str:
+        return str(self.args[0])

@@ -1,0 +1,164 @@
+"""Lines by workers of a cluster.
+
+Blocks of lines go out, what is to be written and said comes back, in order. A worker reads,
+tokenises, parses and formats; this process cuts the input and writes.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import click
+
+from arith.cli.devices import opened_cluster
+from arith.cli.files import shown
+from ckyparse.cli.blocks import Block, Extent, extents
+from ckyparse.cli.desk import Ask, Desk, Outcome, joined
+from ckyparse.cli.lines import BLOCK_BYTES, blocks_of, numbered
+from ckyparse.cli.options import Choices
+from ckyparse.cli.reports import Report
+from ckyparse.cli.stream import Outcomes, Way, run
+
+if TYPE_CHECKING:
+    from arith.cluster import Cluster, Shared
+    from ckyparse.grammar import Grammar
+
+_SHARE = 2  # of what is left a block is this fraction of a worker's even share
+_LEAST = 1 << 17  # bytes of a block, as long as there are so many
+_MOST = 2 * BLOCK_BYTES  # of a block that a worker reads
+_PARTS = 4  # of a block, for a worker of several threads
+_SENT = 1 << 22  # bytes of a block of which nobody knows what follows
+
+_Facts = tuple[int, int]  # size of a file, and when it was changed
+
+
+@dataclass(frozen=True)
+class Order:
+    """Lines that a worker is to settle, the first of them with that number."""
+
+    lines: Block | Extent
+    first: int
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all orders have in common. key: of the desk that a worker makes once."""
+
+    choices: Choices
+    grammar: Grammar
+    ask: Ask
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def desk(self) -> tuple[Desk, int]:
+        """In a worker, with the threads that it may use."""
+        from arith.cluster import worker
+
+        backend, threads = worker.backend(), worker.threads()
+        choices = replace(self.choices, jobs=threads)
+        memory = worker.memory() // 2 if backend.name == "cpu" else None
+        desk = worker.kept(
+            self.key,
+            lambda: Desk(choices, choices.parser(self.grammar, backend, memory), self.ask),
+        )
+        return desk, threads
+
+
+def spread(choices: Choices, grammar: Grammar, ask: Ask) -> int:
+    """As stream()."""
+    assert choices.cluster is not None
+    quiet = not sys.stderr.isatty()
+    with opened_cluster(choices.cluster, choices.backend, choices.jobs, quiet=quiet) as cluster:
+        way = Workers(cluster, choices.paths, cluster.share(Job(choices, grammar, ask)))
+        return run(choices.paths, way)
+
+
+class Workers(Way):
+    """Files that all workers see are read by them; others, and standard input, are sent.
+
+    Blocks are large at first, since each costs some milliseconds, and small in the end, so that
+    workers end at about the same time.
+    """
+
+    def __init__(self, cluster: Cluster, paths: tuple[str, ...], job: Shared) -> None:
+        self.cluster, self.paths, self.job = cluster, paths, job
+        self.files = self._seen_by_all()
+        self.left = sum(os.path.getsize(file) for file in self.files.values())
+        self.gpus = all(facts.backend == "cuda" for facts in cluster.workers)
+
+    def items(self, hungry: Callable[[], bool]) -> Iterator[Order]:
+        for path in self.paths:
+            found: Iterator[tuple[Block | Extent, int]]
+            if path in self.files:
+                found = numbered(self._extents(path), 1)
+            else:
+                found = blocks_of([path], hungry, BLOCK_BYTES if self.gpus else _SENT)
+            for lines, first in found:
+                yield Order(lines, first)
+
+    def _extents(self, path: str) -> Iterator[Block | Extent]:
+        try:
+            for extent in extents(shown(path), self.files[path], self._size):
+                self.left -= extent.stop - extent.start
+                yield extent
+        except OSError as error:
+            yield Block.lost(shown(path), error)
+
+    def _size(self) -> int:
+        share = self.left // (_SHARE * self.cluster.size)
+        return BLOCK_BYTES if self.gpus else max(_LEAST, min(share, _MOST))
+
+    def outcomes(self, items: Iterator[Order], report: Report) -> Outcomes:
+        yield from self.cluster.map(settled, items, self.job)
+
+    def _seen_by_all(self) -> dict[str, str]:
+        """The files that all workers see as this process does, each with the path there."""
+        paths = {path: os.path.abspath(path) for path in self.paths if path != "-"}
+        mine = facts_of(list(paths.values()))
+        theirs = self.cluster.everywhere(facts_of, list(paths.values())).values()
+        same = (
+            facts is not None and all(found[i] == facts for found in theirs)
+            for i, facts in enumerate(mine)
+        )
+        return {path: paths[path] for path, is_same in zip(paths, same, strict=True) if is_same}
+
+
+def facts_of(paths: list[str]) -> list[_Facts | None]:
+    """Of those that are regular files."""
+
+    def facts(path: str) -> _Facts | None:
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):
+            return None
+        return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+
+    return [facts(path) for path in paths]
+
+
+def settled(order: Order, job: Job) -> Outcome:
+    """In a worker."""
+    blocks = _read(order.lines) if isinstance(order.lines, Extent) else [order.lines]
+    desk, threads = job.desk()
+    if threads == 1:
+        return joined(desk.settle_all(*each) for each in numbered(blocks, order.first))
+    # One part is tokenised or formatted while another is parsed.
+    parts = (part for block in blocks for part in block.cut(max(_LEAST, block.text.size // _PARTS)))
+    with ThreadPoolExecutor(2) as pool:
+        return joined(pool.map(lambda part: desk.settle_all(*part), numbered(parts, order.first)))
+
+
+def _read(extent: Extent) -> Iterator[Block]:
+    try:
+        yield from extent.blocks(BLOCK_BYTES)
+    except (OSError, EOFError) as error:
+        trouble = getattr(error, "strerror", None) or str(error)
+        host = socket.gethostname()
+        raise click.ClickException(f"{extent.file}: on {host}: {trouble}") from None

@@ -1,0 +1,67 @@
+"""CKY parsing on several devices, as if they were one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from .batch import Batch, ChartGroup, Mask
+from .engine import Cky, Lengths, Progress
+from .parts import each_part, worth_a_part
+
+
+class SeveralCky(Cky):
+    """Parts of a batch on engines of the same rules, a device and a thread each.
+
+    memory: of each device. worth: what a part is, at least, of work: split points times rules.
+    """
+
+    name = "several"
+
+    def __init__(self, engines: Sequence[Cky], worth: float = 0.0) -> None:
+        self.engines = tuple(engines)
+        self.rules = self.engines[0].rules
+        self.memory = min(engine.memory for engine in self.engines)
+        self.at_once = sum(engine.at_once for engine in self.engines)
+        self._least, self._worth = max(engine.at_once for engine in self.engines), worth
+
+    def _part(self, batch: Batch) -> int:
+        """Strings of a part, at least: as many times what keeps an engine busy as is worth it."""
+        worth = worth_a_part(batch.lengths, len(self.rules.binary), self._worth)
+        return -(-worth // self._least) * self._least
+
+    @property
+    def max_length(self) -> int:
+        return min(engine.max_length for engine in self.engines)
+
+    def accept(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Mask:
+        least = self._part(batch)
+        if len(batch) <= least:
+            return self.engines[0].accept(batch, symbol, progress)
+        self.check(batch, symbol)
+        result = np.zeros(len(batch), np.bool_)
+
+        def work(engine: Cky, part: Batch, where: slice, progress: Progress | None) -> None:
+            result[where] = engine.accept(part, symbol, progress)
+
+        each_part(self.engines, batch, least, work, progress)
+        return result
+
+    def longest(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Lengths:
+        least = self._part(batch)
+        if len(batch) <= least:
+            return self.engines[0].longest(batch, symbol, progress)
+        self.check(batch, symbol)
+        result = np.zeros(len(batch), np.int32)
+
+        def work(engine: Cky, part: Batch, where: slice, progress: Progress | None) -> None:
+            result[where] = engine.longest(part, symbol, progress)
+
+        each_part(self.engines, batch, least, work, progress)
+        return result
+
+    def charts(self, batch: Batch) -> Iterator[ChartGroup]:
+        """By the first engine: whoever reads charts takes longer than it."""
+        self.check_lengths(batch)
+        yield from self.engines[0].charts(batch)
