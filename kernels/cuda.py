@@ -308,6 +308,9 @@ class CudaDevice:
         with self.current():
             stream = self.stream()
             address = _own(source, stream).at(offset, target.nbytes)
+            if not self._is_pinned(target):
+                # A copy to pageable memory that waits keeps other threads from queueing.
+                stream.synchronize()
             self._driver.memcpy_dtoh_async(target, address, stream)
             stream.synchronize()
 

@@ -56,6 +56,11 @@ class Batch:
     def __getitem__(self, s: int) -> Terminals:
         return self.terminals[self.offsets[s] : self.offsets[s + 1]]
 
+    def between(self, start: int, stop: int) -> Batch:
+        """Strings start .. stop - 1; terminals are not copied."""
+        ends = self.offsets[start : stop + 1]
+        return Batch(self.terminals[ends[0] : ends[-1]], ends - ends[0])
+
     def take(self, indices: Indices) -> Batch:
         """The strings of these numbers, in this order."""
         lengths = self.lengths[indices]

@@ -252,9 +252,32 @@ private:
     std::deque<std::vector<std::uint16_t>> kept_halves;
 };
 
+template <class T>
+using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+void narrow_tokens(Tokens tokens, std::uint32_t terminals, Out<T> out) {
+    const std::size_t n = tokens.shape(0);
+    if (out.shape(0) != n) throw nb::value_error("as many are needed as there are tokens");
+    const std::uint32_t* const from = tokens.data();
+    T* const to = out.data();
+    const nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < n; i++) to[i] = T(std::min(from[i], terminals));
+}
+
+template <class T>
+void bind_narrow_tokens(nb::module_& m) {
+    m.def("cky_narrow_tokens", &narrow_tokens<T>, nb::arg("tokens").noconvert(),
+          nb::arg("terminals"), nb::arg("out").noconvert(),
+          "Copies tokens; those that are no terminal become `terminals`, which T must hold.");
+}
+
 }  // namespace
 
 void bind_cky(nb::module_& m) {
+    bind_narrow_tokens<std::uint8_t>(m);
+    bind_narrow_tokens<std::uint16_t>(m);
+    bind_narrow_tokens<std::uint32_t>(m);
     nb::class_<Parser>(m, "CkyParser", "A grammar, planned by kernels.cky.host_plan.")
         .def(nb::init<const std::string&, nb::object>(), nb::arg("level"), nb::arg("plan"))
         .def("lanes", &Parser::lanes, nb::arg("narrow"), "32-bit words of a symbol in a cell.")

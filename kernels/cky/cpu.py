@@ -19,9 +19,10 @@ from kernels.cpu import CpuBackend
 from kernels.memory import available_memory
 
 from .batch import Batch, ChartGroup, Indices, Mask
-from .engine import Cky, Lengths, Progress
+from .engine import Cky, Lengths
 from .groups import groups
 from .host_plan import HostPlan, host_plan
+from .parts import Progress
 from .rules import Rules, cells
 
 _LONGEST = 1 << 20  # strings longer than this would take centuries

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from .batch import Batch, ChartGroup, Mask
+from .parts import Piece, Progress, Work, unless
 from .rules import Rules
 
-Progress = Callable[[int], None]  # called with the number of strings that are done
+Ask = Literal["accept", "longest"]
 Lengths = npt.NDArray[np.int32]
 
 
@@ -67,6 +70,30 @@ class Cky(ABC):
 
         Raises TooLongError before the first.
         """
+
+    def works(
+        self,
+        ask: Ask,
+        batch: Batch,
+        symbol: int,
+        result: Mask | Lengths,
+        stop: threading.Event,
+        most: int,
+    ) -> Sequence[Work]:
+        """What does pieces of the batch, 1 to `most` of them at a time.
+
+        ask, symbol: the method, and for what. result: of all strings, to be filled. stop: ends it.
+        """
+        method = self.accept if ask == "accept" else self.longest
+
+        def work(start: int, end: int) -> None:
+            result[start:end] = method(batch.between(start, end), symbol, unless(stop))
+
+        return [work]
+
+    def cut(self, batch: Batch, start: int, stop: int) -> Iterator[Piece]:
+        """Pieces as they suit the engine."""
+        yield start, stop
 
     @property
     @abstractmethod

@@ -4,7 +4,7 @@
 // 32 * LANES): which string has each place, NONE for none; place p is bit p % 32 of word
 // p / 32 % LANES of group p / 32 / LANES. A chart is (cells(length), symbols / SIDE, LANES, SIDE) words.
 //
-// Macros: LANES, words of a group; SIDE, symbols side by side.
+// Macros: LANES, words of a group; SIDE, symbols side by side; TOKEN_BYTES, of a token.
 #include "../bits.hpp"
 
 #ifndef LANES
@@ -12,6 +12,16 @@
 #endif
 #ifndef SIDE
 #define SIDE 1
+#endif
+#ifndef TOKEN_BYTES
+#define TOKEN_BYTES 4
+#endif
+#if TOKEN_BYTES == 1
+using Token = unsigned char;
+#elif TOKEN_BYTES == 2
+using Token = unsigned short;
+#else
+using Token = u32;
 #endif
 
 constexpr u32 NONE = ALL;
@@ -30,7 +40,7 @@ BITS_FN u32 word_of(u32 symbol, u32 lane) {
 // symbol[first[t]] .. symbol[first[t + 1] - 1]; from `terminals` on there are none.
 // A block has TOKENS tokens of a group.
 extern "C" __global__ void cky_pack(u32* chart, u32 length, u32 symbols,
-                                    const u32* __restrict__ tokens,
+                                    const Token* __restrict__ tokens,
                                     const u64* __restrict__ offsets, u64 start,
                                     const u32* __restrict__ order, u32 terminals,
                                     const u32* __restrict__ first,
@@ -46,7 +56,7 @@ extern "C" __global__ void cky_pack(u32* chart, u32 length, u32 symbols,
     const u32 bit = threadIdx.x % 32;
     for (u32 lane = threadIdx.x / 32; lane < LANES; lane += blockDim.x / 32) {
         const u32 s = order[blockIdx.x * u64(STRINGS) + lane * 32 + bit];
-        const u32* string = tokens;
+        const Token* string = tokens;
         u32 many = 0;
         if (s != NONE) string += offsets[s] - start, many = u32(offsets[s + 1] - offsets[s]);
         for (u32 i = from; i < until; i++) {

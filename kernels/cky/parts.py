@@ -1,49 +1,65 @@
-"""A batch over several engines: parts of it go to whichever is free."""
+"""A batch in parts, that several threads take one after the other."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from .batch import Batch, Indices
+from .batch import Indices
 
-E = TypeVar("E")
+Piece = tuple[int, int]  # strings start .. stop - 1
+Work = Callable[[int, int], None]  # does a piece
 Progress = Callable[[int], None]
 
-_SHARE = 2  # of what is left a part is this fraction of an engine's even share
+_SHARE = 2  # of what is left a part is this fraction of a worker's even share
 _TOKENS = 64  # what a string's way to the engine costs, as split points of each token
 
 
-def parts(lengths: Indices, engines: int, least: int) -> list[tuple[int, int]]:
-    """Strings start .. stop - 1 of each part, in order: large ones first, small ones last.
+def parts(lengths: Indices, workers: int, least: int) -> list[Piece]:
+    """Parts for so many workers, in order: large ones first, small ones last.
 
-    An engine that is slower, or has got more work than was thought, takes fewer of them; in
+    One that is slower, or has got more work than was thought, takes fewer of them; in
     the end none waits for long for another. Costs are those of the charts, n**3.
 
     least: typical strings that are worth a part.
     """
     if lengths.size <= least:
         return [(0, lengths.size)] if lengths.size else []
-    n = lengths.astype(np.float64)
-    cost = np.concatenate(([0.0], np.cumsum(n * (n + 1) * (n + _TOKENS) + 1)))
-    floor = cost[-1] * min(1.0, least / max(1, lengths.size))
+    cost = _costs(lengths)
+    whole = cost[lengths.size]
+    floor = whole * min(1.0, least / lengths.size)
     found, start = [], 0
     while start < lengths.size:
-        left = cost[-1] - cost[start]
+        left = whole - cost[start]
         stop = lengths.size
         if left > 1.5 * floor:
             # Whole multiples: what keeps an engine busy takes as long as a little more of it.
-            share = max(1, round(left / (_SHARE * engines * floor))) if floor else 1
-            enough = cost[start] + share * floor
-            stop = max(start + 1, int(np.searchsorted(cost, enough, "right")) - 1)
+            share = max(1, round(left / (_SHARE * workers * floor))) if floor else 1
+            stop = max(start + 1, bisect_right(cost, cost[start] + share * floor) - 1)
         found.append((start, stop))
         start = stop
     return found
+
+
+def _costs(lengths: Indices) -> Any:
+    """A sequence of what strings 0 .. s - 1 cost."""
+    longest = int(lengths.max())
+    if longest == lengths.min():
+        return range(lengths.size + 1)
+    cost = _cost(np.arange(longest + 1))[lengths] if longest < lengths.size else _cost(lengths)
+    return np.concatenate(([0.0], np.cumsum(cost)))
+
+
+def _cost(lengths: Indices) -> npt.NDArray[np.float64]:
+    n = lengths.astype(np.float64)
+    return n * (n + 1) * (n + _TOKENS) + 1
 
 
 def worth_a_part(lengths: Indices, rules: int, worth: float) -> int:
@@ -57,50 +73,63 @@ def worth_a_part(lengths: Indices, rules: int, worth: float) -> int:
     return int(worth / max(1.0, cubes / 6 * rules)) + 1
 
 
-def each_part(
-    engines: Sequence[E],
-    batch: Batch,
-    least: int,
-    work: Callable[[E, Batch, slice, Progress | None], None],
-    progress: Progress | None,
-) -> None:
-    """Has all parts done, by a thread for each engine.
-
-    work: does one part, that slice of the whole batch, and calls the function that it gets
-    now and then. That one raises CancelledError where no result is wanted any more: after
-    an error of another part, or an interrupt.
-    """
-    cut = parts(batch.lengths, len(engines), least)
-    if len(cut) <= 1:
-        work(engines[0], batch, slice(0, len(batch)), progress)
-        return
-    free: SimpleQueue[E] = SimpleQueue()
-    for engine in engines:
-        free.put(engine)
-    stop = threading.Event()
+def unless(stop: threading.Event) -> Progress:
+    """For work to call now and then: raises CancelledError where no result is wanted any more."""
 
     def look(_: int) -> None:
         if stop.is_set():
             raise CancelledError
 
-    def run(start: int, end: int) -> int:
-        look(start)
-        ends = batch.offsets[start : end + 1]
-        part = Batch(batch.terminals[ends[0] : ends[-1]], ends - ends[0])
-        engine = free.get()
-        try:
-            work(engine, part, slice(start, end), look)
-        finally:
-            free.put(engine)
-        return end - start
+    return look
 
+
+def each_part(
+    works: Sequence[Work], pieces: Iterable[Piece], stop: threading.Event, progress: Progress | None
+) -> None:
+    """Have all pieces done, each by whichever work is free; a thread calls always the same one.
+
+    stop: is set where no result is wanted any more: after an error or an interrupt.
+    progress: called by this thread with the number of strings that are done.
+    """
+    pieces = list(pieces)
+    works = works[: len(pieces)]
     done = 0
-    pool = ThreadPoolExecutor(len(engines))
+    if len(works) <= 1:
+        for piece in pieces:
+            works[0](*piece)
+            done += piece[1] - piece[0]
+            if progress is not None:
+                progress(done)
+        return
+    said: SimpleQueue[int | BaseException] = SimpleQueue()
+    source, turn = iter(pieces), threading.Lock()
+
+    def run(work: Work) -> None:
+        try:
+            while not stop.is_set():
+                with turn:
+                    piece = next(source, None)
+                if piece is None:
+                    return
+                work(*piece)
+                said.put(piece[1] - piece[0])
+        except BaseException as error:
+            said.put(error)
+
+    threads = [threading.Thread(target=run, args=(work,), name="parsing") for work in works]
     try:
-        for future in as_completed([pool.submit(run, *part) for part in cut]):
-            done += future.result()
+        for thread in threads:
+            thread.start()
+        whole = sum(end - start for start, end in pieces)
+        while done < whole:
+            strings = said.get()
+            if isinstance(strings, BaseException):
+                raise strings
+            done += strings
             if progress is not None:
                 progress(done)
     finally:
         stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from .batch import Batch, ChartGroup, Mask
-from .engine import Cky, Lengths, Progress
+from .engine import Cky, Lengths
+from .parts import Progress
 from .rules import Rules, cell, cells
 
 Table = dict[tuple[int, int], frozenset[int]]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 import numpy as np
 
 from .batch import Batch, ChartGroup, Mask
-from .engine import Cky, Lengths, Progress
-from .parts import each_part, worth_a_part
+from .engine import Ask, Cky, Lengths
+from .parts import Progress, each_part, parts, worth_a_part
 
 
 class SeveralCky(Cky):
-    """Parts of a batch on engines of the same rules, a device and a thread each.
+    """Parts of a batch on engines of the same rules, a device each.
 
     memory: of each device. worth: what a part is, at least, of work: split points times rules.
     """
@@ -39,27 +41,42 @@ class SeveralCky(Cky):
         least = self._part(batch)
         if len(batch) <= least:
             return self.engines[0].accept(batch, symbol, progress)
-        self.check(batch, symbol)
         result = np.zeros(len(batch), np.bool_)
-
-        def work(engine: Cky, part: Batch, where: slice, progress: Progress | None) -> None:
-            result[where] = engine.accept(part, symbol, progress)
-
-        each_part(self.engines, batch, least, work, progress)
+        self._all("accept", batch, symbol, result, least, progress)
         return result
 
     def longest(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Lengths:
         least = self._part(batch)
         if len(batch) <= least:
             return self.engines[0].longest(batch, symbol, progress)
-        self.check(batch, symbol)
         result = np.zeros(len(batch), np.int32)
-
-        def work(engine: Cky, part: Batch, where: slice, progress: Progress | None) -> None:
-            result[where] = engine.longest(part, symbol, progress)
-
-        each_part(self.engines, batch, least, work, progress)
+        self._all("longest", batch, symbol, result, least, progress)
         return result
+
+    def _all(
+        self,
+        ask: Ask,
+        batch: Batch,
+        symbol: int,
+        result: Mask | Lengths,
+        least: int,
+        progress: Progress | None,
+    ) -> None:
+        self.check(batch, symbol)
+        stop = threading.Event()
+        most = -(-len(batch) // (least * len(self.engines)))
+        by_engine = [
+            engine.works(ask, batch, symbol, result, stop, most) for engine in self.engines
+        ]
+        # In turns, so that all engines have a piece before one has its second.
+        turns = zip_longest(*by_engine)
+        works = [work for turn in turns for work in turn if work is not None]
+        pieces = (
+            piece
+            for part in parts(batch.lengths, len(works), least)
+            for piece in self.engines[0].cut(batch, *part)
+        )
+        each_part(works, pieces, stop, progress)
 
     def charts(self, batch: Batch) -> Iterator[ChartGroup]:
         """By the first engine: whoever reads charts takes longer than it."""

@@ -628,6 +628,9 @@ def test_arenas_are_kept_from_task_to_task(here: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(CpuBackend, "life_arena", life_arena)
     monkeypatch.setattr("lifesim.stream.plan._groups", lambda *facts: 4)
+    # Phases of as many generations are to be alike, however long they take.
+    plan = test_streamed.planned(Shape(1, 3, 3, True), 5)
+    monkeypatch.setattr("lifesim.stream.plan.choose", plan)
     case = Case(width=130, height=480, tiles=(1, 16), phase=5, generations=17)
     with crew_of(InlineCluster(2, backend="cpu")) as crew, case.make(here / "u") as universe:
         StreamedLife(universe, crew, generations=5).run(17)

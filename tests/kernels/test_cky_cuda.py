@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar, cast
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +17,9 @@ from hypothesis import strategies as st
 from kernels.choose import pick
 from kernels.cky import Batch, Rules, cells, cuda, engine_for
 from kernels.cky.columns import Columns
-from kernels.cky.cuda import CudaCky, kind, launches
+from kernels.cky.cuda import CudaCky, kind
 from kernels.cky.dense import DenseColumns
+from kernels.cky.desk import SIMILAR, Shelf, launches, narrow, token_dtype
 from kernels.cky.direct import DirectColumns
 from kernels.cky.ref import ReferenceCky
 from kernels.cky.sparse import (
@@ -153,7 +155,7 @@ def test_launches_cover_all_groups(longest: list[int], room: int, wave: int) -> 
     for x in found:
         assert x.length == longest[x.first + x.groups - 1]
         assert x.groups == 1 or x.groups * cells(x.length) * 2 <= room
-        similar = longest[x.first] >= cuda.SIMILAR * x.length
+        similar = longest[x.first] >= SIMILAR * x.length
         assert similar or x.groups <= wave
 
 
@@ -242,6 +244,71 @@ def test_a_resident_batch_runs_again_and_again(place: str) -> None:
     assert not resident.accepted().any()
 
 
+@pytest.mark.parametrize("place", ["forward", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("terminals", [2, 255, 256, 257, 65535, 65536, 70000])
+def test_tokens_of_any_width(terminals: int, place: str) -> None:
+    """The last terminal is a word, all beyond it are none: 256 more is not the same again."""
+    rules = Rules.make(1, terminals, [], [(0, terminals - 1), (0, 0)])
+    engine = CudaCky(device(place), rules)
+    known = [0, 1, terminals - 1]
+    unknown = [terminals, terminals + 1, 255, 256, 65535, 65536, 1 << 24, 2**32 - 1]
+    tokens = [t + more for t in known + unknown for more in (0, 1 << 8, 1 << 16, 1 << 31)]
+    tokens = [t for t in tokens if t < 1 << 32]
+    accepted = engine.accept(Batch.of([[t] for t in tokens]), 0)
+    assert accepted.tolist() == [t in (0, terminals - 1) for t in tokens]
+
+
+@pytest.mark.parametrize("built", [True, False])
+@given(st.integers(1, 70000), st.lists(st.integers(0, 2**32 - 1), max_size=20))
+def test_narrow_tokens_say_the_same(built: bool, terminals: int, tokens: list[int]) -> None:
+    wide = np.array([*tokens, terminals - 1, terminals], np.uint32)
+    found = np.empty(wide.size, token_dtype(terminals))
+    with pytest.MonkeyPatch.context() as patch:
+        if not built:
+            patch.setattr("kernels.cky.desk._cpu", None)
+        narrow(wide, terminals, found)
+    np.testing.assert_array_equal(found, np.minimum(wide, terminals))
+
+
+class Counting(EmulatedDevice):
+    """most: bytes of page-locked memory to be had."""
+
+    most = 1 << 40
+
+    def pinned(self, nbytes: int) -> npt.NDArray[np.uint8]:
+        self.most -= nbytes
+        if self.most < 0:
+            raise MemoryError
+        return super().pinned(nbytes)
+
+
+def test_memory_of_a_part_is_for_the_next() -> None:
+    on = Counting()
+    engine = CudaCky(on, BRACKETS)
+    batch = Batch.of([[0, 1]] * 100)
+    on.most = 1 << 20
+    for _ in range(3):
+        assert engine.accept(batch, 0).all()
+    assert on.most == 0
+    # Without more of it, plain memory does.
+    assert CudaCky(on, BRACKETS).accept(batch, 0).all()
+
+
+def test_a_shelf_keeps_what_is_given_back() -> None:
+    on = Counting()
+    shelf = Shelf(on)
+    first = shelf.take(1 << 21)
+    shelf.give(first)
+    assert shelf.take(1 << 20) is first
+    second = shelf.take(1 << 20)
+    assert second is not first
+    shelf.give(second)
+    assert shelf.take(1 << 21).nbytes == 1 << 21
+    left = on.most
+    assert shelf.take((1 << 26) + 1).nbytes == (1 << 26) + 1  # plain
+    assert on.most == left
+
+
 def test_an_engine_is_of_its_backend() -> None:
     with pytest.raises(TypeError, match="reference"):
         CudaCky.of(ReferenceBackend(), BRACKETS)
@@ -263,6 +330,7 @@ def test_the_engine_of_a_gpu_is_this_one() -> None:
     ("name", "defines"),
     [
         ("pack", ["-DLANES=1"]),
+        ("pack", ["-DLANES=1", "-DTOKEN_BYTES=1"]),
         ("sparse", ["-DLANES=1", "-DTHREADS=1024"]),
         ("sparse", ["-DLANES=32", "-DIN_SHARED=0"]),
         ("direct", []),

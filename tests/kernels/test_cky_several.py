@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kernels.cky import Batch, Cky, Rules
 from kernels.cky.cpu import CpuCky
 from kernels.cky.cuda import CudaCky
-from kernels.cky.parts import each_part, parts, worth_a_part
+from kernels.cky.parts import each_part, parts, unless, worth_a_part
 from kernels.cky.ref import ReferenceCky
 from kernels.cky.several import SeveralCky
 from kernels.cky.sparse import SparseColumns
@@ -144,43 +144,64 @@ def test_little_work_is_one_part() -> None:
     assert worth_a_part(np.empty(0, np.int64), 4, 5.0) >= 1
 
 
-def test_a_free_engine_takes_the_next_part() -> None:
+def test_whoever_is_free_takes_the_next_part() -> None:
     """One waits until the other has done all the rest."""
     taken: dict[str, int] = {"slow": 0, "quick": 0}
     begun, rest = threading.Event(), threading.Event()
-    batch = Batch.of([[0]] * 100)
 
-    def work(name: str, part: Batch, where: slice, progress: Any) -> None:
-        size = where.stop - where.start
-        assert len(part) == size
-        taken[name] += size
-        if name == "slow":
-            begun.set()
-            assert rest.wait(60)
-        else:
-            assert begun.wait(60)
-            if taken["slow"] + taken["quick"] == 100:
-                rest.set()
+    def slow(start: int, stop: int) -> None:
+        taken["slow"] += stop - start
+        begun.set()
+        assert rest.wait(60)
 
-    each_part(["slow", "quick"], batch, 1, work, None)
+    def quick(start: int, stop: int) -> None:
+        taken["quick"] += stop - start
+        assert begun.wait(60)
+        if taken["slow"] + taken["quick"] == 100:
+            rest.set()
+
+    done: list[int] = []
+    each_part([slow, quick], parts(np.full(100, 1), 2, 1), threading.Event(), done.append)
     assert sum(taken.values()) == 100
     assert taken["quick"] >= 70 > taken["slow"] > 0
+    assert done == sorted(set(done))
+    assert done[-1] == 100
+
+
+def test_each_work_has_a_thread_of_its_own() -> None:
+    threads: dict[int, set[int]] = {0: set(), 1: set(), 2: set()}
+    all_here = threading.Barrier(3)
+
+    def work(of: int, start: int, stop: int) -> None:
+        if start < 3:
+            all_here.wait(60)
+        threads[of].add(threading.get_ident())
+
+    works = [partial(work, of) for of in range(3)]
+    each_part(works, [(i, i + 1) for i in range(50)], threading.Event(), None)
+    assert all(len(seen) == 1 for seen in threads.values())
+    assert len(set.union(*threads.values())) == 3
+    # A single piece needs none.
+    each_part(works, [(3, 4)], threading.Event(), None)
+    assert threading.get_ident() in threads[0]
 
 
 def test_an_error_of_a_part_ends_the_others() -> None:
-    ended = []
+    ended, stop = [], threading.Event()
+    look = unless(stop)
 
-    def work(name: str, part: Batch, where: slice, progress: Any) -> None:
-        if where.start == 0:
-            raise MemoryError("of one device")
+    def bad(start: int, end: int) -> None:
+        raise MemoryError("of one device")
+
+    def endless(start: int, end: int) -> None:
         try:
             while True:
-                progress(0)
+                look(0)
         finally:
-            ended.append(name)
+            ended.append(start)
 
     with pytest.raises(MemoryError, match="of one device"):
-        each_part(["a", "b"], Batch.of([[0]] * 100), 1, work, None)
+        each_part([bad, endless, endless], [(i, i + 1) for i in range(100)], stop, None)
     assert len(ended) <= 2
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from ..batch import Batch
-from ..parts import each_part, worth_a_part
+from ..parts import Work, each_part, parts, unless, worth_a_part
 from .common import check_lengths
 from .engine import Kind, Logs, Progress, WeightedCky, Weights
 
@@ -38,6 +39,25 @@ class SeveralWeighted(WeightedCky):
     def max_length(self) -> int:
         return min(engine.max_length for engine in self.engines)
 
+    def _all(
+        self,
+        batch: Batch,
+        part: Callable[[WeightedCky, int, int, Progress], None],
+        progress: Progress | None,
+    ) -> None:
+        stop = threading.Event()
+        look = unless(stop)
+
+        def by(engine: WeightedCky) -> Work:
+            return lambda start, end: part(engine, start, end, look)
+
+        pieces = parts(batch.lengths, len(self.engines), self._part(batch))
+        if len(pieces) > 1:
+            each_part([by(engine) for engine in self.engines], pieces, stop, progress)
+        else:
+            for start, end in pieces:
+                part(self.engines[0], start, end, progress or look)
+
     def residues(
         self,
         batch: Batch,
@@ -49,10 +69,11 @@ class SeveralWeighted(WeightedCky):
         check_lengths(batch, self.max_length)
         result = np.zeros((len(primes), len(batch)), np.uint32)
 
-        def work(engine: WeightedCky, part: Batch, where: slice, progress: Progress | None) -> None:
-            result[:, where] = engine.residues(part, symbol, weights, primes, progress)
+        def part(engine: WeightedCky, start: int, end: int, look: Progress) -> None:
+            strings = batch.between(start, end)
+            result[:, start:end] = engine.residues(strings, symbol, weights, primes, look)
 
-        each_part(self.engines, batch, self._part(batch), work, progress)
+        self._all(batch, part, progress)
         return result
 
     def logs(
@@ -66,10 +87,11 @@ class SeveralWeighted(WeightedCky):
         check_lengths(batch, self.max_length)
         result = np.zeros(len(batch), np.float64)
 
-        def work(engine: WeightedCky, part: Batch, where: slice, progress: Progress | None) -> None:
-            result[where] = engine.logs(part, symbol, weights, kind, progress)
+        def part(engine: WeightedCky, start: int, end: int, look: Progress) -> None:
+            strings = batch.between(start, end)
+            result[start:end] = engine.logs(strings, symbol, weights, kind, look)
 
-        each_part(self.engines, batch, self._part(batch), work, progress)
+        self._all(batch, part, progress)
         return result
 
     def chart(self, terminals: npt.NDArray[np.uint32], weights: Weights, kind: Kind) -> Logs:
