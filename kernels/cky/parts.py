@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 from queue import SimpleQueue
@@ -84,15 +85,22 @@ def unless(stop: threading.Event) -> Progress:
 
 
 def each_part(
-    works: Sequence[Work], pieces: Iterable[Piece], stop: threading.Event, progress: Progress | None
+    works: Sequence[Work],
+    pieces: Iterable[Piece],
+    stop: threading.Event,
+    progress: Progress | None,
+    engines: Sequence[int] | None = None,
 ) -> None:
     """Have all pieces done, each by whichever work is free; a thread calls always the same one.
 
     stop: is set where no result is wanted any more: after an error or an interrupt.
     progress: called by this thread with the number of strings that are done.
+    engines: of which engine each work is. The last pieces are left to those that had fewer:
+        works of one engine end at about the same time, and would take them all.
     """
-    pieces = list(pieces)
+    pieces = deque(pieces)
     works = works[: len(pieces)]
+    engines = range(len(works)) if engines is None else engines[: len(works)]
     done = 0
     if len(works) <= 1:
         for piece in pieces:
@@ -102,13 +110,24 @@ def each_part(
                 progress(done)
         return
     said: SimpleQueue[int | BaseException] = SimpleQueue()
-    source, turn = iter(pieces), threading.Lock()
+    whole = sum(end - start for start, end in pieces)
+    turn, taken, live = threading.Lock(), dict.fromkeys(engines, 0), Counter(engines)
 
-    def run(work: Work) -> None:
+    def take(engine: int) -> Piece | None:
+        with turn:
+            last = len(pieces) < len(taken)
+            least = min(strings for other, strings in taken.items() if live[other])
+            if not pieces or (last and taken[engine] > least):
+                live[engine] -= 1
+                return None
+            piece = pieces.popleft()
+            taken[engine] += piece[1] - piece[0]
+            return piece
+
+    def run(work: Work, engine: int) -> None:
         try:
             while not stop.is_set():
-                with turn:
-                    piece = next(source, None)
+                piece = take(engine)
                 if piece is None:
                     return
                 work(*piece)
@@ -116,11 +135,13 @@ def each_part(
         except BaseException as error:
             said.put(error)
 
-    threads = [threading.Thread(target=run, args=(work,), name="parsing") for work in works]
+    threads = [
+        threading.Thread(target=run, args=each, name="parsing")
+        for each in zip(works, engines, strict=True)
+    ]
     try:
         for thread in threads:
             thread.start()
-        whole = sum(end - start for start, end in pieces)
         while done < whole:
             strings = said.get()
             if isinstance(strings, BaseException):

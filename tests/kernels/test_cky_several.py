@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any, cast
@@ -157,7 +158,7 @@ def test_whoever_is_free_takes_the_next_part() -> None:
     def quick(start: int, stop: int) -> None:
         taken["quick"] += stop - start
         assert begun.wait(60)
-        if taken["slow"] + taken["quick"] == 100:
+        if taken["slow"] + taken["quick"] >= 99:  # the last one is for whoever had less
             rest.set()
 
     done: list[int] = []
@@ -166,6 +167,50 @@ def test_whoever_is_free_takes_the_next_part() -> None:
     assert taken["quick"] >= 70 > taken["slow"] > 0
     assert done == sorted(set(done))
     assert done[-1] == 100
+
+
+@pytest.mark.parametrize("engines", [2, 3])
+def test_an_engine_does_not_take_all_that_is_left(engines: int) -> None:
+    """Its works end all at once, a moment before those of the others."""
+    count = [0] * engines
+    first, go = threading.Barrier(3 * engines), [threading.Event() for _ in range(engines)]
+
+    def work(engine: int, start: int, stop: int) -> None:
+        if start < 3 * engines:
+            first.wait(60)
+            count[engine] += 1
+            if engine:  # ... until nothing is left that engine 0 would take
+                assert go[0].wait(60)
+        else:
+            count[engine] += 1
+            if engine == 0:
+                time.sleep(0.1)
+                go[0].set()
+
+    of = [engine for _ in range(3) for engine in range(engines)]
+    works = [partial(work, engine) for engine in of]
+    pieces = [(i, i + 1) for i in range(4 * engines)]
+    each_part(works, pieces, threading.Event(), None, of)
+    assert count == [4] * engines
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=12),
+    st.lists(st.integers(0, 3), min_size=2, max_size=8),
+    st.integers(0, 99),
+)
+@settings(max_examples=40, deadline=None)
+def test_nothing_is_left(sizes: list[int], of: list[int], seed: int) -> None:
+    """However large the pieces are, whichever engine takes them."""
+    ends = np.cumsum([0, *sizes]).tolist()
+    draw, done = random.Random(seed), list[tuple[int, int]]()
+
+    def work(start: int, stop: int) -> None:
+        time.sleep(0.002 * draw.random())
+        done.append((start, stop))
+
+    each_part([work] * len(of), pairwise(ends), threading.Event(), None, of)
+    assert sorted(done) == list(pairwise(ends))
 
 
 def test_each_work_has_a_thread_of_its_own() -> None:

@@ -29,7 +29,10 @@ def pipe() -> Iterator[tuple[TextIO, TextIO]]:
     read, write = os.pipe()
     with open(read) as source, open(write, "w") as target:
         yield source, target
-        target.close()  # so that who reads comes to an end
+        target.close()  # so that who reads comes to an end; perhaps it has not begun yet
+        for thread in threading.enumerate():
+            if thread.name == "orders":
+                thread.join(60)
 
 
 @pytest.fixture

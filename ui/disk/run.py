@@ -43,7 +43,7 @@ class _Orders:
         self.speed: tuple[int, float | None] = (1, None)
         self.every = 0
         self._take(self.first)
-        threading.Thread(target=self._read, daemon=True).start()
+        threading.Thread(target=self._read, name="orders", daemon=True).start()
 
     def _take(self, order: dict[str, Any]) -> None:
         self.every = order.get("every", self.every)
