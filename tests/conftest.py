@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Modules that hold no tests, but assertions of many.
 pytest.register_assert_rewrite(
@@ -35,6 +35,7 @@ settings.register_profile(
     print_blob=True,
     max_examples=EXAMPLES,
     derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("bulkbits")
 

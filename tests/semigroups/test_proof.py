@@ -23,6 +23,9 @@ from semigroups.bases import first_points, more_points
 from semigroups.proof import Claim
 from tests.semigroups.stepping import Small, assert_part, made
 
+# A fixture is the same for all examples; a busy machine is no failure.
+HELD = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
 
 @st.composite
 def maps_and_bases(draw: st.DrawFn) -> tuple[list[list[int]], list[int]]:
@@ -55,7 +58,7 @@ def proof(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 @example(
     case=([[0, 1, 3, 2], [1, 0, 2, 3]], [0]), monoid=False, hash_only=True, most=1, patience=-1
 )
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=HELD)
 def test_any_base_will_do(
     proof: str,
     case: tuple[list[list[int]], list[int]],
@@ -98,7 +101,7 @@ def engines() -> list[Transf]:
     maps_and_bases(), st.booleans(), st.sampled_from(engines()), st.integers(1, 30) | st.just(10**9)
 )
 @example(([[0, 1, 2, 0], [3, 1, 0, 2]], [0, 1, 2]), True, ReferenceTransf(), 1)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=HELD)
 def test_what_is_proved_is_true(
     proof: str, case: tuple[list[list[int]], list[int]], monoid: bool, engine: Transf, most: int
 ) -> None:

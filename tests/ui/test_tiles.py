@@ -77,7 +77,8 @@ def universe(
 
 @given(st.data())
 @settings(
-    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_what_has_arrived_is_what_the_store_reads(
     universe: tuple[DiskSession, Universe], data: st.DataObject
