@@ -48,7 +48,7 @@ def until_stopped(item: int, folder: str) -> int:
     if not item:
         return item
     Path(folder, f"began-{item}").touch()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not worker.stopping() and time.monotonic() < end:
         time.sleep(0.02)
     if worker.stopping():
@@ -59,7 +59,7 @@ def until_stopped(item: int, folder: str) -> int:
 def met(item: int, folder: str) -> int:
     """Waits until another task is under way, too. Returns which process it was."""
     Path(folder, f"met-{item}").touch()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while len(list(Path(folder).glob("met-*"))) < 2:
         if time.monotonic() > end:
             raise TaskError("nobody came")

@@ -274,7 +274,7 @@ def outside(tmp_path: Path) -> Iterator[Any]:
             self.scheduler = launch(
                 "distributed.cli.dask_scheduler", "--port", "0", "--dashboard-address", ":0"
             )
-            _until(lambda: path.exists() and path.read_text().endswith("}"), 20)
+            _until(lambda: path.exists() and path.read_text().endswith("}"))
 
         def worker(self, *options: str, **changed: str) -> subprocess.Popen[bytes]:
             options = options or ("--nthreads", "1")
@@ -282,7 +282,7 @@ def outside(tmp_path: Path) -> Iterator[Any]:
 
         def wait_for(self, count: int) -> None:
             with distributed.Client(scheduler_file=self.file, set_as_default=False) as client:
-                client.wait_for_workers(count, timeout=20)
+                client.wait_for_workers(count, timeout=60)
 
     yield Outside()
     for process in running:
@@ -330,7 +330,7 @@ def test_who_comes_later_may_not_begin_many(
 
 @pytest.mark.slow
 def test_no_workers(outside: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_CONNECT", 3.0)
+    monkeypatch.setattr(client, "_CONNECT", 6.0)
     with pytest.raises(ClusterError, match="no workers"):
         Cluster.open(outside.file)
 
@@ -357,7 +357,7 @@ def test_the_scheduler_dies(outside: Any) -> None:
         ):
             with pytest.raises(ClusterError, match="scheduler is gone"):
                 ask()
-        assert time.monotonic() - began < 10, "nobody is waited for"
+        assert time.monotonic() - began < 20, "nobody is waited for"
 
 
 @pytest.fixture
@@ -425,7 +425,7 @@ def test_workers_that_come_later(
         assert {facts.pid for facts in cluster.workers} == pids
         assert not cluster.refresh()
         second.terminate()
-        _until(cluster.refresh, 20)
+        _until(cluster.refresh)
         assert {facts.pid for facts in cluster.workers} < pids
         outside.worker(PYTHONPATH=bare)
         outside.wait_for(2)
@@ -446,7 +446,7 @@ def test_who_comes_to_a_host_shares_its_cores(
         results = cluster.map(tasks.facts, itertools.count(), ahead=1)
         assert next(results)[1] == cores
         outside.worker()
-        _until(lambda: next(results)[1] == max(1, cores // 2), 20)
+        _until(lambda: next(results)[1] == max(1, cores // 2))
         results.close()  # type: ignore[attr-defined]
         assert cluster.refresh()
         assert [facts.threads for facts in cluster.workers] == [max(1, cores // 2)] * 2
