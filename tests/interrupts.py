@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -24,6 +25,26 @@ def interrupted_after(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def interrupts() -> Iterator[Callable[[], None]]:
+    """Gives what another thread calls to send one; returns when it was taken."""
+    taken = threading.Semaphore(0)
+
+    def take(signum: int, frame: FrameType | None) -> None:
+        taken.release()
+        raise KeyboardInterrupt
+
+    def send() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert taken.acquire(timeout=60)
+
+    before = signal.signal(signal.SIGINT, take)
+    try:
+        yield send
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def assert_threads_end(before: int) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from arith.cluster import Cluster, ClusterError, census, client, local
 from tests.cluster import tasks
-from tests.clusters import InlineCluster, two_workers  # noqa: F401
+from tests.clusters import InlineCluster, two_workers, until  # noqa: F401
 
 Either = Cluster | InlineCluster
 
@@ -137,17 +137,10 @@ def test_workers_that_all_start_anew_are_counted_on(
 def test_ending_early_stops_what_runs(two_workers: Cluster, tmp_path: Path) -> None:  # noqa: F811
     results = two_workers.map(tasks.until_stopped, range(9), str(tmp_path))
     assert next(results) == 0
-    _until(lambda: len(list(tmp_path.glob("began-*"))) == 2)
+    until(lambda: len(list(tmp_path.glob("began-*"))) == 2)
     results.close()  # type: ignore[attr-defined]
-    _until(lambda: len(list(tmp_path.glob("stopped-*"))) == 2)
+    until(lambda: len(list(tmp_path.glob("stopped-*"))) == 2)
     assert len(list(tmp_path.glob("began-*"))) == 2
-
-
-def _until(come: Any, seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not come():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.02)
 
 
 def test_addresses_that_are_none() -> None:
@@ -274,7 +267,7 @@ def outside(tmp_path: Path) -> Iterator[Any]:
             self.scheduler = launch(
                 "distributed.cli.dask_scheduler", "--port", "0", "--dashboard-address", ":0"
             )
-            _until(lambda: path.exists() and path.read_text().endswith("}"))
+            until(lambda: path.exists() and path.read_text().endswith("}"))
 
         def worker(self, *options: str, **changed: str) -> subprocess.Popen[bytes]:
             options = options or ("--nthreads", "1")
@@ -425,7 +418,7 @@ def test_workers_that_come_later(
         assert {facts.pid for facts in cluster.workers} == pids
         assert not cluster.refresh()
         second.terminate()
-        _until(cluster.refresh)
+        until(cluster.refresh)
         assert {facts.pid for facts in cluster.workers} < pids
         outside.worker(PYTHONPATH=bare)
         outside.wait_for(2)
@@ -446,7 +439,7 @@ def test_who_comes_to_a_host_shares_its_cores(
         results = cluster.map(tasks.facts, itertools.count(), ahead=1)
         assert next(results)[1] == cores
         outside.worker()
-        _until(lambda: next(results)[1] == max(1, cores // 2))
+        until(lambda: next(results)[1] == max(1, cores // 2))
         results.close()  # type: ignore[attr-defined]
         assert cluster.refresh()
         assert [facts.threads for facts in cluster.workers] == [max(1, cores // 2)] * 2

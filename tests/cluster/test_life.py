@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import operator
 import os
 import pickle
@@ -37,7 +38,8 @@ from lifesim.stream.crew import LocalCrew
 from lifesim.stream.phase import Shape
 from lifesim.stream.plan import BudgetError, Plan, Rates
 from lifesim.stream.run import StreamedLife
-from tests.clusters import InlineCluster
+from tests.clusters import InlineCluster, until
+from tests.interrupts import interrupts
 from tests.kernels.test_life_cuda import EmulatedBackend
 from tests.lifesim.store import test_crash
 from tests.lifesim.store.faults import CPU, Case, Faults, assert_tidy, copy
@@ -375,27 +377,25 @@ def slowly(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 def test_signals(signals: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one lets the blocks under way be finished, the second one drops them."""
     case = test_streamed.Case(400, 300, (4, 4))
-    sent: list[threading.Thread] = []
+    step, steps, watched = ReferenceLife.step, itertools.count(), threading.Event()
+    with interrupts() as send, on_disk(case.grid, case.tiles) as universe:
 
-    def send() -> None:
-        for _ in range(signals):
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.05)
+        def first_step(life: ReferenceLife, generations: int) -> None:
+            if next(steps) == 0:
+                assert watched.wait(60)
+                for level in range(1, signals + 1):
+                    send()
+                    until(lambda: worker.said() and worker.said()[1] == level)  # noqa: B023
+                time.sleep(0.6)  # and that is looked at
+            step(life, generations)
 
-    def once(progress: object) -> None:
-        if not sent:
-            sent.append(threading.Thread(target=send))
-            sent[0].start()
-
-    with on_disk(case.grid, case.tiles) as universe:
         cluster = InlineCluster(2, backend="reference")
         memory = test_streamed.least_memory(universe, [pick("reference")], 20, 20)
         life = StreamedLife(universe, crew_of(cluster, memory), generations=20)
         with monkeypatch.context() as patch:
-            slowly(patch, 0.03)
+            patch.setattr(ReferenceLife, "step", first_step)
             with pytest.raises(KeyboardInterrupt):
-                life.run(20, progress=once)
-        sent[0].join()
+                life.run(20, progress=lambda _: watched.set())
         assert universe.phase
         done = len(universe.phase.done)
         assert done == 0 if signals == 2 else 1 <= done < 16

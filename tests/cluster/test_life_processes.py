@@ -26,8 +26,8 @@ from lifesim.store.universe import Universe
 from lifesim.stream.cluster import ClusterCrew
 from lifesim.stream.run import StreamedLife
 from tests.cluster.held import GO_ON, HELD
-from tests.cluster.test_cluster import _until, outside  # noqa: F401
-from tests.clusters import two_workers  # noqa: F401
+from tests.cluster.test_cluster import outside  # noqa: F401
+from tests.clusters import two_workers, until  # noqa: F401
 from tests.lifesim.conftest import lifesim  # noqa: F401
 from tests.lifesim.store.faults import Case, check, copy
 
@@ -111,7 +111,7 @@ def while_it_runs(
 
     def wait(progress: Progress) -> None:
         if progress.done > case.generations // 2:
-            _until(lambda: errors or count >= at_least)
+            until(lambda: errors or count >= at_least)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -139,7 +139,7 @@ def test_workers_are_killed(keep_previous: bool, tmp_path: Path) -> None:
             workers[:] = sorted(cluster._workers_now())
             return len(workers) > 1
 
-        _until(come)
+        until(come)
         address = rng.choice(workers)
         cluster._client.run(_die, workers=[address], on_error="ignore", wait=False)
 
@@ -201,7 +201,7 @@ class Command:
             assert self.process.poll() is None, self.process.communicate()
             return (self.folder / HELD).exists()
 
-        _until(come)
+        until(come)
 
     def go_on(self) -> None:
         (self.folder / GO_ON).touch()

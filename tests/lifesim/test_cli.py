@@ -329,7 +329,7 @@ def test_ctrl_c_keeps_the_animation(tmp_path):
         cwd=tmp_path,
     )  # fmt: skip
     try:
-        for _ in range(1000):
+        for _ in range(6000):
             if any(path.stat().st_size > 10_000 for path in tmp_path.glob(".*")):
                 break
             time.sleep(0.01)

@@ -7,7 +7,6 @@ import random
 import shutil
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -518,34 +517,48 @@ def test_files_that_go_away(tmp_path: Path) -> None:
     """Deleted at any moment of a run: it stops and names one, or had no need of them."""
     case = Case(width=256, height=128, tiles=(2, 8), phase=2, generations=60)
     template, trail = case.template(tmp_path), case.trail()
-    rng, stopped = random.Random(5), 0
-    threads = threading.enumerate()
+    rng, threads = random.Random(5), threading.enumerate()
+    stopped = 0
     for _ in range(12):
-        path = copy(template, tmp_path / "universe")
-        gone: list[str] = []
-
-        def delete(path: Path = path, gone: list[str] = gone, at: float = rng.random()) -> None:
-            time.sleep(0.3 * at)
-            tiles = [file for file in files_of(path) if file.suffix == ".h5"]
-            for file in random.Random(at).sample(tiles, 2):
-                gone.append(file.name)
-                file.unlink(missing_ok=True)
-
-        thread = threading.Thread(target=delete)
-        with Universe.open(path, writing=True) as universe:
-            thread.start()
-            try:
-                case.go_on(universe)
-            except DamagedDataError as error:
-                stopped += 1
-                assert_one_line(error, path)
-                assert any(f"{name}: the file is missing" in str(error) for name in gone)  # noqa: PT017
-            else:
-                assert universe.digest() == trail[60][0]
-            finally:
-                thread.join()
+        stopped += files_go_away(case, copy(template, tmp_path / "universe"), trail, rng)
         assert threading.enumerate() == threads
     assert stopped >= 6
+
+
+def files_go_away(case: Case, path: Path, trail: dict[int, Any], rng: random.Random) -> bool:
+    """Two, by a thread of its own, at one of some 360 syncs of folders; whether the run stopped."""
+    due, left, gone = threading.Event(), rng.randrange(400), list[str]()
+
+    def watch(name: str) -> None:
+        nonlocal left
+        left -= 1
+        if left <= 0:
+            due.set()
+
+    def delete() -> None:
+        due.wait()
+        tiles = [file for file in files_of(path) if file.suffix == ".h5"]
+        for file in rng.sample(tiles, 2):
+            gone.append(file.name)
+            file.unlink(missing_ok=True)
+
+    thread = threading.Thread(target=delete)
+    with (
+        Universe.open(path, writing=True) as universe,
+        Faults(watch=watch, names=("sync_folder",)).active(),
+    ):
+        thread.start()
+        try:
+            case.go_on(universe)
+        except DamagedDataError as error:
+            assert_one_line(error, path)
+            assert any(f"{name}: the file is missing" in str(error) for name in gone)  # noqa: PT017
+            return True
+        finally:
+            due.set()
+            thread.join()
+        assert universe.digest() == trail[60][0]
+        return False
 
 
 @of("plain")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-import os
 import re
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +31,7 @@ from lifesim.store.universe import Universe
 from lifesim.stream.phase import Shape
 from lifesim.stream.plan import BudgetError, Plan
 from lifesim.stream.run import StreamedLife
+from tests.interrupts import interrupts
 from tests.kernels.test_life_cuda import EmulatedBackend
 from tests.life_contract import GLIDER, SPACESHIP
 from tests.universes import on_disk, reopened, stored_level, tile_grids, whole_grid
@@ -744,32 +744,24 @@ def test_interrupted_and_resumed(reopen: bool, lanes: int) -> None:
 def test_signals(signals: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one lets the block under way be finished, the second one drops it."""
     case = Case(400, 300, (4, 4))
-    sent = []
-    step = ReferenceLife.step
+    step, steps, watched = ReferenceLife.step, itertools.count(), threading.Event()
+    with interrupts() as send, on_disk(case.grid, case.tiles) as universe:
 
-    def slow_step(life: ReferenceLife, generations: int) -> None:
-        time.sleep(0.03 * generations)
-        step(life, generations)
+        def first_step(life: ReferenceLife, generations: int) -> None:
+            if next(steps) == 0:
+                assert watched.wait(60)
+                for _ in range(signals):
+                    send()
+                    time.sleep(0.5)  # it is looked at
+            step(life, generations)
 
-    def send() -> None:
-        for _ in range(signals):
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.05)
-
-    def once(progress: object) -> None:
-        if not sent:
-            sent.append(threading.Thread(target=send))
-            sent[0].start()
-
-    with on_disk(case.grid, case.tiles) as universe:
         slow = pick("reference")
         memory = least_memory(universe, [slow], 20, 20)
         life = StreamedLife(universe, [slow], memory=memory, generations=20)
-        monkeypatch.setattr(ReferenceLife, "step", slow_step)
+        monkeypatch.setattr(ReferenceLife, "step", first_step)
         with pytest.raises(KeyboardInterrupt):
-            life.run(20, progress=once)
+            life.run(20, progress=lambda _: watched.set())
         monkeypatch.undo()
-        sent[0].join()
         assert universe.phase
         done = len(universe.phase.done)
         assert done == 0 if signals == 2 else 1 <= done < 16
