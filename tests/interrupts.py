@@ -49,7 +49,7 @@ def interrupts() -> Iterator[Callable[[], None]]:
 
 def assert_threads_end(before: int) -> None:
     """Soon there are no more of them again; fewer where some of before were ending."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while threading.active_count() > before and time.monotonic() < end:
         time.sleep(0.01)
     assert threading.active_count() <= before, threading.enumerate()

