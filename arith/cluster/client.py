@@ -6,32 +6,29 @@ import asyncio
 import collections
 import concurrent.futures
 import contextlib
-import itertools
-import json
 import logging
 import pickle
 import queue
 import re
-import threading
 import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import metadata
 from typing import Any, TypeVar
 
 from kernels.signals import undisturbed
 
-from . import census, local, worker
-from .errors import ClusterError
+from . import census, worker
+from .connect import connect
+from .errors import ClusterError, line_of
+from .flow import Flow
 
 T = TypeVar("T")
 
 _NOBODY: Mapping[str, str] = {}
-_ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://.+:[0-9]+")
-_CONNECT, _CLOSE = 10.0, 2.0  # seconds
+_PATIENCE = 10.0  # seconds that opening waits for a worker
 _RESOURCE = "bulkbits"
 _AHEAD = 3  # items a worker that are sent and not yet taken
 _CENSUSES = 5  # in a row, where somebody comes or goes amid each
@@ -84,9 +81,9 @@ class Cluster:
         for name in ("distributed", "distributed.client"):  # one line of our own will do
             logging.getLogger(name).setLevel(logging.CRITICAL)
         with contextlib.ExitStack() as held:
-            client = _connect(address, backend, held)
+            client = connect(address, backend, held)
             cluster = cls(client, address, backend, threads)
-            cluster._begin()
+            cluster._begin(_PATIENCE)
             cluster._held = held.pop_all()
         return cluster
 
@@ -192,7 +189,7 @@ class Cluster:
         What items or the function raises comes out in its place. Ending early, by close() too,
         cancels what has not begun; what has begun can tell by worker.stopping().
         """
-        return _Flow(self, function, args, ahead, ordered).run(items)
+        return Flow(self, function, args, ahead, ordered).run(items)
 
     def listen(self, callback: Callable[[str, Any], None]) -> None:
         """callback(name of the worker, value) of what tasks tell; in a thread of its own."""
@@ -210,7 +207,7 @@ class Cluster:
 
     # --- beginning and ending ----------------------------------------------------------
 
-    def _begin(self, patience: float = _CONNECT) -> None:
+    def _begin(self, patience: float) -> None:
         """The census. Raises ClusterError."""
         self._addresses = self._wait_for_workers(patience)
         places = self._census()
@@ -291,7 +288,7 @@ class Cluster:
             if isinstance(found, metadata.PackageNotFoundError):
                 raise ClusterError(f"{who} has no {census.DISTRIBUTION}: install it there")
             if isinstance(found, BaseException):
-                raise ClusterError(f"{who} does not answer: {_line(found)}")
+                raise ClusterError(f"{who} does not answer: {line_of(found)}")
 
     # --- tasks -------------------------------------------------------------------------
 
@@ -402,156 +399,6 @@ class Cluster:
             raise self._gone() from None
 
 
-class _Flow:
-    """The items of one map() on their way."""
-
-    def __init__(
-        self,
-        cluster: Cluster,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        ahead: int,
-        ordered: bool,
-    ) -> None:
-        self._cluster, self._function, self._args = cluster, function, args
-        self._ahead, self._ordered = ahead, ordered
-        self._workers = cluster.size  # that there is room for
-        self._room = threading.Semaphore(ahead * self._workers)
-        self._ended = threading.Event()
-        # (place, future) that is done; (how many there are, what ended them) at the end.
-        self._news: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-        self._under_way: dict[int, Any] = {}  # futures by place
-
-    def run(self, items: Iterable[Any]) -> Iterator[Any]:
-        threading.Thread(target=self._feed, args=(items,), daemon=True).start()
-        done: dict[int, Any] = {}
-        total, error, given = -1, None, 0
-        try:
-            while given != total:
-                place, news = self._cluster.wait_for(self._news, looked=self._make_room)
-                if news is None or isinstance(news, BaseException):
-                    total, error = place, news
-                else:
-                    done[place] = news
-                for at in self._ready(done, given):
-                    result = self._cluster.result(done.pop(at))
-                    del self._under_way[at]
-                    given += 1
-                    self._room.release()
-                    yield result if self._ordered else (at, result)
-            if error is not None:
-                raise error
-        finally:
-            self._ended.set()
-            self._room.release()
-            self._cluster.cancel(list(self._under_way.values()))
-
-    def _make_room(self) -> None:
-        """For items of workers that have come."""
-        while self._workers < self._cluster.size:
-            self._workers += 1
-            self._room.release(self._ahead)
-
-    def _ready(self, done: dict[int, Any], given: int) -> list[int]:
-        """Places of results to give now."""
-        if not self._ordered:
-            return list(done)
-        return list(itertools.takewhile(done.__contains__, itertools.count(given)))
-
-    def _feed(self, items: Iterable[Any]) -> None:
-        place, error = 0, None
-        try:
-            source = iter(items)
-            while True:
-                self._room.acquire()
-                if self._ended.is_set():
-                    return
-                try:
-                    item = next(source)
-                except StopIteration:
-                    break
-                future = self._cluster.submit(self._function, (item, *self._args))
-                self._under_way[place] = future
-                if self._ended.is_set():  # since then: nobody else would cancel it
-                    self._cluster.cancel([future])
-                future.add_done_callback(partial(self._tell, place))
-                place += 1
-        except BaseException as raised:
-            error = raised
-        self._news.put((place, error))
-
-    def _tell(self, place: int, future: Any) -> None:
-        self._news.put((place, future))
-
-
-def _connect(address: str, backend: str, held: contextlib.ExitStack) -> Any:
-    """A client, closed with `held`. Raises ClusterError."""
-    from distributed import Client
-
-    where: Any = address
-    if address.startswith("local:"):
-        try:
-            count = int(address.removeprefix("local:"))
-        except ValueError:
-            raise ClusterError(f"{address}: write the number of workers, as local:2", 2) from None
-        where = held.enter_context(local.start(count, backend))
-    elif not _ADDRESS.fullmatch(address):
-        where = _address_in(address)
-    make: Any = Client
-    # Not the default client of the process: that is its user's.
-    how = {"timeout": _CONNECT, "set_as_default": False, "direct_to_workers": True}
-    made = _Making(lambda: make(where, **how))
-    try:
-        client = made.within(_CONNECT)
-    except Exception as error:
-        raise ClusterError(f"{address}: no scheduler answers: {_line(error)}") from None
-    held.callback(client.close, timeout=_CLOSE)
-    return client
-
-
-def _address_in(path: str) -> str:
-    """Of a scheduler file. Dask would wait for one that has none for ever."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)["address"]
-    except OSError:
-        raise ClusterError(
-            f"{path}: neither local:N, nor tcp://HOST:PORT, nor a scheduler file", 2
-        ) from None
-    except (ValueError, KeyError, TypeError):
-        found = None
-    if not isinstance(found, str) or not _ADDRESS.fullmatch(found):
-        raise ClusterError(f"{path}: no scheduler file: it has no address", 2)
-    return found
-
-
-class _Making:
-    """Something that is made by a thread, since it may take for ever: a client, say, of an
-    address where somebody listens who says nothing."""
-
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
-        self._made: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        threading.Thread(target=self._work, daemon=True).start()
-
-    def within(self, seconds: float) -> Any:
-        """Raises what making it raises, and TimeoutError."""
-        try:
-            made = self._made.get(timeout=seconds)
-        except queue.Empty:
-            raise TimeoutError(f"not within {seconds:g} s") from None
-        if isinstance(made, Exception):
-            raise made
-        return made
-
-    def _work(self) -> None:
-        try:
-            made = self._make()
-        except Exception as error:
-            made = error
-        self._made.put(made)
-
-
 def _facts() -> tuple[str, str, int, int]:
     """Of the worker that this runs on: the end of WorkerFacts."""
     backend = worker.backend()
@@ -572,7 +419,3 @@ def _in_order(name: str) -> tuple[object, ...]:
         (0, int(part), "") if part.isdigit() else (1, 0, part)
         for part in re.findall("[0-9]+|[^0-9]+", name)
     )
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

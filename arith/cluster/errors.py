@@ -12,3 +12,8 @@ class ClusterError(Exception):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+def line_of(error: BaseException) -> str:
+    """What it says, on one line."""
+    return " ".join(str(error).split()) or type(error).__name__

@@ -17,7 +17,7 @@ from typing import Any
 import distributed
 import pytest
 
-from arith.cluster import Cluster, ClusterError, census, client, local
+from arith.cluster import Cluster, ClusterError, census, client, connect, local
 from tests.cluster import tasks
 from tests.clusters import InlineCluster, two_workers, until  # noqa: F401
 
@@ -158,7 +158,7 @@ def test_addresses_that_are_none() -> None:
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_CONNECT", 0.5)
+    monkeypatch.setattr(connect, "_ANSWER", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:  # listens, and says nothing
         silent = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         for address in ("tcp://127.0.0.1:1", silent):
@@ -323,7 +323,7 @@ def test_who_comes_later_may_not_begin_many(
 
 @pytest.mark.slow
 def test_no_workers(outside: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_CONNECT", 6.0)
+    monkeypatch.setattr(client, "_PATIENCE", 1.0)
     with pytest.raises(ClusterError, match="no workers"):
         Cluster.open(outside.file)
 
