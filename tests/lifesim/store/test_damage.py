@@ -515,7 +515,7 @@ def test_journal_of_tiles_that_are_not_there(tile: int, made: Path) -> None:
 
 def test_files_that_go_away(tmp_path: Path) -> None:
     """Deleted at any moment of a run: it stops and names one, or had no need of them."""
-    case = Case(width=256, height=128, tiles=(2, 8), phase=2, generations=60)
+    case = Case(width=256, height=128, tiles=(2, 8), phase=2, generations=10)
     template, trail = case.template(tmp_path), case.trail()
     rng, threads = random.Random(5), threading.enumerate()
     stopped = 0
@@ -526,8 +526,8 @@ def test_files_that_go_away(tmp_path: Path) -> None:
 
 
 def files_go_away(case: Case, path: Path, trail: dict[int, Any], rng: random.Random) -> bool:
-    """Two, by a thread of its own, at one of some 360 syncs of folders; whether the run stopped."""
-    due, left, gone = threading.Event(), rng.randrange(400), list[str]()
+    """Two, by a thread of its own, at one of some 60 syncs of folders; whether the run stopped."""
+    due, left, gone = threading.Event(), rng.randrange(90), list[str]()
 
     def watch(name: str) -> None:
         nonlocal left
@@ -557,7 +557,7 @@ def files_go_away(case: Case, path: Path, trail: dict[int, Any], rng: random.Ran
         finally:
             due.set()
             thread.join()
-        assert universe.digest() == trail[60][0]
+        assert universe.digest() == trail[10][0]
         return False
 
 
