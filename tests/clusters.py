@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import random
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -14,14 +13,6 @@ import pytest
 
 from arith.cluster import Cluster, ClusterError, worker
 from arith.cluster.census import WorkerFacts, code
-
-
-def until(come: Callable[[], object], seconds: float = 60.0) -> None:
-    """It has come; AssertionError where it does not."""
-    end = time.monotonic() + seconds
-    while not come():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.02)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import pytest
 from lifesim.grid import BitGrid, Box
 from lifesim.store.make import from_grid, make_universe
 from lifesim.store.tiling import tile_universe
+from tests.waiting import until
 from ui.disk.parts import Snapshot, Stripe
 from ui.disk.session import DiskSession
 from ui.picture.draw import draw
@@ -43,13 +44,6 @@ def make(
     tiling = tile_universe(grid.width, grid.height, torus, tiles)
     make_universe(path, tiling, from_grid(grid), compression=compression, pyramid=pyramid).close()
     return str(path)
-
-
-def until(true: Callable[[], object], seconds: float = WAIT) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.01)
 
 
 @contextmanager

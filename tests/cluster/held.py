@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from lifesim.cli import main
 from lifesim.store.universe import Moved, Universe
+from tests.waiting import until
 
 HELD, GO_ON = "held", "go-on"  # files in FOLDER
 
@@ -21,8 +21,7 @@ def hold(tiles: int, folder: Path) -> None:
         paths = finish_tiles(universe, finished)
         if universe.generation and universe.phase and len(universe.phase.done) >= tiles:
             (folder / HELD).touch()
-            while not (folder / GO_ON).exists():
-                time.sleep(0.01)
+            until((folder / GO_ON).exists)
         return paths
 
     Universe.finish_tiles = finish  # type: ignore[method-assign]

@@ -38,7 +38,7 @@ from lifesim.stream.crew import LocalCrew
 from lifesim.stream.phase import Shape
 from lifesim.stream.plan import BudgetError, Plan, Rates
 from lifesim.stream.run import StreamedLife
-from tests.clusters import InlineCluster, until
+from tests.clusters import InlineCluster
 from tests.interrupts import interrupts
 from tests.kernels.test_life_cuda import EmulatedBackend
 from tests.lifesim.store import test_crash
@@ -47,6 +47,7 @@ from tests.lifesim.store.test_crash import kills, marked
 from tests.lifesim.stream import test_streamed
 from tests.lifesim.stream.test_streamed import PLENTY, assert_same, cases, check, reference
 from tests.universes import on_disk
+from tests.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 

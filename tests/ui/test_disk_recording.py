@@ -18,7 +18,8 @@ from lifesim.grid import BitGrid, Box
 from lifesim.render import density_levels
 from lifesim.store.universe import Universe
 from lifesim.stream.run import StreamedLife
-from tests.disk_sessions import Opening, make, sessions, soup, until
+from tests.disk_sessions import Opening, make, sessions, soup
+from tests.waiting import until
 from ui.disk import session as disk
 from ui.disk import stills
 from ui.film.recorder import Recorder

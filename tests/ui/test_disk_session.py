@@ -32,9 +32,9 @@ from tests.disk_sessions import (
     shows,
     shows_in_the_end,
     soup,
-    until,
     whole,
 )
+from tests.waiting import until
 from ui.disk import session as disk
 from ui.disk.session import DiskSession
 from ui.picture.draw import draw

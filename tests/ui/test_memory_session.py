@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from lifesim.rule import LIFE, RuleError
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
 from tests.strategies import grids
+from tests.waiting import until
 from ui.cells import edits
 from ui.cells.history import Moment
 from ui.cells.machine import Machine, Setting
@@ -60,13 +60,6 @@ def make() -> Iterator[Make]:
     for some in made:
         some.close()
     assert not [t for t in threading.enumerate() if t.name == "lifesim-universe"]
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it does not come to be"
-        time.sleep(0.001)
 
 
 def after(grid: BitGrid, generations: int, **options: object) -> BitGrid:
@@ -200,9 +193,8 @@ def test_steps_grow_while_they_are_short(backend: str) -> None:
 def test_it_stops_at_once_and_starts_again(make: Make, backend: str) -> None:
     grid = random_grid(1024 if backend == "cpu" else 128, 512, 0.4, 1)
     session = make(grid, backend=backend)
-    took = [math.inf]
-    while min(took) >= 0.1:
-        assert len(took) < 20, took
+    took = []
+    for _ in range(4):
         session.start()
         begun = session.status().generation
         until(lambda begun=begun: session.status().generation > begun)
@@ -210,6 +202,7 @@ def test_it_stops_at_once_and_starts_again(make: Make, backend: str) -> None:
         session.stop()
         until(lambda: not session.status().running)
         took.append(time.monotonic() - began)
+    assert min(took) < 0.1
     assert session.cells(Box(0, 0, 128, 512)) is not None
     now = session.status().generation
     time.sleep(0.05)

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from PySide6.QtGui import QAction, QDropEvent, QGuiApplication, QKeySequence, QW
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
+from tests.windows import until
 from ui.parsing.launch import ParseLaunch
 from ui.parsing.sentences import Lines, examples
 from ui.qt import theme
@@ -85,14 +87,6 @@ def has_cpu() -> bool:
     except BackendUnavailableError:
         return False
     return True
-
-
-def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not come to be so"
-        QApplication.processEvents()
-        time.sleep(0.001)
 
 
 def settle(win: ParseWindow) -> None:
@@ -432,24 +426,44 @@ def test_a_hundred_thousand_sentences(win: ParseWindow) -> None:
     write(win, DYCK)
     rows = 100_000
     QGuiApplication.clipboard().setText("()()()()()\n(()\n" * (rows // 2))
+    assert _quick(partial(_longest_silence, win)) < 1.0
+    assert win.summary.text().startswith("100,000 sentences: 50,000 accepted, 50,000 rejected")
+    assert table_row(win, rows - 2)[:3] == ("()()()()()", "accepted", "14")
+    assert _quick(partial(_seconds_to_select, win)) < 1.0
+    assert win.batch.table.chosen().size == rows
+    by_menu(win, "edit.remove")
+    assert len(win.lines) == 0
+
+
+def _quick(seconds: Callable[[], float]) -> float:
+    """As it is where nothing else keeps the machine, of three times."""
+    found = seconds()
+    for _ in range(2):
+        found = found if found < 1.0 else seconds()
+    return found
+
+
+def _longest_silence(win: ParseWindow) -> float:
+    """Between two events while what is pasted, instead of what there is, is judged."""
+    if len(win.lines):
+        win.batch.table.selectAll()
+        by_menu(win, "edit.remove")
+        settle(win)
     win.batch.paste()
     longest, before = 0.0, time.monotonic()
-    began = before
     while win.batch.judge.is_busy:
         QApplication.processEvents()
         now = time.monotonic()
         longest, before = max(longest, now - before), now
     settle(win)
-    assert longest < max(1.0, (before - began) / 2)
-    assert win.summary.text().startswith("100,000 sentences: 50,000 accepted, 50,000 rejected")
-    assert table_row(win, rows - 2)[:3] == ("()()()()()", "accepted", "14")
+    return longest
+
+
+def _seconds_to_select(win: ParseWindow) -> float:
     before = time.monotonic()
     win.batch.table.selectAll()
     QApplication.processEvents()
-    assert time.monotonic() - before < 5.0
-    assert win.batch.table.chosen().size == rows
-    by_menu(win, "edit.remove")
-    assert len(win.lines) == 0
+    return time.monotonic() - before
 
 
 def table_row(win: ParseWindow, row: int) -> tuple[str, ...]:

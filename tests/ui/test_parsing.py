@@ -6,7 +6,6 @@ import itertools
 import math
 import os
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from nltk.tree import Tree
 
 from ckyparse.grammar import GrammarError
 from kernels.cky import cell, cells
+from tests.waiting import until
 from ui.parsing import model as parsing
 from ui.parsing import sentences
 from ui.parsing.files import FileError, check_source, read_grammar, write
@@ -482,7 +482,7 @@ def test_the_latest_wins() -> None:
     worker.ask(lambda: iter(["never begun"]))
     last = worker.ask(lambda: iter(["one", "two"]))
     go.set()
-    wait(lambda: len(landed) == 2)
+    until(lambda: len(landed) == 2)
     assert landed == [(last, "one"), (last, "two")]
 
     def fails() -> Iterator[str]:
@@ -490,20 +490,13 @@ def test_the_latest_wins() -> None:
         raise ValueError("so it is")
 
     worker.ask(fails)
-    wait(lambda: len(landed) == 4)
+    until(lambda: len(landed) == 4)
     assert str(landed[3][1]) == "so it is"
     assert worker.ask(lambda: iter(["still alive"])) == last + 2
-    wait(lambda: len(landed) == 5)
+    until(lambda: len(landed) == 5)
     worker.ask(None)
     worker.close()
     assert not any(thread.name == "test" for thread in threading.enumerate())
-
-
-def wait(condition: object) -> None:
-    end = time.monotonic() + 60
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < end
-        time.sleep(0.001)
 
 
 def test_pipes_are_neither_waited_for_nor_replaced(tmp_path: Path) -> None:

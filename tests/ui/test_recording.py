@@ -27,6 +27,7 @@ from lifesim.rule import LIFE, Rule
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
 from tests.strategies import grids
+from tests.waiting import until
 from ui.cells.edits import Stroke
 from ui.cells.saving import Whole
 from ui.cells.session import MemorySession
@@ -409,14 +410,6 @@ def session() -> Iterator[MemorySession]:
     made = MemorySession(grid, backend=pick("auto", threads=1))
     yield made
     made.close()
-
-
-def until(condition: object) -> None:
-    assert callable(condition)
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.002)
 
 
 def test_what_runs_is_recorded(session: MemorySession, recording: Recording) -> None:

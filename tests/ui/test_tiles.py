@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from lifesim.grid import BitGrid, Box
 from lifesim.store import read
 from lifesim.store.universe import Universe
-from tests.disk_sessions import WAIT, Ears, Held, Opening, make, sessions, sharp, soup, until, whole
+from tests.disk_sessions import WAIT, Ears, Held, Opening, make, sessions, sharp, soup, whole
+from tests.waiting import until
 from ui.disk import session as disk
 from ui.disk.parts import Parts, Snapshot
 from ui.disk.session import DiskSession
@@ -123,9 +124,13 @@ def test_pictures_come_at_once_and_sharpen(
     ears = Ears(session)
     box = Box(0, 0, 4096, 4096)
     source = session.source(FrameRequest(Viewport(0, 0, 3, 512, 512)))
-    began = time.monotonic()
-    first = source.levels(box, 3)
-    assert time.monotonic() - began < WAIT / 2, "what is held was waited for"
+    took = []
+    for _ in range(4):
+        began = time.monotonic()
+        first = source.levels(box, 3)
+        took.append(time.monotonic() - began)
+    assert min(took) < 0.5, "what is held was waited for"
+    assert max(took) < WAIT / 2
     assert source.missing
     # As dense as the tile is, and the dead ones as dead as they are.
     assert np.array_equal(first[:128], np.full((128, 512), 32))
