@@ -89,7 +89,7 @@ def move_on(group: Group, work: Work) -> Report:
         left = tiles - set(universe.phase.done) - {moved.tile for moved in report.moved}
         todo = blocks(tiling, work.shape.across, work.shape.down, left)
         try:
-            if todo and not level_of(worker.said(), work):  # or it has come too late
+            if todo and not level_of(worker.said(), work):  # else stopped before it began
                 _compute(universe, todo, work, report, attempt)
             return report
         except LifesimError:

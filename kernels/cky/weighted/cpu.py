@@ -14,6 +14,7 @@ from kernels.cpu import CpuBackend
 from kernels.memory import available_memory
 
 from ..batch import Batch
+from ..parts import Progress
 from ..rules import Rules, cells
 from .common import (
     SCALED,
@@ -30,7 +31,7 @@ from .common import (
     ring_constants,
     scaled,
 )
-from .engine import Kind, Logs, Progress, WeightedCky, Weights
+from .engine import Kind, Logs, WeightedCky, Weights
 
 # Of weighted.hpp.
 PLAIN = {"inside": 0, "viterbi": 1}

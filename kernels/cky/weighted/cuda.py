@@ -14,6 +14,7 @@ from kernels.backend import Backend
 from kernels.device import Buffer, Device
 
 from ..batch import Batch
+from ..parts import Progress
 from ..rules import Rules, cell, cells
 from .common import (
     SCALED,
@@ -31,7 +32,7 @@ from .common import (
     scaled,
     starts,
 )
-from .engine import Kind, Logs, Progress, WeightedCky, Weights
+from .engine import Kind, Logs, WeightedCky, Weights
 
 SOURCE = Path(__file__).with_name("weighted.cu")
 PLAIN, SCALED_FLOATS, RESIDUES = 0, 1, 2  # KIND of weighted.cu

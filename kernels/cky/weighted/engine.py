@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import Batch
+from ..parts import Progress
 from ..rules import Rules
 
-Progress = Callable[[int], None]
 Logs = npt.NDArray[np.float64]
 Kind = Literal["inside", "viterbi"]
 

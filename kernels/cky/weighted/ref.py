@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import Batch
+from ..parts import Progress
 from ..rules import Rules, cell, cells
 from .common import check_lengths
-from .engine import Kind, Logs, Progress, WeightedCky, Weights
+from .engine import Kind, Logs, WeightedCky, Weights
 
 Values = dict[tuple[int, int], dict[int, Any]]
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import Batch
-from ..parts import Work, each_part, parts, unless, worth_a_part
+from ..parts import Progress, Work, each_part, parts, unless, worth_a_part
 from .common import check_lengths
-from .engine import Kind, Logs, Progress, WeightedCky, Weights
+from .engine import Kind, Logs, WeightedCky, Weights
 
 LEAST = 256  # strings of a part: a block of the device each
 
