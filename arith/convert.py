@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from kernels.bignum.errors import IndexedOverflowError
 from kernels.bignum.numbers import Mask, Numbers, Words64
 
 from .memory import refuse
@@ -20,7 +21,7 @@ _FEW = 16  # numbers that are looked at one after the other
 
 
 def from_numpy(values: npt.NDArray[Any]) -> Numbers:
-    """Of a 1-D array of any integer or boolean dtype."""
+    """Return a batch of a 1-D array of any integer or boolean dtype."""
     magnitudes = values.astype(np.uint64)
     negative = None
     if values.dtype.kind == "i":
@@ -31,7 +32,7 @@ def from_numpy(values: npt.NDArray[Any]) -> Numbers:
 
 
 def to_numpy(numbers: Numbers, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Raises OverflowError, naming the first index, where a number does not fit."""
+    """Return numbers as a dtype. Raises OverflowError, naming the first index that does not fit."""
     wanted = np.dtype(dtype)
     if wanted.kind not in "iu":
         raise TypeError(f"an integer dtype is wanted, not {wanted}")
@@ -46,12 +47,12 @@ def to_numpy(numbers: Numbers, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         too_large |= low > bound
         result = np.where(negative, np.negative(low), low).astype(wanted)
     if too_large.any():
-        raise OverflowError(f"the number at index {int(too_large.argmax())} leaves {wanted}")
+        raise IndexedOverflowError("the number", int(too_large.argmax()), f" leaves {wanted}")
     return result
 
 
 def lowest_words(numbers: Numbers) -> tuple[Words64, Mask]:
-    """uint64 (count), and which numbers have more than that."""
+    """Return the lowest words, uint64 (count), and which numbers have more than that."""
     if numbers.dense:
         words = limbs_of(numbers)
         low = words[:, 0] if words.shape[1] else np.zeros(len(words), np.uint64)
@@ -74,7 +75,7 @@ def lowest_words(numbers: Numbers) -> tuple[Words64, Mask]:
 
 
 def from_limbs(limbs: npt.NDArray[Any], negative: npt.NDArray[Any] | None) -> Numbers:
-    """Of uint64 or uint32 (count, width), the lowest limb first; see IntArray.from_limbs."""
+    """Return a batch of uint64 or uint32 limbs (count, width), lowest first, a number a row."""
     if not isinstance(limbs, np.ndarray):
         raise TypeError(f"limbs are a numpy array, not {type(limbs).__name__}")
     if limbs.ndim != 2 or limbs.dtype not in (np.dtype(np.uint64), np.dtype(np.uint32)):
@@ -97,7 +98,7 @@ def from_limbs(limbs: npt.NDArray[Any], negative: npt.NDArray[Any] | None) -> Nu
 
 
 def dense(limbs: Words64, negative: Mask | None) -> Numbers:
-    """Without copying where the rows' words lie one after the other."""
+    """Return rows as dense numbers, without copying where their words lie one after the other."""
     count, width = limbs.shape
     inner, outer = limbs.strides[1], limbs.strides[0]
     if count and width and ((width > 1 and inner != 8) or outer % 8 or outer < 8 * width):
@@ -116,7 +117,7 @@ def dense(limbs: Words64, negative: Mask | None) -> Numbers:
 
 
 def limbs_of(numbers: Numbers) -> Words64:
-    """uint64 (count, width); a view where the numbers lie at equal distances."""
+    """Return uint64 (count, width); a view where the numbers lie at equal distances."""
     count, width = numbers.count, numbers.width
     if numbers.dense:
         return np.lib.stride_tricks.as_strided(
@@ -130,7 +131,7 @@ def limbs_of(numbers: Numbers) -> Words64:
 
 
 def pack(numbers: Numbers) -> Numbers:
-    """The same with its words one after the other, and no others; ragged."""
+    """Return the same numbers with their words one after the other, and no others; ragged."""
     lengths = numbers.length_array()
     starts = np.zeros(numbers.count, np.int64)
     np.cumsum(lengths[:-1], out=starts[1:])
@@ -169,7 +170,7 @@ def from_bytes(data: Any, width: int, byteorder: ByteOrder, *, signed: bool) -> 
 
 
 def to_bytes(numbers: Numbers, width: int, byteorder: ByteOrder, *, signed: bool) -> bytes:
-    """`width` bytes each. Raises OverflowError, naming the first index that does not fit."""
+    """Return `width` bytes each. Raises OverflowError, naming the first index that does not fit."""
     if width < 1:
         raise ValueError(f"a number takes at least 1 byte, not {width}")
     if byteorder not in ("little", "big"):
@@ -182,7 +183,7 @@ def to_bytes(numbers: Numbers, width: int, byteorder: ByteOrder, *, signed: bool
     padded[:, : limbs.shape[1]] = limbs
     if negative is not None:
         if not signed:
-            raise OverflowError(f"the number at index {int(negative.argmax())} is negative")
+            raise IndexedOverflowError("the number", int(negative.argmax()), " is negative")
         padded[negative] = _complement(padded[negative])
     raw = padded.view(np.uint8)
     # What is cut off must repeat the sign, and so must the top bit if it is one.
@@ -191,13 +192,13 @@ def to_bytes(numbers: Numbers, width: int, byteorder: ByteOrder, *, signed: bool
     if signed:
         lost |= (raw[:, width - 1] ^ sign) >= 128
     if lost.any():
-        raise OverflowError(f"the number at index {int(lost.argmax())} needs over {width} bytes")
+        raise IndexedOverflowError("the number", int(lost.argmax()), f" needs over {width} bytes")
     kept = raw[:, :width]
     return np.ascontiguousarray(kept if byteorder == "little" else kept[:, ::-1]).tobytes()
 
 
 def _complement(limbs: Words64) -> Words64:
-    """Two's complement of rows of limbs."""
+    """Return the two's complement of rows of limbs."""
     flipped = ~limbs
     carry = np.ones(len(limbs), np.bool_)
     for column in range(limbs.shape[1]):
@@ -209,7 +210,7 @@ def _complement(limbs: Words64) -> Words64:
 def ragged(
     words: npt.NDArray[Any], lengths: npt.NDArray[Any], negative: npt.NDArray[Any] | None
 ) -> Numbers:
-    """Of words one after the other, as pack() leaves them.
+    """Return a batch of words one after the other, as pack() leaves them.
 
     Raises ValueError where the arrays contradict each other.
     """
@@ -234,6 +235,6 @@ def ragged(
 
 
 def check_lengths(lengths: npt.NDArray[np.int64], limbs: int) -> None:
-    """Raises ValueError where lengths do not add up to so many limbs."""
+    """Raise ValueError where lengths do not add up to so many limbs."""
     if (lengths < 0).any() or (lengths > limbs).any() or int(lengths.sum(dtype=object)) != limbs:
         raise ValueError(f"the lengths do not add up to the {limbs} limbs there are")

@@ -13,7 +13,7 @@ _FEW = 64  # numbers that Python compares
 
 
 def extreme(array: IntArray, side: int) -> int:
-    """The greatest if side is 1, the least if it is -1. Raises ValueError of none.
+    """Return the greatest if side is 1, the least if it is -1. Raises ValueError of an empty array.
 
     The longest numbers on that side of zero, or the shortest on the other; of those the
     ones with the highest topmost words; and what is left, by halves.

@@ -2,104 +2,108 @@
 
 where: bool (count): only there is computed, and only there can anything fail; elsewhere
 the result has what `out` had, or 0 without it.
-out: an IntArray of the same length, which takes the result and is returned. It changes
-only when all went well.
+out: an IntArray of the same length, which takes the result, and the place where that lies,
+and is returned; it may be an operand. It changes only when all went well. It is the object
+that changes, as a list does by `a[:] = ...`, not the memory: all other arrays keep their
+numbers, also slices of `out`, `+out`, copies and what it was made from.
 """
 
 from __future__ import annotations
 
-import operator
-import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
+
+from kernels.bignum.errors import IndexedError
 
 from .integer import IntArray, Other
-from .operators import Bools, mask_of, meet, quotient_and_remainder
+from .operations import OPERATIONS
+from .operators import Bools, mask_of, meet
 
-_INDEX = re.compile(r" at index (\d+)")
-
-
-def add(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(operator.add, (a, b), where, out)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def subtract(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(operator.sub, (a, b), where, out)
+class Unary(Protocol):
+    """The type of a function of one array."""
+
+    def __call__(self, a: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
+        """Return the result for every number."""
 
 
-def multiply(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(operator.mul, (a, b), where, out)
+class Binary(Protocol):
+    """The type of a function of two arrays."""
+
+    def __call__(
+        self, a: Other, b: Other, *, where: Any = True, out: IntArray | None = None
+    ) -> IntArray:
+        """Return the result for every pair of numbers."""
 
 
-def multiply_add(
-    a: Other, b: Other, c: Other, *, where: Any = True, out: IntArray | None = None
-) -> IntArray:
-    """a * b + c in one pass over memory."""
-    return _masked(IntArray.multiply_add, (a, b, c), where, out)
+class Ternary(Protocol):
+    """The type of a function of three arrays."""
+
+    def __call__(
+        self, a: Other, b: Other, c: Other, *, where: Any = True, out: IntArray | None = None
+    ) -> IntArray:
+        """Return the result for every three numbers."""
 
 
-def floor_divide(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(operator.floordiv, (a, b), where, out)
+def _named(function: Function, name: str) -> Function:
+    """Name a function, and document it, as the operation of that name."""
+    row = OPERATIONS[name]
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Return, for every number: {row.line}.\n\n    where, out: as numpy's.\n    "
+    return function
 
 
-def remainder(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(operator.mod, (a, b), where, out)
+def _unary(name: str) -> Unary:
+    def function(a: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
+        return _masked(name, (a,), where, out)
+
+    return _named(function, name)
 
 
-def power(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(operator.pow, (a, b), where, out)
+def _binary(name: str) -> Binary:
+    def function(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
+        return _masked(name, (a, b), where, out)
+
+    return _named(function, name)
 
 
-def powmod(
-    a: Other, b: Other, c: Other, *, where: Any = True, out: IntArray | None = None
-) -> IntArray:
-    """As pow(a, b, c)."""
-    return _masked(IntArray.powmod, (a, b, c), where, out)
+def _ternary(name: str) -> Ternary:
+    def function(
+        a: Other, b: Other, c: Other, *, where: Any = True, out: IntArray | None = None
+    ) -> IntArray:
+        return _masked(name, (a, b, c), where, out)
+
+    return _named(function, name)
 
 
-def left_shift(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(operator.lshift, (a, b), where, out)
-
-
-def right_shift(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(operator.rshift, (a, b), where, out)
-
-
-def gcd(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(IntArray.gcd, (a, b), where, out)
-
-
-def lcm(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(IntArray.lcm, (a, b), where, out)
-
-
-def minimum(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(IntArray.minimum, (a, b), where, out)
-
-
-def maximum(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(IntArray.maximum, (a, b), where, out)
-
-
-def negative(a: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(operator.neg, (a,), where, out)
-
-
-def absolute(a: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(operator.abs, (a,), where, out)
-
-
-def isqrt(a: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
-    return _masked(IntArray.isqrt, (a,), where, out)
+add = _binary("add")
+subtract = _binary("subtract")
+multiply = _binary("multiply")
+multiply_add = _ternary("multiply_add")
+floor_divide = _binary("floor_divide")
+remainder = _binary("remainder")
+power = _binary("power")
+powmod = _ternary("powmod")
+left_shift = _binary("left_shift")
+right_shift = _binary("right_shift")
+invert = _binary("invert")
+gcd = _binary("gcd")
+lcm = _binary("lcm")
+minimum = _binary("minimum")
+maximum = _binary("maximum")
+negative = _unary("negative")
+absolute = _unary("absolute")
+isqrt = _unary("isqrt")
 
 
 def divmod(
     a: Other, b: Other, *, where: Any = True, out: tuple[IntArray, IntArray] | None = None
 ) -> tuple[IntArray, IntArray]:
-    """Quotients and remainders; out: a pair of IntArrays."""
+    """Return floor quotients, and remainders with the divisors' signs; out: a pair of IntArrays."""
     if out is None:
         outs: tuple[IntArray | None, ...] = (None, None)
     elif isinstance(out, tuple) and len(out) == 2:
@@ -108,29 +112,19 @@ def divmod(
         raise TypeError("out is a pair of IntArrays")
     if outs[0] is not None and outs[0] is outs[1]:
         raise ValueError("quotients and remainders cannot be put in the same IntArray")
-    quotient, rest = _computed(
-        lambda *values: quotient_and_remainder(IntArray, *values), (a, b), where, outs
-    )
+    quotient, rest = _computed("divmod", (a, b), where, outs)
     return _store(quotient, outs[0]), _store(rest, outs[1])
 
 
-def _masked(
-    operation: Callable[..., IntArray],
-    values: tuple[Other, ...],
-    where: Any,
-    out: IntArray | None,
-) -> IntArray:
-    (result,) = _computed(lambda *operands: (operation(*operands),), values, where, (out,))
+def _masked(name: str, values: tuple[Other, ...], where: Any, out: IntArray | None) -> IntArray:
+    (result,) = _computed(name, values, where, (out,))
     return _store(result, out)
 
 
 def _computed(
-    operation: Callable[..., tuple[IntArray, ...]],
-    values: tuple[Other, ...],
-    where: Any,
-    outs: tuple[IntArray | None, ...],
+    name: str, values: tuple[Other, ...], where: Any, outs: tuple[IntArray | None, ...]
 ) -> list[IntArray]:
-    """What the outs are to take; nothing is stored yet."""
+    """Return what the outs are to take; nothing is stored yet."""
     engine, batches, common = meet(IntArray, *values)
     count = 1 if common is None else common
     for out in outs:
@@ -138,30 +132,29 @@ def _computed(
             raise TypeError(f"out is an IntArray, not {type(out).__name__}")
         if out is not None and len(out) != count:
             raise ValueError(f"out has length {len(out)}, the result {count}")
+    operation = OPERATIONS[name]
     mask = None if where is True else mask_of(where, count)
-    operands: list[Any] = [IntArray._of(engine, batch) for batch in batches]
-    for i, value in enumerate(values):
-        if count != 1 and len(operands[i]) == 1:  # a scalar among arrays
-            scalar: Any = value
-            operands[i] = int(scalar) if i else operands[i][np.zeros(count, np.int64)]
     if mask is None:
-        return list(operation(*operands))
+        return _arrays(engine, operation.computed(engine, *batches))
     places = np.flatnonzero(mask)
-    chosen = [x[places] if isinstance(x, IntArray) else x for x in operands]
+    chosen = [
+        batch if batch.count == 1 and count != 1 and len(places) else engine.take(batch, places)
+        for batch in batches
+    ]
     try:
-        results = operation(*chosen)
-    except (ValueError, ZeroDivisionError) as error:
-        raise _at_places(error, places) from None
+        results = _arrays(engine, operation.computed(engine, *chosen))
+    except IndexedError as error:
+        raise error.moved(int(places[error.index])) from None
     return [_spread(result, mask, out) for result, out in zip(results, outs, strict=True)]
 
 
-def _at_places(error: Exception, places: npt.NDArray[np.intp]) -> Exception:
-    """The error with the index in the whole array, for that among the chosen."""
-    return type(error)(_INDEX.sub(lambda found: f" at index {places[int(found[1])]}", str(error)))
+def _arrays(engine: Any, batches: Any) -> list[IntArray]:
+    several = batches if isinstance(batches, tuple) else (batches,)
+    return [IntArray._of(engine, batch) for batch in several]
 
 
 def _spread(result: IntArray, mask: Bools, out: IntArray | None) -> IntArray:
-    """The results where the mask is true, elsewhere what was there."""
+    """Return the results where the mask is true, elsewhere what was there."""
     before = IntArray(np.zeros(len(mask), np.int64)) if out is None else out
     if not len(result):
         return before
@@ -172,5 +165,5 @@ def _spread(result: IntArray, mask: Bools, out: IntArray | None) -> IntArray:
 def _store(result: IntArray, out: IntArray | None) -> IntArray:
     if out is None:
         return result
-    out._engine, out._batch = result._engine, result._batch
+    out._become(result)
     return out

@@ -2,57 +2,120 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels.memory import available_memory
+from kernels.targets.memory import available_memory
 
 from . import engines
 
 _SMALL = 1 << 28  # bytes that are not worth asking about
 
 
+class NotEnoughMemoryError(MemoryError):
+    """Something that was asked for needs more memory than there is.
+
+    needed, available: bytes. verb: stands between `what` and the bytes in the text.
+    """
+
+    def __init__(self, what: str, needed: int, available: int, verb: str = "needs about") -> None:
+        super().__init__(what, needed, available, verb)
+        self.what, self.needed, self.available, self.verb = what, needed, available, verb
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.verb} {self.needed:,} bytes, {self.available:,} are available"
+
+
 def refuse(nbytes: float, what: str) -> None:
-    """Raises MemoryError where there are not so many bytes."""
+    """Raise NotEnoughMemoryError where there are not so many bytes."""
     if nbytes > _SMALL and nbytes > (free := available_memory()):
-        raise MemoryError(f"{what} needs about {nbytes:,.0f} bytes, {free:,} are available")
+        raise NotEnoughMemoryError(what, round(nbytes), free)
+
+
+def longest_bits(batch: Any) -> int:
+    """Return an upper bound of the bit lengths, without a look at the numbers."""
+    if hasattr(batch, "bits"):
+        return int(batch.bits)
+    return 32 * int(batch.longest) if hasattr(batch, "longest") else 64 * int(batch.width)
+
+
+def _unbounded(*operands: Any) -> float:
+    return math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The bytes that the results of an operation take.
+
+    what: the result's name. exact: bytes from an engine and the operands of its kernel. bound:
+    an upper bound of that from the operands alone, which takes no look at the numbers.
+    """
+
+    what: str
+    exact: Callable[..., float]
+    bound: Callable[..., float] = _unbounded
+
+    def check(self, engine: engines.Engine, *operands: Any) -> None:
+        """Raise NotEnoughMemoryError where there is no room for the results."""
+        if self.bound(*operands) > _SMALL:
+            refuse(self.exact(engine, *operands), self.what)
 
 
 def _bits(engine: engines.Engine, batch: Any) -> npt.NDArray[np.float64]:
     return engine.bit_length(batch).astype(np.float64)
 
 
-def check_product(engine: engines.Engine, a: Any, b: Any) -> None:
-    count = max(a.count, b.count)
-    if count * (longest_bits(a) + longest_bits(b)) / 8 > _SMALL:  # if all were as long
-        x, y = _bits(engine, a), _bits(engine, b)
-        refuse(float(np.where((x > 0) & (y > 0), x + y, 0.0).sum()) / 8, "the product")
+def _product_bits(engine: engines.Engine, a: Any, b: Any) -> npt.NDArray[np.float64]:
+    x, y = _bits(engine, a), _bits(engine, b)
+    return np.where((x > 0) & (y > 0), x + y, 0.0)
 
 
-def check_lcm(engine: engines.Engine, a: Any, b: Any) -> None:
-    """A multiple is no shorter than what it is a multiple of."""
-    count = max(a.count, b.count)
-    if count * max(longest_bits(a), longest_bits(b)) / 8 > _SMALL:
-        x, y = _bits(engine, a), _bits(engine, b)
-        refuse(float(np.where((x > 0) & (y > 0), np.maximum(x, y), 0.0).sum()) / 8, "the lcm")
+def _product(engine: engines.Engine, a: Any, b: Any) -> float:
+    return float(_product_bits(engine, a, b).sum()) / 8
 
 
-def longest_bits(batch: Any) -> int:
-    """An upper bound that takes no look at the numbers."""
-    if hasattr(batch, "bits"):
-        return int(batch.bits)
-    return 32 * int(batch.longest) if hasattr(batch, "longest") else 64 * int(batch.width)
+def _product_bound(a: Any, b: Any) -> float:
+    return float(max(a.count, b.count) * (longest_bits(a) + longest_bits(b)) / 8)
 
 
-def check_shift(engine: engines.Engine, a: Any, counts: npt.NDArray[np.int64]) -> None:
-    """Of a shift to the left, which leaves zero what it is."""
+def _sum_of_product(engine: engines.Engine, a: Any, b: Any, c: Any) -> float:
+    return float(np.maximum(_product_bits(engine, a, b), _bits(engine, c)).sum()) / 8
+
+
+def _sum_of_product_bound(a: Any, b: Any, c: Any) -> float:
+    longest = max(longest_bits(a) + longest_bits(b), longest_bits(c))
+    return float(max(a.count, b.count, c.count) * longest / 8)
+
+
+def _lcm(engine: engines.Engine, a: Any, b: Any) -> float:
+    """Return the bytes of the longer operands, as a multiple is no shorter than they are."""
+    x, y = _bits(engine, a), _bits(engine, b)
+    return float(np.where((x > 0) & (y > 0), np.maximum(x, y), 0.0).sum()) / 8
+
+
+def _lcm_bound(a: Any, b: Any) -> float:
+    return float(max(a.count, b.count) * max(longest_bits(a), longest_bits(b)) / 8)
+
+
+def _left_shift(engine: engines.Engine, a: Any, counts: npt.NDArray[np.int64]) -> float:
+    """Return the bytes of a shift; zero stays as short as it is."""
     bits = _bits(engine, a)
-    refuse(float(np.where(bits > 0, bits + counts, 0.0).sum()) / 8, "the shift")
+    return float(np.where(bits > 0, bits + counts, 0.0).sum()) / 8
 
 
-def check_power(engine: engines.Engine, a: Any, exponents: npt.NDArray[np.int64]) -> None:
-    """0, 1 and -1 stay as short as they are."""
+def _power(engine: engines.Engine, a: Any, exponents: npt.NDArray[np.int64]) -> float:
+    """Return the bytes of a power; 0, 1 and -1 stay as short as they are."""
     bits = _bits(engine, a)
-    refuse(float(np.where(bits > 1, bits * exponents, 1.0).sum()) / 8, "the power")
+    return float(np.where(bits > 1, bits * exponents, 1.0).sum()) / 8
+
+
+PRODUCT = Room("the product", _product, _product_bound)
+SUM_OF_PRODUCT = Room("the sum", _sum_of_product, _sum_of_product_bound)
+LCM = Room("the lcm", _lcm, _lcm_bound)
+LEFT_SHIFT = Room("the shift", _left_shift)
+POWER = Room("the power", _power)

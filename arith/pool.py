@@ -2,45 +2,66 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
 
-from kernels.bignum.pool import Operation
+from kernels.bignum.plan import PoolOperation
 
 from . import engines
 from .integer import IntArray, Other
-from .operators import check_divisor, meet
+from .memory import NotEnoughMemoryError, refuse
+from .operations import OPERATIONS as ROWS
+from .operators import meet
 
-OPERATIONS = ("add", "subtract", "multiply", "floordiv", "mod", "gcd")
+_POOLED = {str(row.kernel): row for row in ROWS.values() if row.pooled}
+OPERATIONS = tuple(_POOLED)
 
 
 class Results:
-    """What Pool.submit() promises."""
+    """The results that Pool.submit() promises."""
 
     def __init__(self, operation: str, a: IntArray, b: IntArray, count: int) -> None:
         self.operation, self.a, self.b, self._count = operation, a, b, count
         self.array: IntArray | None = None
+        room = _POOLED[operation].room
+        # Bytes: an upper bound until measure(); 0 where results are as short as operands.
+        self.nbytes = 0.0 if room is None else room.bound(a._batch, b._batch)
+        self._measured = room is None
+
+    def measure(self) -> float:
+        """Return the bytes that the results need, from the lengths of all numbers."""
+        room = _POOLED[self.operation].room
+        if room is not None and not self._measured:
+            engine = self.a._engine
+            self.nbytes = room.exact(engine, self.a._batch, self.b._on(engine))
+            self._measured = True
+        return self.nbytes
 
     def __len__(self) -> int:
         return self._count
 
     def get(self) -> IntArray:
-        """In the order of the operands. Raises RuntimeError before Pool.run()."""
+        """Return the results in the order of the operands, each time as an array of its own.
+
+        Raises RuntimeError before Pool.run().
+        """
         if self.array is None:
             raise RuntimeError("the pool has not run yet")
-        return self.array
+        return IntArray(self.array)
 
 
 class Pool:
-    """Collects computations, each with its own operation and operand lengths; run() makes
-    them all at once.
+    """Collect computations, each with its own operation and operand lengths, to make all at once.
 
     On a GPU that is one launch: warps take work as they get free, each lane a computation
     or, where numbers are long, all lanes one; only operands go up and only results come
     down (Langer 2015; Gusenbauer 2015, 6.3). On the CPU threads share the work.
 
-    place: as in IntArray.to(). Raises kernels.backend.BackendUnavailableError.
+    Any number of threads may use one at once: while one of them runs it, who submits waits.
+
+    place: as in IntArray.to(). Raises kernels.targets.contract.BackendUnavailableError.
 
     >>> pool = Pool()
     >>> products = pool.submit("multiply", [2**100, 3], [5, -7])
@@ -51,31 +72,59 @@ class Pool:
     """
 
     def __init__(self, place: str = "host") -> None:
+        self._place = place
         self._engine = engines.named(place)
         self._waiting: list[Results] = []
+        self._nbytes = 0.0  # of the results of what waits, at most
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make copies wait for the same results; pickles and deep copies for some of their own."""
+        return (
+            type(self),
+            (self._place,),
+            {"_waiting": list(self._waiting), "_nbytes": self._nbytes},
+        )
 
     def __len__(self) -> int:
-        """Computations that wait for run()."""
-        return sum(len(results) for results in self._waiting)
+        """Return how many computations wait for run()."""
+        return sum(len(results) for results in tuple(self._waiting))
 
     def submit(self, operation: str, a: Other, b: Other) -> Results:
-        """operation: one of OPERATIONS. Operands are as those of IntArray's operators.
+        """Put work into the pool.
+
+        operation: one of OPERATIONS. Operands are as those of IntArray's operators.
 
         Raises ValueError for an unknown operation or lengths that differ, ZeroDivisionError
-        with the index of a divisor that is zero.
+        with the index of a divisor that is zero, MemoryError where the results, beside those of
+        what waits already, would need more than there is.
         """
         if operation not in OPERATIONS:
             raise ValueError(f"unknown operation {operation!r}: one of {', '.join(OPERATIONS)}")
         engine, (x, y), count = meet(IntArray, a, b)
-        if operation in ("floordiv", "mod"):
-            check_divisor(engine, y)
+        _POOLED[operation].prepared(engine, x, y)
         operands = IntArray._of(engine, x), IntArray._of(engine, y)
         results = Results(operation, *operands, 1 if count is None else count)
-        self._waiting.append(results)
+        with self._lock:
+            self._check_room(results)
+            self._waiting.append(results)
+            self._nbytes += results.nbytes
         return results
 
+    def _check_room(self, results: Results) -> None:
+        """Raise NotEnoughMemoryError where what waits leaves no room for these results."""
+        try:
+            refuse(self._nbytes + results.nbytes, "the pool")
+        except NotEnoughMemoryError:  # by upper bounds
+            self._nbytes = sum(each.measure() for each in self._waiting)
+            refuse(self._nbytes + results.measure(), "the pool")
+
     def run(self) -> None:
-        """Make all that waits. What was interrupted or failed still waits."""
+        """Make all that waits, at once. What was interrupted or failed still waits."""
+        with self._lock:
+            self._run()
+
+    def _run(self) -> None:
         work = [results for results in self._waiting if len(results)]
         if engines.is_host(self._engine):
             arrays = [self._on_host(results) for results in work]
@@ -86,6 +135,7 @@ class Pool:
         for results in self._waiting:
             results.array = IntArray() if results.array is None else results.array
         self._waiting.clear()
+        self._nbytes = 0.0
 
     def _on_host(self, results: Results) -> IntArray:
         engine = self._engine
@@ -96,7 +146,7 @@ class Pool:
         if not work:
             return []
         counts = [len(results) for results in work]
-        codes = [Operation[results.operation.upper()] for results in work]
+        codes = [PoolOperation[results.operation.upper()] for results in work]
         a = _side([results.a for results in work], counts)
         b = _side([results.b for results in work], counts)
         engine: Any = self._engine
@@ -109,7 +159,7 @@ class Pool:
 
 
 def _side(arrays: list[IntArray], counts: list[int]) -> IntArray:
-    """One operand of all the computations; what stands for many is repeated."""
+    """Return one operand of all the computations; what stands for many is repeated."""
     return IntArray.concatenate(
         x if len(x) == count else x[np.zeros(count, np.int64)]
         for x, count in zip(arrays, counts, strict=True)

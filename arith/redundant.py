@@ -9,18 +9,24 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kernels.backend import BackendUnavailableError
-from kernels.memory import available_memory
+from kernels.bignum.numbers import Words64
 from kernels.redundant import DigitArray, Format, Redundant
+from kernels.targets.contract import BackendUnavailableError
+from kernels.targets.memory import available_memory
 
+from . import text
+from .costs import REDUNDANT_COSTS
 from .integer import IntArray
+from .memory import NotEnoughMemoryError
+from .scalars import as_real, comparable
 
 Backend: TypeAlias = str | Redundant[Any]
 
 BACKENDS = ("auto", "cpu", "cuda", "reference")
-_GPU_BITS = 1 << 25  # 4 MiB, where a launch costs little of an addition
 _BATCH = 1 << 26  # bytes of numbers that are summed up at once
 _SMALL = 1 << 28  # bytes that are not worth asking about
+_IN_PLACE = 1 << 28  # bytes of digits that are added to before Ctrl-C is missed
+_LITTLE = 1 << 20  # words that Python writes in some milliseconds
 
 
 class RedundantInt:
@@ -28,7 +34,8 @@ class RedundantInt:
 
     Sums and differences cost one pass over memory, in which no digit waits for another;
     int() normalises, in a pass of its own. `+=` and `-=` change the number in place, as
-    numpy's arrays are changed; the other operators make a new one.
+    numpy's arrays are changed; the other operators make a new one. Several threads may read
+    one at once; while one thread changes it, no other may use it.
 
     value: an int. backend: "cuda", "cpu", "reference", or "auto", which is CUDA for
     numbers of 4 MiB or more where it works, else the CPU, else the reference; or an
@@ -50,7 +57,7 @@ class RedundantInt:
     _digits: Any
     _bits: int
     _times: int
-    _spare: Any  # what `+=` writes to next where it cannot in place, or None
+    _spare: Any  # what `+=` writes to next where it does not in place, or None
 
     def __init__(self, value: int = 0, *, word: int = 64, backend: Backend = "auto") -> None:
         value = operator.index(value)
@@ -71,7 +78,7 @@ class RedundantInt:
     def sum(
         cls, values: IntArray | Iterable[int], *, word: int = 64, backend: Backend = "auto"
     ) -> RedundantInt:
-        """Of many integers; their digits are added up with the carries counted beside them."""
+        """Add many integers up; their digits are added up with the carries counted beside them."""
         total: RedundantInt | None = None
         for batch in _batches(iter(values), Format(word).most):
             longest = max(abs(value).bit_length() for value in batch)
@@ -82,7 +89,7 @@ class RedundantInt:
 
     @classmethod
     def from_digits(cls, digits: DigitArray, *, backend: Backend = "auto") -> RedundantInt:
-        """Of int16, int32 or int64 digits, the lowest first; copied.
+        """Make a number of int16, int32 or int64 digits, the lowest first; copied.
 
         Raises ValueError for a digit outside of the limit, or if they are no groups of 32.
         """
@@ -95,26 +102,40 @@ class RedundantInt:
 
     @property
     def digits(self) -> DigitArray:
-        """A copy."""
+        """Return a copy of the digits."""
         return self._arithmetic.get(self._digits)
 
     @property
     def word(self) -> int:
+        """Return the bits of a digit's word."""
         return self._arithmetic.format.word
 
     @property
     def backend(self) -> str:
+        """Return the name of the engine that has the digits."""
         return self._arithmetic.name
 
     def to_int(self) -> int:
+        """Return Python's integer of the same value."""
         return self._arithmetic.normalise(self._digits)
 
-    def __int__(self) -> int:
-        return self.to_int()
+    __int__ = __index__ = to_int
+
+    def __bool__(self) -> bool:
+        return self.to_int() != 0
 
     def copy(self) -> RedundantInt:
+        """Return the same number in memory of its own; copy.copy and copy.deepcopy, too."""
         digits = self._arithmetic.put(self._arithmetic.get(self._digits))
         return self._of(self._arithmetic, digits, self._bits, self._times)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RedundantInt:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Callable[..., RedundantInt], tuple[Any, ...]]:
+        return _unpickle, (self.digits, self._bits, self._times)
 
     def __repr__(self) -> str:
         return f"<RedundantInt of {self._digits.size} {self.word}-bit digits, {self.backend}>"
@@ -156,19 +177,20 @@ class RedundantInt:
         return self._of(self._arithmetic, negated, self._bits, self._times)
 
     def __eq__(self, other: object) -> bool:
-        """Of values; both are normalised for it."""
+        """Compare the values, exactly, with numbers of any kind; both are normalised for it."""
         if isinstance(other, RedundantInt):
             return self.to_int() == other.to_int()
-        if isinstance(other, (int, np.integer)):
-            return self.to_int() == other
-        return NotImplemented
+        bits = self._bits + self._times.bit_length()
+        number = comparable(as_real(other), bits, 0)
+        return NotImplemented if number is None else self.to_int() == number
 
     def _operand(self, other: Any) -> RedundantInt | None:
-        """None for what is no integer."""
-        if isinstance(other, (int, np.integer)):
-            return RedundantInt(int(other), word=self.word, backend=self._arithmetic)
+        """Return what is to be added, or None for what is no integer."""
         if not isinstance(other, RedundantInt):
-            return None
+            number = _integer(other)
+            if number is None:
+                return None
+            return RedundantInt(number, word=self.word, backend=self._arithmetic)
         if other.word != self.word:
             raise ValueError(f"digits of {self.word} and of {other.word} bits do not mix")
         return other
@@ -176,7 +198,7 @@ class RedundantInt:
     def _combine(
         self, other: RedundantInt, target: RedundantInt | None, operation: Callable[..., Any]
     ) -> RedundantInt:
-        """operation(self, other), in the place of target, which is self, if there is one."""
+        """Return operation(self, other), in the place of target, which is self, if there is one."""
         arithmetic, operand = self._arithmetic, other._digits
         if other._arithmetic is not arithmetic:
             operand = arithmetic.put(other.digits)
@@ -184,24 +206,44 @@ class RedundantInt:
         times = -(-self._times >> bits - self._bits) + -(-other._times >> bits - other._bits)
         digits = arithmetic.format.digits_for(bits + times.bit_length())
         digits = max(digits, self._digits.size, operand.size)
-        place = None
+        place, in_place = None, arithmetic.in_place
         if target is not None:
-            place = target._digits if arithmetic.in_place else target._spare
+            nbytes = digits * self.word // 8
+            # What is changed in place has to be changed to its end, though Ctrl-C has come.
+            in_place &= nbytes <= _IN_PLACE or (
+                target._spare is None and nbytes > available_memory() // 2
+            )
+            place = target._digits if in_place else target._spare
             place = place if place is not None and place.size == digits else None
         if place is None:
             _refuse(digits * self.word // 8)
         result = operation(self._digits, operand, digits, place)
         if target is None:
             return self._of(arithmetic, result, bits, times)
-        if not arithmetic.in_place:
+        if not in_place:
             target._spare = target._digits
         target._digits, target._bits, target._times = result, bits, times
         return target
 
 
+def _integer(value: Any) -> int | None:
+    """Return the int that a value of any integer type is, or None."""
+    try:
+        return operator.index(bool(value) if isinstance(value, np.bool_) else value)
+    except TypeError:
+        return None
+
+
+def _unpickle(digits: DigitArray, bits: int, times: int) -> RedundantInt:
+    """Return a number on what `backend="auto"` takes: the pickled one's may be missing here."""
+    number = RedundantInt.from_digits(digits)
+    number._bits, number._times = bits, times
+    return number
+
+
 def _refuse(nbytes: int) -> None:
     if nbytes > _SMALL and nbytes > (free := available_memory()):
-        raise MemoryError(f"the digits need {nbytes:,} bytes, {free:,} are available")
+        raise NotEnoughMemoryError("the digits", nbytes, free, "need")
 
 
 def _batches(values: Iterator[int], most: int) -> Iterator[list[int]]:
@@ -209,9 +251,9 @@ def _batches(values: Iterator[int], most: int) -> Iterator[list[int]]:
     batch: list[int] = []
     longest = 0
     for i, value in enumerate(values):
-        if not isinstance(value, (int, np.integer)):
+        number = _integer(value)
+        if number is None:
             raise TypeError(f"value {i} is no integer: {type(value).__name__}")
-        number = int(value)
         longest = max(longest, number.bit_length())
         if batch and (len(batch) == most or (len(batch) + 1) * longest > 8 * _BATCH):
             yield batch
@@ -222,7 +264,7 @@ def _batches(values: Iterator[int], most: int) -> Iterator[list[int]]:
 
 
 def _from_ints(arithmetic: Redundant[Any], values: list[int]) -> tuple[Any, int, int]:
-    """The digits of their sum, and the bound of RedundantInt."""
+    """Return the digits of the integers' sum, and the bound of RedundantInt."""
     bits = max(value.bit_length() for value in values)
     words = -(-bits // 64)
     digits = arithmetic.format.digits_for(bits + len(values).bit_length())
@@ -230,9 +272,27 @@ def _from_ints(arithmetic: Redundant[Any], values: list[int]) -> tuple[Any, int,
     ordered = [v for v in values if v >= 0]
     positive = len(ordered)
     ordered += [-v for v in values if v < 0]
-    raw = b"".join(value.to_bytes(8 * words, "little") for value in ordered)
-    numbers = np.frombuffer(raw, "<u8").astype(np.uint64, copy=False).reshape(len(values), words)
+    numbers = _long_rows(ordered, words) if words > _LITTLE else _rows(ordered, words)
     return arithmetic.sum(numbers, positive, digits), bits, len(values)
+
+
+def _rows(values: list[int], words: int) -> Words64:
+    """Return the values, which are not negative, as uint64 (values, words)."""
+    raw = b"".join(value.to_bytes(8 * words, "little") for value in values)
+    return np.frombuffer(raw, "<u8").astype(np.uint64, copy=False).reshape(len(values), words)
+
+
+def _long_rows(values: list[int], words: int) -> Words64:
+    """Do as _rows() does, but so that Ctrl-C comes through, which int.to_bytes() keeps waiting."""
+    result = np.empty((len(values), words), np.uint64)
+    for row, value in zip(result, values, strict=True):
+        numbers = text.numbers_of([value])
+        known = int(numbers.length_array()[0])
+        for first in range(0, words, _LITTLE):
+            part = numbers.words[first : min(first + _LITTLE, known)]
+            row[first : first + len(part)] = part
+            row[first + len(part) : first + _LITTLE] = 0
+    return result
 
 
 def _arithmetic(backend: Backend, word: int, bits: int) -> Redundant[Any]:
@@ -244,7 +304,7 @@ def _arithmetic(backend: Backend, word: int, bits: int) -> Redundant[Any]:
         raise ValueError(f"unknown backend {backend!r}: one of {', '.join(BACKENDS)}")
     if backend != "auto":
         return _named(backend, word)
-    for name in ("cuda", "cpu") if bits >= _GPU_BITS else ("cpu",):
+    for name in ("cuda", "cpu") if bits >= REDUNDANT_COSTS.gpu_bits else ("cpu",):
         try:
             return _named(name, word)
         except BackendUnavailableError:
@@ -256,12 +316,12 @@ def _arithmetic(backend: Backend, word: int, bits: int) -> Redundant[Any]:
 def _named(name: str, word: int) -> Redundant[Any]:
     format = Format(word)
     if name == "cuda":
-        from kernels.cuda import CudaBackend
-        from kernels.redundant.cuda import DeviceRedundant
+        from kernels.redundant.cuda.engine import DeviceRedundant
+        from kernels.targets.cuda.pycuda import CudaTarget
 
-        return DeviceRedundant(format, CudaBackend().device)
+        return DeviceRedundant(format, CudaTarget().device)
     if name == "cpu":
-        from kernels.redundant.cpu import CpuRedundant
+        from kernels.redundant.cpu.engine import CpuRedundant
 
         return CpuRedundant(format)
     from kernels.redundant.ref import ReferenceRedundant

@@ -16,38 +16,52 @@ from typing import Any
 
 import h5py
 import numpy as np
+import numpy.typing as npt
 import xxhash
 
-from kernels.memory import available_memory
+from bulkbits import hdf5
+from bulkbits.exit_codes import DamagedFileError
+from kernels.bignum.numbers import Numbers
+from kernels.targets.memory import available_memory
 
 from . import convert
-from .draft import drafted
-from .integer import IntArray
+from .memory import NotEnoughMemoryError
 
 TYPE = "IntArray"
 
 
-def save(path: str | os.PathLike[str], arrays: Mapping[str, IntArray], kind: str = TYPE) -> None:
-    """Arrays by the name of their group, "" for the root. Nothing is left of a failure.
+def save(path: str | os.PathLike[str], batches: Mapping[str, Numbers], kind: str = TYPE) -> None:
+    """Write batches of integers to a file that appears when it is whole. Raises OSError.
 
-    kind: what the attribute `type` of the root says.
+    batches: by the name of their group, "" for the root. kind: what the attribute `type` of the
+    root says.
     """
-    with drafted(path) as draft, h5py.File(draft, "w") as file:
-        file.attrs["type"] = np.bytes_(kind)
-        for name, array in arrays.items():
-            _write(file.require_group(name) if name else file, array)
+    parts = {name: _parts(numbers) for name, numbers in batches.items()}
+    groups = {name: _group(each) for name, each in parts.items()}
+    if "" not in groups:
+        groups = {"": hdf5.Group({"type": np.bytes_(kind)})} | groups
+    with hdf5.writing(path, groups) as writer:
+        for name, each in parts.items():
+            for key, array in each.items():
+                writer.write(f"{name}/{key}" if name else key, array)
 
 
-def _write(group: Any, array: IntArray) -> None:
-    packed = convert.pack(array.numbers())
-    group.attrs["type"] = np.bytes_(TYPE)
-    group.create_dataset("limbs", data=packed.words, dtype="<u8")
-    group.create_dataset("lengths", data=packed.lengths, dtype="<i8")
-    signs = np.zeros(0, np.uint8)
+def _parts(numbers: Numbers) -> dict[str, npt.NDArray[Any]]:
+    """Return the datasets of a group."""
+    packed = convert.pack(numbers)
+    parts = {"limbs": packed.words.astype("<u8", copy=False)}
+    assert packed.lengths is not None
+    parts["lengths"] = packed.lengths.astype("<i8", copy=False)
     if packed.negative is not None:
-        signs = np.packbits(packed.negative, bitorder="little")
-        group.create_dataset("negative", data=signs)
-    group.attrs["digest"] = _digest(packed.words, packed.lengths, signs)
+        parts["negative"] = np.packbits(packed.negative, bitorder="little")
+    return parts
+
+
+def _group(parts: Mapping[str, npt.NDArray[Any]]) -> hdf5.Group:
+    kinds = {name: (part.shape, part.dtype) for name, part in parts.items()}
+    signs = parts.get("negative", np.zeros(0, np.uint8))
+    digest = _digest(parts["limbs"], parts["lengths"], signs)
+    return hdf5.Group({"type": np.bytes_(TYPE), "digest": digest}, kinds)
 
 
 def _digest(*parts: Any) -> np.uint64:
@@ -59,8 +73,11 @@ def _digest(*parts: Any) -> np.uint64:
 
 def load(
     path: str | os.PathLike[str], names: Iterable[str], kind: str = TYPE
-) -> dict[str, IntArray]:
-    """Raises ValueError, in one line with the path, where the file is something else.
+) -> dict[str, Numbers]:
+    """Read batches of integers by the names of their groups.
+
+    Raises ValueError, in one line with the path, where the file is something else, and its
+    subclass DamagedFileError where it is damaged.
 
     Raises MemoryError before taking memory that is not there, and OSError as open() does.
     """
@@ -74,10 +91,11 @@ def load(
             return {name: _read(file[name] if name else file) for name in names}
     except (ValueError, KeyError, OSError, RuntimeError, TypeError) as error:
         reason = str(error).strip('"').splitlines()[0]
-        raise ValueError(f"{where}: {reason}") from None
+        kind_of_error = DamagedFileError if isinstance(error, DamagedFileError) else ValueError
+        raise kind_of_error(f"{where}: {reason}") from None
 
 
-def _read(group: Any) -> IntArray:
+def _read(group: Any) -> Numbers:
     limbs, lengths = _dataset(group, "limbs", "u8"), _dataset(group, "lengths", "i8")
     # A damaged file may tell of any size: nothing is read that the rest contradicts.
     _check_room(group, 2 * lengths.nbytes)
@@ -93,17 +111,17 @@ def _read(group: Any) -> IntArray:
         negative = np.unpackbits(signs, count=len(lengths), bitorder="little").view(np.bool_)
     words = limbs[:]
     if _attribute(group, "digest", "u") != _digest(words, counts, signs):
-        raise ValueError("the numbers are damaged: their digest is another")
-    return IntArray.from_numbers(convert.ragged(words, counts, negative))
+        raise DamagedFileError("the numbers are damaged: their digest is another")
+    return convert.ragged(words, counts, negative)
 
 
 def _check_room(group: Any, nbytes: int) -> None:
     if nbytes > (free := available_memory()):
-        raise MemoryError(f"{group.file.filename}: {nbytes:,} bytes, {free:,} are available")
+        raise NotEnoughMemoryError(group.file.filename, nbytes, free)
 
 
 def _attribute(group: Any, name: str, kind: str) -> Any:
-    """None where there is none of that kind.
+    """Return an attribute, None where there is none of that kind.
 
     Strings of variable length lie in a heap, and HDF5 can loop for ever in one that is damaged.
     """

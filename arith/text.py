@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from kernels.bignum.errors import DigitError, IndexedTypeError
 from kernels.bignum.numbers import Numbers, from_ints, to_ints
 
 from . import engines
@@ -14,16 +15,16 @@ _MANY = 1 << 24  # words
 
 
 def _compiled() -> Any:
-    """kernels.bignum.cpu where it works, else None."""
+    """Return kernels.bignum.cpu.engine where it works, else None."""
     if engines.host().name != "cpu":
         return None
-    from kernels.bignum import cpu
+    from kernels.bignum.cpu import engine as cpu
 
     return cpu
 
 
 def numbers_of(values: list[Any]) -> Numbers:
-    """Raises TypeError with the first index of what is no integer."""
+    """Return a batch of integers. Raises TypeError with the first index of what is no integer."""
     if cpu := _compiled():
         numbers: Numbers = cpu.ints_to_numbers(values)
         return numbers
@@ -32,7 +33,7 @@ def numbers_of(values: list[Any]) -> Numbers:
         try:
             integers.append(operator.index(value))
         except TypeError:
-            raise TypeError(f"an integer is wanted at index {i}, not {_name(value)}") from None
+            raise IndexedTypeError("an integer is wanted", i, f", not {_name(value)}") from None
     return from_ints(integers)
 
 
@@ -41,7 +42,10 @@ def _name(value: Any) -> str:
 
 
 def ints_of(numbers: Numbers) -> list[int]:
-    """Raises MemoryError where Python's integers, of 30 bits to 4 bytes, find no room."""
+    """Return Python's integers, of 30 bits to 4 bytes. Raises MemoryError where there is no room.
+
+    Raises MemoryError where they, of 30 bits to 4 bytes, find no room.
+    """
     words = numbers.count * numbers.width
     if words > _MANY and not numbers.dense:
         words = int(numbers.length_array().sum())
@@ -58,18 +62,18 @@ def _check_base(base: int, allowed: tuple[int, ...]) -> None:
 
 
 def parse(lines: str | bytes, base: int) -> Numbers:
-    """See IntArray.from_lines."""
+    """Read a number a line, as IntArray.from_lines does."""
     _check_base(base, (0, 10, 16))
-    if isinstance(lines, str):
-        data = lines.encode(errors="surrogatepass")
-    elif isinstance(lines, (bytes, bytearray, memoryview)):
-        data = bytes(lines)
-    else:
+    if isinstance(lines, (bytearray, memoryview)):
+        lines = bytes(lines)
+    if not isinstance(lines, (str, bytes)):
         raise TypeError(f"text or bytes are wanted, not {_name(lines)}")
+    if isinstance(lines, str) and not lines.isascii():
+        lines = lines.encode(errors="surrogatepass")
     if cpu := _compiled():
-        numbers: Numbers = cpu.parse_lines(data, base)
+        numbers: Numbers = cpu.parse_lines(lines, base)
         return numbers
-    return from_ints(_parse_slowly(data, base))
+    return from_ints(_parse_slowly(lines.encode() if isinstance(lines, str) else lines, base))
 
 
 def _parse_slowly(data: bytes, base: int) -> list[int]:
@@ -91,7 +95,7 @@ def _parse_slowly(data: bytes, base: int) -> list[int]:
             wrong = b"" if bad is None else digits[bad:]
             shown = wrong.decode(errors="replace")[:1]
             what = f"{shown!r} is no digit" if wrong else "a digit is missing"
-            raise ValueError(f"line {row}, column {column + (bad or 0)}: {what}")
+            raise DigitError(row, column + (bad or 0), what)
         value = (
             int.from_bytes(
                 bytes.fromhex(digits.decode().rjust(len(digits) + len(digits) % 2, "0")), "big"
@@ -104,7 +108,7 @@ def _parse_slowly(data: bytes, base: int) -> list[int]:
 
 
 def _decimal(digits: bytes) -> int:
-    """By halves: int() refuses long strings."""
+    """Read decimal digits by halves, as int() refuses long strings."""
     if len(digits) <= 4000:
         return int(digits)
     half = len(digits) // 2
@@ -113,7 +117,7 @@ def _decimal(digits: bytes) -> int:
 
 
 def format_lines(numbers: Numbers, base: int) -> str:
-    """See IntArray.to_lines."""
+    """Write a number a line, as IntArray.to_lines does."""
     _check_base(base, (10, 16))
     if cpu := _compiled():
         text: str = cpu.format_lines(numbers, base)
@@ -123,7 +127,7 @@ def format_lines(numbers: Numbers, base: int) -> str:
 
 
 def _digits(value: int) -> str:
-    """By halves: str() refuses long numbers."""
+    """Write decimal digits by halves, as str() refuses long numbers."""
     if abs(value) < 10**4000:
         return str(value)
     sign, value = ("-", -value) if value < 0 else ("", value)

@@ -16,8 +16,7 @@ from dataclasses import asdict, dataclass
 import gmpy2
 import numpy as np
 
-from kernels.backend import BackendUnavailableError
-from kernels.bignum.cpu import (
+from kernels.bignum.cpu.engine import (
     CpuArithmetic,
     format_lines,
     ints_to_numbers,
@@ -25,7 +24,8 @@ from kernels.bignum.cpu import (
     parse_lines,
 )
 from kernels.bignum.numbers import Numbers
-from kernels.cpu import CpuBackend
+from kernels.targets.contract import BackendUnavailableError
+from kernels.targets.cpu import CpuTarget
 
 BITS = (256, 1024, 4096, 16384)
 WORDS = 2**22  # of an operand, unless --count tells
@@ -52,7 +52,7 @@ class WrongResultError(Exception):
 
 
 def random_numbers(bits: int, count: int, seed: int) -> Numbers:
-    """Of full length, odd: so that no divisor is zero."""
+    """Make random numbers of full length, odd, so that no divisor is zero."""
     width = -(-bits // 64)
     words = np.random.default_rng(seed).integers(0, 2**64, (count, width), np.uint64)
     top = np.uint64(bits - 64 * (width - 1) - 1)
@@ -75,7 +75,7 @@ def best_of(rounds: int, *runs: Callable[[], object]) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class PeerComparison:
     operation: str
     count: int
     ours: Callable[[], object]
@@ -83,7 +83,7 @@ class Case:
     check: Callable[[object], object]  # our result as what the peer's is
 
 
-def arithmetic_cases(cpu: CpuArithmetic, bits: int, count: int) -> Iterator[Case]:
+def arithmetic_cases(cpu: CpuArithmetic, bits: int, count: int) -> Iterator[PeerComparison]:
     a, b, double = (random_numbers(n, count, i) for i, n in enumerate((bits, bits, 2 * bits)))
     x, y, z = ([gmpy2.mpz(v) for v in numbers_to_ints(n)] for n in (a, b, double))
     few = min(count, max(1, MOST_GCD_WORDS * 64 // bits))
@@ -99,31 +99,31 @@ def arithmetic_cases(cpu: CpuArithmetic, bits: int, count: int) -> Iterator[Case
     def loop(function: Callable[..., object], p: list[object], q: list[object]) -> object:
         return [function(m, n) for m, n in zip(p, q, strict=True)]
 
-    yield Case(
+    yield PeerComparison(
         "add",
         count,
         lambda: cpu.add(a, b),
         lambda: [p + q for p, q in zip(x, y, strict=True)],
         values,
     )
-    yield Case(
+    yield PeerComparison(
         "multiply",
         count,
         lambda: cpu.multiply(a, b),
         lambda: [p * q for p, q in zip(x, y, strict=True)],
         values,
     )
-    yield Case(
+    yield PeerComparison(
         "divmod",
         count,
         lambda: cpu.divmod(double, b),
         lambda: loop(gmpy2.f_divmod, z, y),
         pairs,
     )
-    yield Case("gcd", few, lambda: cpu.gcd(c, d), lambda: loop(gmpy2.gcd, u, v), values)
+    yield PeerComparison("gcd", few, lambda: cpu.gcd(c, d), lambda: loop(gmpy2.gcd, u, v), values)
 
 
-def conversion_cases(bits: int, count: int, threads: int) -> Iterator[Case]:
+def conversion_cases(bits: int, count: int, threads: int) -> Iterator[PeerComparison]:
     numbers = random_numbers(bits, count, 0)
     ints = numbers_to_ints(numbers)
     few = min(count, max(1, MOST_GCD_WORDS * 64 // bits))
@@ -135,7 +135,7 @@ def conversion_cases(bits: int, count: int, threads: int) -> Iterator[Case]:
     def values(result: object) -> object:
         return numbers_to_ints(result) if isinstance(result, Numbers) else result
 
-    yield Case(
+    yield PeerComparison(
         "from ints",
         count,
         lambda: ints_to_numbers(ints),
@@ -143,21 +143,21 @@ def conversion_cases(bits: int, count: int, threads: int) -> Iterator[Case]:
         lambda result: b"".join([v.to_bytes(width, "little") for v in values(result)]),  # type: ignore[attr-defined]
     )
     raw = b"".join([v.to_bytes(width, "little") for v in ints])
-    yield Case(
+    yield PeerComparison(
         "to ints",
         count,
         lambda: numbers_to_ints(numbers),
         lambda: [int.from_bytes(raw[i : i + width], "little") for i in range(0, len(raw), width)],
         lambda result: result,
     )
-    yield Case(
+    yield PeerComparison(
         "from decimal",
         few,
         lambda: parse_lines(text, 10, threads),
         lambda: [gmpy2.mpz(line) for line in lines],
         values,
     )
-    yield Case(
+    yield PeerComparison(
         "to decimal",
         few,
         lambda: format_lines(part, 10, threads),
@@ -218,7 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         cpu = CpuArithmetic(options.threads, options.level)
     except BackendUnavailableError as error:
         sys.exit(f"nothing to measure on: {error}")
-    where = CpuBackend(cpu.threads, cpu.level).describe()
+    where = CpuTarget(cpu.threads, cpu.level).describe()
     if not options.json:
         print(f"{where}; gmpy2 {gmpy2.version()}, {gmpy2.mp_version()}.\n\n{HEAD}")
     rows = []

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels.backend import BackendUnavailableError
-from kernels.bignum import slabs
-from kernels.bignum.divide import divmod as divide
-from kernels.bignum.layouts import SLAB, Slabs
-from kernels.bignum.multiply import multiply, multiply_add
-from kernels.device import Buffer, Device
-from kernels.gcd.device import gcd
+from kernels.bignum.cuda import slabs
+from kernels.bignum.cuda.divide import divmod as divide
+from kernels.bignum.cuda.layouts import SLAB, Slabs
+from kernels.bignum.cuda.multiply import multiply, multiply_add
+from kernels.gcd.cuda.gcd import gcd
+from kernels.targets.contract import BackendUnavailableError
+from kernels.targets.cuda.device import Buffer, Device
 
 COPY = 4.27e12  # bytes read and written in a second, of an H200
 RUNS = 5
@@ -35,14 +35,14 @@ RUN_SECONDS = 0.03  # a run is as many calls as take about this long
 MOST, MOST_BYTES = 1 << 22, 1 << 29  # numbers, and bytes of an operand
 CHECKED = 40  # results that are compared with Python's
 
-Operation = Callable[[Device, Slabs, Slabs], Slabs | None]
+SlabFunction = Callable[[Device, Slabs, Slabs], Slabs | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class DeviceOperation:
     name: str
     bits: tuple[int, int]  # of the operands
-    run: Operation
+    run: SlabFunction
     python: Callable[[int, int], int]
     cgbn: float | None  # nanoseconds
     moved: int  # bits read and written
@@ -86,30 +86,36 @@ class Reusing:
         return getattr(self._device, name)
 
 
-def cases() -> list[Case]:
+def cases() -> list[DeviceOperation]:
     def quotient(device: Device, a: Slabs, b: Slabs) -> Slabs | None:
         return divide(device, a, b)[0]
 
     found = []
     for bits, cgbn in ((256, 0.030), (1024, 0.088), (4096, 0.349)):
-        found.append(Case("add", (bits, bits), slabs.add, lambda a, b: a + b, cgbn, 3 * bits + 32))
+        found.append(
+            DeviceOperation("add", (bits, bits), slabs.add, lambda a, b: a + b, cgbn, 3 * bits + 32)
+        )
     for bits, cgbn in ((256, 0.049), (1024, 0.256), (2048, None), (4096, 2.75), (8192, None)):
         product = lambda a, b: a * b  # noqa: E731
-        found.append(Case("multiply", (bits, bits), multiply, product, cgbn, 4 * bits))
+        found.append(DeviceOperation("multiply", (bits, bits), multiply, product, cgbn, 4 * bits))
     for bits in (256, 1024):
 
         def run(device: Device, a: Slabs, b: Slabs) -> Slabs:
             return multiply_add(device, a, b, a)
 
         found.append(
-            Case("multiply_add", (bits, bits), run, lambda a, b: a * b + a, None, 5 * bits + 32)
+            DeviceOperation(
+                "multiply_add", (bits, bits), run, lambda a, b: a * b + a, None, 5 * bits + 32
+            )
         )
     for bits, cgbn in ((256, None), (1024, 1.08), (4096, 6.7)):
         found.append(
-            Case("divmod", (2 * bits, bits), quotient, lambda a, b: a // b, cgbn, 6 * bits)
+            DeviceOperation(
+                "divmod", (2 * bits, bits), quotient, lambda a, b: a // b, cgbn, 6 * bits
+            )
         )
     for bits, cgbn in ((256, 4.2), (1024, 18.0), (4096, 140.0)):
-        found.append(Case("gcd", (bits, bits), gcd, _gcd, cgbn, 3 * bits))
+        found.append(DeviceOperation("gcd", (bits, bits), gcd, _gcd, cgbn, 3 * bits))
     return found
 
 
@@ -122,7 +128,7 @@ def _gcd(a: int, b: int) -> int:
 def random_slabs(
     device: Device, words: npt.NDArray[np.uint32], at: int, count: int, bits: int
 ) -> Slabs:
-    """Of the words from number `at` of them on; the topmost bit of each number is set."""
+    """Make slabs of the words from number `at` on; the topmost bit of each number is set."""
     width, whole = bits // 32, -(-count // SLAB) * SLAB
     own = words[at : at + whole * width].reshape(-1, width, SLAB).copy()
     own[:, -1] |= np.uint32(1 << 31)
@@ -140,8 +146,8 @@ def some_values(device: Device, x: Slabs) -> list[int]:
     return [int.from_bytes(row.tobytes(), "little") for row in rows[: few.count]]
 
 
-def seconds(own: Reusing, run: Operation, operands: tuple[Slabs, Slabs], calls: int) -> float:
-    """One of so many calls, queued one after the other."""
+def seconds(own: Reusing, run: SlabFunction, operands: tuple[Slabs, Slabs], calls: int) -> float:
+    """Return the seconds of one of so many calls, queued one after the other."""
     own.synchronize()
     start = time.perf_counter()
     for _ in range(calls):
@@ -151,7 +157,7 @@ def seconds(own: Reusing, run: Operation, operands: tuple[Slabs, Slabs], calls: 
     return (time.perf_counter() - start) / calls
 
 
-def measure(device: Device, chosen: Iterable[Case], most: int = MOST) -> Iterable[Row]:
+def measure(device: Device, chosen: Iterable[DeviceOperation], most: int = MOST) -> Iterable[Row]:
     """Raises WrongResultError."""
     chosen = list(chosen)
     words = np.random.default_rng(1).integers(0, 1 << 32, MOST_BYTES // 4 + (1 << 20), np.uint32)
@@ -195,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true", help="figures instead of a table")
     options = parser.parse_args(arguments)
     try:
-        from kernels.cuda import CudaDevice  # imports PyCUDA, which may lack
+        from kernels.targets.cuda.pycuda import CudaDevice  # imports PyCUDA, which may lack
 
         device: Device = CudaDevice(options.index)
     except BackendUnavailableError as error:

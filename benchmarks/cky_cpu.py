@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks import natural
 from benchmarks.cky_tables import LENGTH, TABLE, random_rules, random_strings, splits
-from kernels.choose import pick
 from kernels.cky import Batch, engine_for
+from kernels.targets.choose import pick
 
 RUNS = 5
 CASES = ((32, 8192), (32, 32768), (64, 8192), (128, 16384), (256, 65536), (512, 131072))

@@ -25,14 +25,14 @@ import numpy as np
 
 from benchmarks import natural
 from benchmarks.cky_tables import LENGTH, TABLE, random_rules, random_strings, splits
-from kernels.backend import BackendUnavailableError
-from kernels.choose import pick
 from kernels.cky import Batch, Rules
-from kernels.cky.circuit import circuit, enough
-from kernels.cky.cuda import CudaCky, kind
-from kernels.cky.dense import DenseColumns, shared_bytes
-from kernels.cky.direct import DirectColumns
-from kernels.device import Device
+from kernels.cky.cuda.circuit import circuit, enough
+from kernels.cky.cuda.dense import DenseColumns, shared_bytes
+from kernels.cky.cuda.direct import DirectColumns
+from kernels.cky.cuda.engine import CudaCky, kind
+from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError
+from kernels.targets.cuda.device import Device
 
 RUNS = 5
 SECONDS = 0.5  # enough of runs, if there are two
@@ -63,7 +63,7 @@ class Row:
 
 
 def microseconds(engine: CudaCky, batch: Batch, runs: int) -> float:
-    """Of a string; the median of the runs. A single one is not warmed up for."""
+    """Return the microseconds of a string, the median of runs; a single run has no warm-up."""
     resident = engine.resident(batch)
     if runs > 1:
         resident.run(0)

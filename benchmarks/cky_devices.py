@@ -13,7 +13,7 @@ import time
 import click
 import numpy as np
 
-from arith.cli.devices import Devices
+from bulkbits.options import Devices
 from ckyparse import CKYParser
 from ckyparse.grammar import Grammar
 from kernels.cky import Batch

@@ -20,10 +20,10 @@ from benchmarks import natural
 from benchmarks.cky_tables import random_rules, random_strings
 from ckyparse import Grammar
 from ckyparse.normal import NormalForm
-from kernels.backend import BackendUnavailableError
-from kernels.choose import pick
 from kernels.cky import Batch, Rules
-from kernels.cky.weighted import WeightedCky, Weights, primes, weighted_for
+from kernels.cky.weighted import INSIDE, VITERBI, WeightedCky, Weights, primes, weighted_for
+from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError
 
 RUNS = 3
 CATALAN = "S -> S S [0.5] | 'a' [0.5]"
@@ -36,7 +36,7 @@ L -> 'a' [0.2] | 'c' [0.2] | 'g' [0.2] | 'u' [0.2] | 'a' F 'u' [0.1] | 'c' F 'g'
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class ParsingCase:
     what: str
     rules: Rules
     start: int
@@ -50,13 +50,15 @@ def _ones(weights: Weights) -> Weights:
     return Weights(*(np.array([1] * array.size, object) for array in arrays))
 
 
-def _of_grammar(what: str, text: str, count: int, length: int) -> Case:
+def _of_grammar(what: str, text: str, count: int, length: int) -> ParsingCase:
     form = NormalForm(Grammar.fromstring(text))
     batch = random_strings(form.rules, count, length)
-    return Case(what, form.rules, form.start, batch, form.probabilities(), form.counting()[0])
+    return ParsingCase(
+        what, form.rules, form.start, batch, form.probabilities(), form.counting()[0]
+    )
 
 
-def cases(scale: int) -> Iterator[Case]:
+def cases(scale: int) -> Iterator[ParsingCase]:
     """scale: how many times more strings than a core needs."""
     yield _of_grammar("S → S S | a, length 32", CATALAN, 500 * scale, 32)
     yield _of_grammar("the same, 200", CATALAN, 4 * scale, 200)
@@ -73,13 +75,13 @@ def cases(scale: int) -> Iterator[Case]:
         )
     )
     inside = replace(even, lexical=np.full(counting.lexical.size, 0.1))
-    yield Case("natural language, 11 words", form.rules, form.start, batch, inside, counting)
+    yield ParsingCase("natural language, 11 words", form.rules, form.start, batch, inside, counting)
     rules = random_rules(32, 8192)
     inside = Weights(
         np.full(len(rules.binary), 1 / 256), np.empty(0), np.ones(len(rules.lexical)), np.ones(32)
     )
     batch = random_strings(rules, 8 * scale, 32)
-    yield Case("32 symbols, 8 192 rules, 32", rules, 0, batch, inside, _ones(inside))
+    yield ParsingCase("32 symbols, 8 192 rules, 32", rules, 0, batch, inside, _ones(inside))
 
 
 def microseconds(run: Callable[[], object], count: int) -> float:
@@ -91,12 +93,12 @@ def microseconds(run: Callable[[], object], count: int) -> float:
     return min(times) / count * 1e6
 
 
-def measure(engine: WeightedCky, case: Case) -> list[float]:
+def measure(engine: WeightedCky, case: ParsingCase) -> list[float]:
     """inside, Viterbi, 2 primes, 8 primes."""
     batch, start, count = case.batch, case.start, len(case.batch)
     return [
-        microseconds(lambda: engine.logs(batch, start, case.inside, "inside"), count),
-        microseconds(lambda: engine.logs(batch, start, case.inside, "viterbi"), count),
+        microseconds(lambda: engine.values(batch, start, case.inside, INSIDE), count),
+        microseconds(lambda: engine.values(batch, start, case.inside, VITERBI), count),
         microseconds(lambda: engine.residues(batch, start, case.counting, primes(2)), count),
         microseconds(lambda: engine.residues(batch, start, case.counting, primes(8)), count),
     ]
@@ -135,7 +137,7 @@ def main() -> None:
         engine = weighted_for(backend, form.rules)
         best = form.best()
         ours = microseconds(
-            lambda: engine.logs(batch, form.start, best, "viterbi"),  # noqa: B023
+            lambda: engine.values(batch, form.start, best, VITERBI),  # noqa: B023
             len(batch),
         )
         print(f"{name}, 16 tokens: nltk's ViterbiParser {theirs:.0f}, ours {ours:.1f} µs")

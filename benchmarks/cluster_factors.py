@@ -21,9 +21,9 @@ from dataclasses import asdict, dataclass
 
 from gmpy2 import mpz
 
-from arith.cluster import Cluster
 from arith.factors import Finding, shared_factors
 from benchmarks.factors import WrongPartsError, random_moduli
+from bulkbits.cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Row:
 
 
 def cpu_seconds() -> float:
-    """Of this process so far."""
+    """Return the processor time of this process so far."""
     return time.process_time()
 
 

@@ -19,17 +19,17 @@ from typing import Any, TypeVar
 
 import click
 
-from arith.cli.sizes import Memory
-from arith.cluster import Cluster
-from kernels.choose import pick
+from bulkbits.amounts import Memory
+from bulkbits.cluster import Cluster
+from kernels.targets.choose import pick
 from lifesim.cli.options import Size
 from lifesim.soup import Soup
 from lifesim.store.make import make_universe
 from lifesim.store.tiling import tile_universe
 from lifesim.store.universe import Universe
-from lifesim.stream.cluster import ClusterCrew
-from lifesim.stream.crew import Crew, LocalCrew
-from lifesim.stream.plan import Plan
+from lifesim.stream.cluster import ClusterExecutor
+from lifesim.stream.executor import LocalExecutor, PhaseExecutor
+from lifesim.stream.plan import PhasePlan
 from lifesim.stream.run import StreamedLife
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ def main(
         here, there = Path(place) / "here", Path(place) / "there"
         make_universe(here, tile_universe(*size, True), Soup(0.37, 1).fill).close()
         shutil.copytree(here, there)
-        crews = LocalCrew([runner], memory), ClusterCrew(one, memory)
+        crews = LocalExecutor([runner], memory), ClusterExecutor(one, memory)
         lives = [
             StreamedLife(Universe.open(path, writing=True), crew, generations=phase)
             for path, crew in zip((here, there), crews, strict=True)
@@ -96,11 +96,11 @@ def _spent(cluster: Cluster) -> float:
     return time.process_time() + sum(cluster.everywhere(time.process_time).values())
 
 
-def _pin(crew: Crew, plan: Plan) -> None:
+def _pin(crew: PhaseExecutor, plan: PhasePlan) -> None:
     """It asks for a plan as ever, and takes that one."""
-    ask: Callable[..., Plan] = crew.plan
+    ask: Callable[..., PhasePlan] = crew.plan
 
-    def pinned(make: Callable[..., Any], *args: Any) -> Plan:
+    def pinned(make: Callable[..., Any], *args: Any) -> PhasePlan:
         ask(make, *args)
         return plan
 

@@ -26,13 +26,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arith.cluster import Cluster
+from bulkbits.cluster import Cluster
 from ckyparse.cli.accept import work
-from ckyparse.cli.blocks import Block
-from ckyparse.cli.desk import Desk
+from ckyparse.cli.blocks import TextBlock
 from ckyparse.cli.options import Choices
-from ckyparse.cli.spread import Job, Order, Workers, settled
-from ckyparse.cli.stream import Here, Way, run
+from ckyparse.cli.pipeline import Dispatcher, run
+from ckyparse.cli.processor import LineProcessor
+from ckyparse.cli.spread import ClusterDispatcher, Job, Order, settled
+from ckyparse.cli.stream import LocalDispatcher
 from ckyparse.grammar import Grammar
 from ckyparse.sample import sentences
 
@@ -74,7 +75,7 @@ def main() -> None:
         skip_empty=False,
         backend="cpu",
         devices=(0,),
-        jobs=options.threads,
+        threads=options.threads,
         memory=None,
         cluster=None,
     )
@@ -103,7 +104,7 @@ def write(path: Path, grammar: Grammar, count: int, least: int, most: int) -> No
 
 
 def measured(job: Job, counts: list[int], results: Path, rounds: int) -> dict[int, list[Times]]:
-    """Of each number of workers."""
+    """Measure with each number of workers."""
     found: dict[int, list[Times]] = {count: [] for count in counts}
     digests = set()
     for _ in range(rounds):
@@ -121,17 +122,24 @@ def measured(job: Job, counts: list[int], results: Path, rounds: int) -> dict[in
 
 
 @contextlib.contextmanager
-def opened(job: Job, count: int) -> Iterator[tuple[Way, list[int]]]:
-    """With the processes of workers, which have made what they keep."""
+def opened(job: Job, count: int) -> Iterator[tuple[Dispatcher, list[int]]]:
+    """Open a cluster, and yield it with its workers' processes, which have made what they keep."""
     choices = job.choices
     if not count:
-        yield Here(choices.paths, Desk(choices, choices.parser(job.grammar), job.ask)), []
-        return
-    with Cluster.open(f"local:{count}", backend="cpu", threads=choices.jobs) as cluster:
-        shared = cluster.share(job)
-        cluster.everywhere(settled, Order(Block("", np.frombuffer(b"1\n", np.uint8)), 1), shared)
         yield (
-            Workers(cluster, choices.paths, shared),
+            LocalDispatcher(
+                choices.paths, LineProcessor(choices, choices.parser(job.grammar), job.ask)
+            ),
+            [],
+        )
+        return
+    with Cluster.open(f"local:{count}", backend="cpu", threads=choices.threads) as cluster:
+        shared = cluster.share(job)
+        cluster.everywhere(
+            settled, Order(TextBlock("", np.frombuffer(b"1\n", np.uint8)), 1), shared
+        )
+        yield (
+            ClusterDispatcher(cluster, choices.paths, shared),
             [facts.pid for facts in cluster.workers],
         )
 

@@ -27,7 +27,7 @@ from gmpy2 import mpz
 from arith.factors import StoredModuli, pairs, save_moduli
 from arith.factors.trees import shared_parts
 from arith.factors.workers import Workers
-from kernels.backend import BackendUnavailableError
+from kernels.targets.contract import BackendUnavailableError
 
 Result = TypeVar("Result")
 
@@ -44,7 +44,7 @@ class Row:
 
 
 class WrongPartsError(Exception):
-    """One way found what another did not: its time would mean nothing."""
+    """Raised where one way found what another did not: its time would mean nothing."""
 
 
 def plain_parts(moduli: Sequence[mpz]) -> list[mpz]:
@@ -104,7 +104,7 @@ def measure(count: int, bits: int, threads: int | None, device: str) -> Row:
 
 
 def measure_pairs(count: int, bits: int, device: str) -> float | None:
-    """None without a GPU, or where one was not wanted."""
+    """Measure all pairs on a GPU; None without one, or where none was wanted."""
     if device == "none":
         return None
     try:

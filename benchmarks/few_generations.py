@@ -3,7 +3,7 @@
     python -m benchmarks.few_generations [--sizes SIDE ...] [--seconds SECONDS] [--level LEVEL]
 
 Calls of 1, 2, 4, 8 and 16 generations on a soup: straight on the rows, one after the other
-(direct.hpp), by strips in one pass (life.cpp), and as planned. Rates are cell updates per
+(direct.hpp), by strips in one pass (panel.hpp), and as planned. Rates are cell updates per
 second, the best of rounds that take turns.
 """
 
@@ -12,9 +12,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from kernels.cpu import CpuArena, CpuBackend, level2_bytes
+from kernels.life.contract import LifeShape
+from kernels.life.cpu.engine import CpuArena
 from kernels.life.plan import CpuPlan, best_of, direct_plans, strip_plans
-from lifesim.bench import Runner, Samples, compete
+from kernels.targets.cpu import CpuTarget, level2_bytes
+from lifesim.bench import Samples, TimedRunner, compete
 from lifesim.rule import LIFE
 from lifesim.soup import random_grid
 
@@ -22,27 +24,27 @@ GENERATIONS = (1, 2, 4, 8, 16)
 SIDES = (1024, 4096, 16384, 16385, 32768)
 
 
-def runner(backend: CpuBackend, side: int, generations: int, plan: CpuPlan | None) -> Runner:
+def runner(backend: CpuTarget, side: int, generations: int, plan: CpuPlan | None) -> TimedRunner:
     """A step is a call of so many generations."""
-    arena = CpuArena(backend, [(side, side, True)], 1, LIFE.birth, LIFE.survival, plan)
-    universe = arena.open(0, side, side, torus=True)
+    shape = LifeShape(side, side, True)
+    universe = CpuArena(backend, [shape], 1, LIFE, plan).open(0, shape)
     universe.put(0, random_grid(side, side, 0.5, 1).words)
 
     def step(calls: int) -> None:
         for _ in range(calls):
             universe.step(generations)
 
-    return Runner(side * side * generations, step)
+    return TimedRunner(side * side * generations, step)
 
 
-def plans(backend: CpuBackend, side: int, generations: int) -> tuple[CpuPlan | None, ...]:
+def plans(backend: CpuTarget, side: int, generations: int) -> tuple[CpuPlan | None, ...]:
     """Direct, by strips, and None: as planned."""
     bits, threads = backend.vector_bits, backend.threads
     strips = strip_plans(side, side, True, generations, bits, level2_bytes(), threads)
     return best_of(direct_plans(side, side, bits, threads)), best_of(strips), None
 
 
-def measure(backend: CpuBackend, side: int, generations: int, seconds: float) -> list[Samples]:
+def measure(backend: CpuTarget, side: int, generations: int, seconds: float) -> list[Samples]:
     """Direct, by strips, as planned."""
     ways = plans(backend, side, generations)
     return compete([runner(backend, side, generations, plan) for plan in ways], seconds)
@@ -58,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="for each line [1]")
     parser.add_argument("--level", help="of the CPU; the best by default")
     chosen = parser.parse_args(arguments)
-    backend = CpuBackend(level=chosen.level)
+    backend = CpuTarget(level=chosen.level)
     print(f"{backend.describe()}. Cell updates per second, best of rounds by turns.\n")
     print("| torus | generations | direct, 10⁹/s | strips | planned | direct to strips |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
@@ -67,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             found = measure(backend, side, generations, chosen.seconds)
             rates = " | ".join(f"{samples.best / 1e9:.3g}" for samples in found)
             ratio = found[0].ratio(found[1])
-            print(f"| {side}² | {generations} | {rates} | {ratio:.2f} |", flush=True)
+            print(f"| {side}² | {generations} | {rates} | {ratio:.3g} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -32,16 +32,16 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from kernels.cpu import core_count
+from kernels.targets.cpu import core_count
 from lifesim.cli.options import Size
 from lifesim.grid import BitGrid, Box
 from lifesim.render import format_scale
 from lifesim.rule import LIFE
 from lifesim.soup import Soup
-from lifesim.store.making import Making
+from lifesim.store.making import UniverseBuilder
 from lifesim.store.tilejob import TileJob
 from lifesim.store.tiling import tile_universe
-from lifesim.store.workers import Workers
+from lifesim.store.workers import TileWorkers
 from ui.disk.session import DiskSession
 from ui.picture.ages import Ages
 from ui.picture.draw import draw
@@ -70,7 +70,7 @@ _PATIENCE = 120.0  # seconds until a picture must be exact
               help="On disk one tile in so many holds life. [16, then 1]")  # fmt: skip
 @click.option("--look", "looked", type=click.Path(exists=True, file_okay=False))
 @click.option("--json", "as_json", is_flag=True)
-def main(
+def main(  # each parameter is an option, or an argument
     size: tuple[int, int],
     window: tuple[int, int],
     frames: int,
@@ -148,7 +148,7 @@ def in_memory(
 
 
 class Times:
-    """Of frames, each a block that this is the context of."""
+    """The times of frames, each of them a block that this is the context of."""
 
     def __init__(self) -> None:
         self._taken: list[float] = []
@@ -197,12 +197,12 @@ class Times:
 
 
 def _switches() -> int:
-    """How often this thread had to leave its core to another."""
+    """Count how often this thread had to leave its core to another."""
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
 
 
 def _bytes_of(view: Viewport, source: MemorySource) -> npt.NDArray[Any]:
-    """What a frame is drawn from."""
+    """Return how many bytes of cells a frame is drawn from."""
     box = clipped(view.box, source.width, source.height)
     assert box is not None
     if view.scale < FIRST:
@@ -251,9 +251,9 @@ def stand_in(folder: Path, size: tuple[int, int], every: int) -> Path:
     if path.exists():
         return path
     tiling = tile_universe(*size, True)
-    making = Making(path, tiling, rule=LIFE, origin="a stand-in")
+    making = UniverseBuilder(path, tiling, rule=LIFE, origin="a stand-in")
     made: dict[tuple[int, tuple[int, int]], Any] = {}
-    with Workers(core_count()) as workers:
+    with TileWorkers(core_count()) as workers:
         for tile in range(len(tiling)):
             box = tiling.box(tile)
             kind = 0 if tile % every else 1 + tile // every % _SOUPS

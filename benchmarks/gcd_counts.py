@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 
 import gmpy2
 
-from kernels.gcd.ref import ALGORITHMS, CASES, WORD, Approximation, approximate
+from kernels.gcd.fujita import ALGORITHMS, CASES, WORD, Approximation, approximate
 
 SIZES = (1024, 2048, 4096, 8192, 16384)
 TABLE_4_4 = {
@@ -47,7 +47,7 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class IterationCounts:
     """iterations, half: by algorithm, of the whole and of the early-ending search.
 
     difference: (E) - (B) of the same pair. cases: calls of approx by case; positive: those
@@ -81,7 +81,7 @@ def odd_pairs(bits: int, count: int, seed: int) -> list[tuple[int, int]]:
     ]
 
 
-def measure(bits: int, pairs: int, seed: int, d: int = WORD) -> Counts:
+def measure(bits: int, pairs: int, seed: int, d: int = WORD) -> IterationCounts:
     """pairs: at least 2. Raises WrongGcdError."""
     sample = [(gmpy2.mpz(x), gmpy2.mpz(y)) for x, y in odd_pairs(bits, pairs, seed)]
     cases: Counter[str] = Counter()
@@ -106,7 +106,7 @@ def measure(bits: int, pairs: int, seed: int, d: int = WORD) -> Counts:
         columns[name] = [c.iterations for c in found]
         half[name] = Mean.of([c.iterations for c in early])
     exact, guessed = columns["(B) fast"], columns["(E) approximate"]
-    return Counts(
+    return IterationCounts(
         bits,
         pairs,
         d,
@@ -118,14 +118,14 @@ def measure(bits: int, pairs: int, seed: int, d: int = WORD) -> Counts:
     )
 
 
-def as_markdown(table: Iterable[Counts]) -> str:
+def as_markdown(table: Iterable[IterationCounts]) -> str:
     """Our mean ± its standard error, and his after a slash; then the cases of approx."""
     columns = list(table)
 
     def line(*cells: str) -> str:
         return "| " + " | ".join(cells) + " |"
 
-    def his(row: Sequence[float], counts: Counts, digits: int) -> str:
+    def his(row: Sequence[float], counts: IterationCounts, digits: int) -> str:
         known = counts.bits in SIZES and counts.d == WORD
         return f" / {row[SIZES.index(counts.bits)]:.{digits}f}" if known else ""
 

@@ -23,11 +23,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernels.backend import BackendUnavailableError
-from kernels.bignum.layouts import SLAB, Slabs
-from kernels.device import Device
-from kernels.gcd import device as gcd_device
-from kernels.gcd import pairs
+from kernels.bignum.cuda.layouts import SLAB, Slabs
+from kernels.gcd.cuda import gcd as gcd_device
+from kernels.gcd.cuda import pairs
+from kernels.targets.contract import BackendUnavailableError
+from kernels.targets.cuda.device import Device
 
 RUNS = 5
 SAMPLE = 200  # results that are compared with Python's
@@ -50,7 +50,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class AllPairs:
+class PairsRow:
     bits: int
     moduli: int
     seconds: float
@@ -58,7 +58,7 @@ class AllPairs:
 
     @property
     def ns(self) -> float:
-        """For a pair."""
+        """Return the nanoseconds for a pair."""
         return self.seconds / (self.moduli * (self.moduli - 1) / 2) * 1e9
 
 
@@ -117,7 +117,7 @@ def measure(device: Device, bits: int, count: int, runs: int = RUNS) -> Row:
     return Row(bits, count, ns, CGBN.get(bits), FUJITA.get(bits))
 
 
-def measure_pairs(device: Device, bits: int, count: int, runs: int = RUNS) -> AllPairs:
+def measure_pairs(device: Device, bits: int, count: int, runs: int = RUNS) -> PairsRow:
     """Products of two numbers without small factors; the first and the last share one.
 
     Raises WrongResultError.
@@ -147,10 +147,10 @@ def measure_pairs(device: Device, bits: int, count: int, runs: int = RUNS) -> Al
     if {pair for pair in told if pair[0] < few} != near or (count - 1, 0) not in told:
         raise WrongResultError(f"all pairs of {bits} bits")
     seconds = median_seconds(lambda: pairs.shared_pairs(device, moduli), runs)
-    return AllPairs(bits, count, seconds, len(found))
+    return PairsRow(bits, count, seconds, len(found))
 
 
-def as_markdown(rows: Iterable[Row], all_pairs: Iterable[AllPairs]) -> str:
+def as_markdown(rows: Iterable[Row], all_pairs: Iterable[PairsRow]) -> str:
     lines = ["| bits | GCDs | ns | CGBN | Fujita | CGBN / ours |", "| --- " * 6 + "|"]
     for row in rows:
         beside = ["" if x is None else f"{x:g}" for x in (row.cgbn, row.fujita)]
@@ -173,7 +173,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     try:
-        from kernels.cuda import CudaDevice
+        from kernels.targets.cuda.pycuda import CudaDevice
 
         device = CudaDevice()
     except BackendUnavailableError as error:

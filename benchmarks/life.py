@@ -16,15 +16,27 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import median
 
-from kernels.backend import Backend, BackendUnavailableError
-from kernels.cpu import CpuBackend, CpuLife, core_count
-from kernels.life.plan import CpuPlan, CudaPlan, choose_cuda
-from lifesim.bench import Runner, TileLoop, TileLoopError, compete, runner_of, soup_universe
+from benchmarks.life_model import SoupCase, cpu_cost, cuda_cost, cuda_limit
+from benchmarks.life_tables import (
+    EndToEnd,
+    Row,
+    Threads,
+    end_table,
+    limit_text,
+    main_table,
+    row_facts,
+    thread_table,
+)
+from kernels.life.cpu.engine import CpuLife
+from kernels.life.plan import choose_cuda
+from kernels.targets.contract import BackendUnavailableError, Target
+from kernels.targets.cpu import CpuTarget, core_count
+from lifesim.bench import TileLoop, TileLoopError, TimedRunner, compete, runner_of, soup_universe
 from lifesim.grid import GridError
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology
@@ -32,126 +44,20 @@ from lifesim.topology import Topology
 ROOT = Path(__file__).parents[1]
 RULES = (Rule.parse("HighLife"), Rule.parse("Day & Night"))
 
-# Lane-operations per second of the pipe that LOP3 and funnel shifts share, measured on
-# an H200; another device counts by its multiprocessors, as if it had the same clock.
-LOP3_RATE, LOP3_MULTIPROCESSORS = 16.3e12, 132
-CONWAY_OPERATIONS, TABLE_OPERATIONS = 8, 14  # per word: circuit.hpp's Conway, StaticRule
-MOVES = 2  # of a row's end words to the neighbouring lanes, per lane
 
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    width: int
-    height: int
-    topology: Topology = Topology.TORUS
-    rule: Rule = LIFE
-
-    def __str__(self) -> str:
-        return f"{self.topology} {self.width}×{self.height} {self.rule}"
-
-
-@dataclass(frozen=True, slots=True)
-class PassCost:
-    """What a plan says of one pass.
-
-    useful: share of the computed cells that are not thrown away; traffic: bytes read
-    and written, as if no cache held them from one pass to the next.
-    """
-
-    steps: int
-    useful: float
-    traffic: int
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """rate, tile: cell updates per second. of_limit: share of the device's limit."""
-
-    case: Case
-    problem: str = ""
-    rate: float = 0.0
-    median: float = 0.0
-    tile: float | None = None
-    ratio: float | None = None
-    of_limit: float | None = None
-    cost: PassCost | None = None
-
-    @property
-    def bandwidth(self) -> float:
-        """Bytes per second to and from memory."""
-        if self.cost is None:
-            return 0.0
-        return (
-            self.cost.traffic * self.rate / (self.case.width * self.case.height * self.cost.steps)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Threads:
-    """All cores beside one, in one run, and the tile loop the same."""
-
-    case: Case
-    threads: int
-    one: float
-    all: float
-    ratio: float
-    tile_one: float | None = None
-    tile_all: float | None = None
-    tile_ratio: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EndToEnd:
-    """`lifesim run` in a process of its own. whole: its rate with start-up and soup."""
-
-    case: Case
-    steps: int
-    rate: float
-    whole: float
-    tile: float | None
-    ratio: float | None
-
-
-def cpu_cost(plan: CpuPlan, width: int, height: int, vector_bits: int) -> PassCost:
-    bands = -(-height // plan.band_rows)
-    line = plan.columns * vector_bits or plan.useful
-    # A band begins with rows that serve only the next ones: half of them wait in vain.
-    rows = height + bands * (1.5 * plan.steps if plan.columns else 0)
-    read = plan.panels * (height + bands * 2 * plan.steps) * line // 8
-    useful = width * height / (plan.panels * line * rows)
-    return PassCost(plan.steps, useful, read + height * (-(-width // 64) * 8))
-
-
-def cuda_cost(plan: CudaPlan, width: int, height: int) -> PassCost:
-    layout, steps = plan.layout, plan.steps
-    segments = -(-height // plan.segment)
-    # Stage t starts 2 t rows late, when it has what it needs, or at once and in vain.
-    rows = plan.segment + steps + 1
-    line = layout.panels * 32 * layout.row_words
-    read = segments * (plan.segment + 2 * steps) * line // 8
-    return PassCost(steps, width * height / (line * segments * rows), read + height * line // 8)
-
-
-def cuda_limit(multiprocessors: int, words: int, rule: Rule) -> float:
-    """Cell updates per second if the pipe of LOP3 did nothing else and nothing waited."""
-    operations = CONWAY_OPERATIONS if rule == LIFE else TABLE_OPERATIONS
-    rate = LOP3_RATE * multiprocessors / LOP3_MULTIPROCESSORS
-    return rate * 32 / (operations + MOVES / words)
-
-
-def default_cases(cuda: bool) -> list[Case]:
+def default_cases(cuda: bool) -> list[SoupCase]:
     squares, ragged, side = [4096, 16384], [(16383, 16384), (10000, 10000)], 16384
     if cuda:
         squares, ragged, side = [16384, 65536, 131072, 262144], [(65535, 65535)], 65536
     return [
-        *(Case(n, n) for n in squares),
-        *(Case(*size) for size in ragged),
-        Case(side, side, Topology.PLANE),
-        *(Case(side, side, rule=rule) for rule in RULES),
+        *(SoupCase(n, n) for n in squares),
+        *(SoupCase(*size) for size in ragged),
+        SoupCase(side, side, Topology.PLANE),
+        *(SoupCase(side, side, rule=rule) for rule in RULES),
     ]
 
 
-def measure(backend: Backend, case: Case, seconds: float, tile: Runner | None) -> Row:
+def measure(backend: Target, case: SoupCase, seconds: float, tile: TimedRunner | None) -> Row:
     try:
         universe = soup_universe(
             backend, case.width, case.height, rule=case.rule, topology=case.topology
@@ -160,10 +66,10 @@ def measure(backend: Backend, case: Case, seconds: float, tile: Runner | None) -
     except (GridError, MemoryError) as error:
         return Row(case, problem=str(error) or "out of memory")
     cost, of_limit = None, None
-    if isinstance(backend, CpuBackend) and isinstance(universe, CpuLife):
+    if isinstance(backend, CpuTarget) and isinstance(universe, CpuLife):
         plan = universe.plan(1 << 30)
         cost = cpu_cost(plan, case.width, case.height, backend.vector_bits)
-    elif backend.name == "cuda":
+    elif backend.devices:
         count, torus = multiprocessors_of(backend), case.topology is Topology.TORUS
         pass_plan = choose_cuda(case.width, case.height, torus, count)
         cost = cuda_cost(pass_plan, case.width, case.height)
@@ -179,10 +85,10 @@ def measure(backend: Backend, case: Case, seconds: float, tile: Runner | None) -
     )
 
 
-def multiprocessors_of(backend: Backend) -> int:
-    from kernels.cuda import CudaBackend
+def multiprocessors_of(backend: Target) -> int:
+    from kernels.targets.cuda.pycuda import CudaTarget
 
-    assert isinstance(backend, CudaBackend)
+    assert isinstance(backend, CudaTarget)
     return backend.device.info.multiprocessors
 
 
@@ -193,9 +99,9 @@ def measure_vectors(loop: TileLoop, seconds: float) -> dict[int, float]:
     return {bits: found.best for bits, found in zip(widths, samples, strict=True)}
 
 
-def measure_threads(case: Case, loop: TileLoop | None, seconds: float) -> Threads:
+def measure_threads(case: SoupCase, loop: TileLoop | None, seconds: float) -> Threads:
     every = core_count()
-    backends = [CpuBackend(1), CpuBackend(every)]
+    backends = [CpuTarget(1), CpuTarget(every)]
     runners = [
         runner_of(soup_universe(b, case.width, case.height, topology=case.topology))
         for b in backends
@@ -211,7 +117,7 @@ def measure_threads(case: Case, loop: TileLoop | None, seconds: float) -> Thread
 
 
 def measure_end_to_end(
-    case: Case, expected: float, tile: Runner | None, seconds: float, rounds: int = 3
+    case: SoupCase, expected: float, tile: TimedRunner | None, seconds: float, rounds: int = 3
 ) -> EndToEnd:
     """expected: the rate, for the number of generations that takes seconds / rounds."""
     cells = case.width * case.height
@@ -233,74 +139,10 @@ def measure_end_to_end(
     return EndToEnd(case, steps, max(rates), max(whole), max(tiles, default=None), ratio)
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---", *("---:" for _ in head[1:])], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def main_table(rows: Sequence[Row], cuda: bool) -> str:
-    unit, size = ("10¹²/s", 1e12) if cuda else ("10⁹/s", 1e9)
-    beside = ["of the limit"] if cuda else [f"tile loop, {unit}", "ratio"]
-    head = ["universe", unit, "median", *beside, "generations a pass", "useful", "memory, GB/s"]
-
-    def line(row: Row) -> list[str]:
-        if row.problem:
-            return [str(row.case), row.problem, *("" for _ in head[2:])]
-        tile = [number(row.tile, size), number(row.ratio)]
-        compared = [percent(row.of_limit)] if cuda else tile
-        cost = row.cost
-        planned = [str(cost.steps), percent(cost.useful)] if cost else ["–", "–"]
-        rates = [number(row.rate, size), number(row.median, size)]
-        return [str(row.case), *rates, *compared, *planned, number(row.bandwidth, 1e9)]
-
-    return table(head, [line(row) for row in rows])
-
-
-def number(value: float | None, size: float = 1.0) -> str:
-    return "–" if value is None else f"{value / size:.3g}"
-
-
-def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def limit_text(backend: Backend) -> str:
-    count = multiprocessors_of(backend)
-    limits = ", ".join(
-        f"{cuda_limit(count, words, LIFE) / 1e12:.1f} ×10¹² with {words}" for words in (3, 4)
-    )
-    return (
-        f"The limit: {LOP3_RATE / 1e12:g} ×10¹² lane-operations/s × {count} / "
-        f"{LOP3_MULTIPROCESSORS} multiprocessors × 32 cells / ({CONWAY_OPERATIONS} + {MOVES} / "
-        f"words a lane), {TABLE_OPERATIONS} for {CONWAY_OPERATIONS} with other rules: for "
-        f"B3/S23 {limits} words."
-    )
-
-
-def thread_table(results: Sequence[Threads]) -> str:
-    head = ["universe", "1 thread, 10⁹/s", "all", "ratio", "tile loop, 1", "all", "ratio"]
-
-    def line(t: Threads) -> list[str]:
-        tiles = [number(t.tile_one, 1e9), number(t.tile_all, 1e9), number(t.tile_ratio)]
-        return [str(t.case), number(t.one, 1e9), number(t.all, 1e9), number(t.ratio), *tiles]
-
-    return table(head, [line(t) for t in results])
-
-
-def end_table(results: Sequence[EndToEnd]) -> str:
-    head = ["lifesim run", "generations", "10⁹/s", "tile loop", "ratio", "whole process, 10⁹/s"]
-
-    def line(e: EndToEnd) -> list[str]:
-        rates = [number(e.rate, 1e9), number(e.tile, 1e9), number(e.ratio), number(e.whole, 1e9)]
-        return [str(e.case), str(e.steps), *rates]
-
-    return table(head, [line(e) for e in results])
-
-
-def case_of(text: str) -> Case:
+def case_of(text: str) -> SoupCase:
     topology, _, size = text.rpartition(":")
     width, _, height = size.lower().partition("x")
-    case = Case(int(width), int(height or width), Topology(topology or "torus"))
+    case = SoupCase(int(width), int(height or width), Topology(topology or "torus"))
     if case.width < 1 or case.height < 1:
         raise ValueError
     return case
@@ -320,22 +162,22 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def backend_of(device: str | None) -> Backend:
+def backend_of(device: str | None) -> Target:
     """Raises BackendUnavailableError and ValueError."""
     if device == "cpu":
-        return CpuBackend(1)
+        return CpuTarget(1)
     name, _, index = (device or "cuda").partition(":")
     if name != "cuda":
         raise ValueError(f"unknown device {device}: cpu or cuda:N")
-    from kernels.cuda import CudaBackend
+    from kernels.targets.cuda.pycuda import CudaTarget
 
     try:
-        return CudaBackend(int(index or 0))
+        return CudaTarget(int(index or 0))
     except BackendUnavailableError as error:
         if device:
             raise
         print(f"no CUDA device: {error}", file=sys.stderr)
-        return CpuBackend(1)
+        return CpuTarget(1)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -344,9 +186,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         backend = backend_of(options.device)
     except (BackendUnavailableError, ValueError) as error:
         sys.exit(f"benchmarks.life: {error}")
-    cuda, seconds = backend.name == "cuda", options.seconds
+    cuda, seconds = bool(backend.devices), options.seconds
     loop, tile = None, None
-    if isinstance(backend, CpuBackend):
+    if isinstance(backend, CpuTarget):
         try:
             loop = TileLoop()
             tile = loop.runner(backend.vector_bits)
@@ -375,7 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     parts = [f"{backend.describe()}. Cell updates per second, best of rounds by turns."]
     if cuda:
-        parts.append(limit_text(backend))
+        parts.append(limit_text(multiprocessors_of(backend)))
     parts.append(main_table(rows, cuda))
     if vectors:
         listed = ", ".join(f"{bits} bits {rate / 1e9:.3g}" for bits, rate in vectors.items())
@@ -384,19 +226,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parts += [f"All cores: {threads[0].threads} threads.", thread_table(threads)]
         parts += ["End to end, one thread:", end_table(ends)]
     print("\n\n".join(parts))
-
-
-def row_facts(row: Row) -> dict[str, object]:
-    case = row.case
-    facts: dict[str, object] = {"width": case.width, "height": case.height}
-    facts |= {"topology": str(case.topology), "rule": str(case.rule)}
-    if row.problem:
-        return facts | {"problem": row.problem}
-    facts |= {"rate": row.rate, "median": row.median, "tile_loop": row.tile, "ratio": row.ratio}
-    facts |= {"of_limit": row.of_limit, "bytes_per_second": row.bandwidth}
-    if row.cost:
-        facts |= {"generations_a_pass": row.cost.steps, "useful": row.cost.useful}
-    return facts
 
 
 if __name__ == "__main__":

@@ -22,10 +22,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from arith.cli.devices import Devices
-from kernels.backend import Backend, LifeUniverse, Words
-from kernels.choose import pick
-from kernels.cpu import core_count
+from bulkbits.options import Devices
+from kernels.life import engine_for
+from kernels.life.contract import LifeRule, LifeShape, LifeUniverse, Words
+from kernels.targets.choose import pick
+from kernels.targets.contract import Target
+from kernels.targets.cpu import core_count
 from lifesim.bench import compete, runner_of
 from lifesim.digest import finish, partial
 from lifesim.engine import Life
@@ -37,15 +39,15 @@ BAND_BYTES = 1 << 25  # of the rows that are put and got at once
 T = TypeVar("T")
 
 
-def universe_on(backend: Backend, side: int) -> LifeUniverse:
-    arena = backend.life_arena([(side, side, True)], 1, birth=8, survival=12)
-    return arena.open(0, side, side, torus=True)
+def universe_on(backend: Target, side: int) -> LifeUniverse:
+    arena = engine_for(backend).arena([LifeShape(side, side, True)], 1, LifeRule(8, 12))
+    return arena.open(0, LifeShape(side, side, True))
 
 
 class Bands:
     """The rows of a universe by bands, in many threads, each with memory of its own."""
 
-    def __init__(self, backend: Backend, universe: LifeUniverse) -> None:
+    def __init__(self, backend: Target, universe: LifeUniverse) -> None:
         self._backend, self._universe = backend, universe
         self._words = -(-universe.width // 64)
         self._rows = min(universe.height, max(1, BAND_BYTES // (8 * self._words)))

@@ -6,7 +6,7 @@ Nanoseconds a computation by operation, mean length in 32-bit words and standard
 as a part of it: a thread to a computation, a warp to one, and what the library chooses;
 sorting included, transfers not. Then a pool of six operations at once. `products` are
 nanoseconds for 1024 products of words. --long: a single long computation by the ways
-there are, microseconds: where they cross, the limits in kernels/bignum/long_rows.py belong.
+there are, microseconds: where they cross, the limits in kernels/bignum/plan.py belong.
 """
 
 from __future__ import annotations
@@ -20,19 +20,27 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from kernels.backend import BackendUnavailableError
-from kernels.bignum import long_rows, pool
-from kernels.bignum.layouts import Rows
+from kernels.bignum import plan
+from kernels.bignum.costs import LONG_COSTS
+from kernels.bignum.cuda import long_rows, pool
+from kernels.bignum.cuda.layouts import Rows
+from kernels.bignum.cuda.pool import Work
+from kernels.bignum.cuda.transfer import Transfer
 from kernels.bignum.numbers import Indices, Numbers
-from kernels.bignum.pool import Operation, Params, Work
+from kernels.bignum.plan import PoolLaunch, PoolOperation
 from kernels.bignum.ref import ReferenceArithmetic
-from kernels.bignum.transfer import Transfer
-from kernels.device import Device
+from kernels.targets.contract import BackendUnavailableError
+from kernels.targets.cuda.device import Device
 
 RUNS = 7
 SIGMAS = (0.0, 0.25, 0.5)
-OPERATIONS = (Operation.ADD, Operation.MULTIPLY, Operation.FLOORDIV, Operation.GCD)
-SHARE = {Operation.ADD: 1, Operation.MULTIPLY: 1, Operation.FLOORDIV: 2, Operation.GCD: 8}
+OPERATIONS = (PoolOperation.ADD, PoolOperation.MULTIPLY, PoolOperation.FLOORDIV, PoolOperation.GCD)
+SHARE = {
+    PoolOperation.ADD: 1,
+    PoolOperation.MULTIPLY: 1,
+    PoolOperation.FLOORDIV: 2,
+    PoolOperation.GCD: 8,
+}
 THREAD, WARP = 0, 3  # levels
 CHECKED = 500
 SINGLE = (512, 2048, 8192, 32768, 131_072, 1 << 20)  # words of the long ones
@@ -68,7 +76,7 @@ def numbers(words: Indices, rng: np.random.Generator) -> Numbers:
 
 
 def seconds(device: Device, work: Callable[[], object], runs: int = RUNS) -> float:
-    """Of one run, of several without a pause."""
+    """Return the seconds of one run, of several without a pause."""
     work()
     device.synchronize()
     start = time.perf_counter()
@@ -79,11 +87,11 @@ def seconds(device: Device, work: Callable[[], object], runs: int = RUNS) -> flo
 
 
 def prepared(
-    device: Device, operations: pool.Operations | Operation, a: Rows, b: Rows, level: int | None
+    device: Device, operations: plan.Operations | PoolOperation, a: Rows, b: Rows, level: int | None
 ) -> Work:
     """level: of the smallest teams, instead of the library's choice."""
-    kinds = pool.kinds_of(operations)
-    params: Params = pool.choose(kinds, a.count, device.info)
+    kinds = plan.kinds_of(operations)
+    params: PoolLaunch = plan.choose(kinds, a.count, device.info)
     if level is not None:
         params = replace(params, lowest=level)
     return Work(device, operations, a, b, params, a.count, kinds, False)
@@ -108,11 +116,11 @@ def measure(device: Device, count: int, means: Sequence[int]) -> list[Row]:
                     work = prepared(device, operation, a, b, level)
                     times.append(seconds(device, work.launch) * 1e9 / n)
                 pairs = float((words[0] * words[1]).sum())
-                rate = times[2] * n / pairs * 1024 if operation == Operation.MULTIPLY else None
+                rate = times[2] * n / pairs * 1024 if operation == PoolOperation.MULTIPLY else None
                 rows.append(Row(operation.name.lower(), mean, sigma, *times, rate))
     for mean in means:
         a, b = (transfer.put_rows(numbers(lengths(mean, 0.5, count, rng), rng)) for _ in range(2))
-        codes = rng.integers(0, Operation.GCD + 1, count).astype(np.uint8)
+        codes = rng.integers(0, PoolOperation.GCD + 1, count).astype(np.uint8)
         times = []
         for level in (THREAD, WARP, None):
             work = prepared(device, codes, a, b, level)
@@ -121,7 +129,9 @@ def measure(device: Device, count: int, means: Sequence[int]) -> list[Row]:
     return rows
 
 
-def check(device: Device, transfer: Transfer, operation: Operation, a: Numbers, b: Numbers) -> None:
+def check(
+    device: Device, transfer: Transfer, operation: PoolOperation, a: Numbers, b: Numbers
+) -> None:
     """Raises ArithmeticError where the first results are not Python's."""
     found, _ = pool.run(device, operation, transfer.put_rows(a), transfer.put_rows(b))
     wanted = getattr(ReferenceArithmetic(), operation.name.lower())(a, b)
@@ -134,15 +144,20 @@ def measure_long(device: Device) -> list[dict[str, float | int | str | None]]:
     rng = np.random.default_rng(2)
     transfer = Transfer(device)
     table: list[dict[str, float | int | str | None]] = []
-    for operation in (Operation.ADD, Operation.MULTIPLY, Operation.FLOORDIV, Operation.GCD):
+    for operation in (
+        PoolOperation.ADD,
+        PoolOperation.MULTIPLY,
+        PoolOperation.FLOORDIV,
+        PoolOperation.GCD,
+    ):
         for words in SINGLE:
-            short = words if operation != Operation.FLOORDIV else words // 2
+            short = words if operation != PoolOperation.FLOORDIV else words // 2
             a, b = (numbers(np.array([n]), rng) for n in (words, short))
             x, y = transfer.put_rows(a), transfer.put_rows(b)
             warp = None
-            if words <= (8192 if operation != Operation.ADD else SINGLE[-1]):
+            if words <= (8192 if operation != PoolOperation.ADD else SINGLE[-1]):
                 warp = seconds(device, prepared(device, operation, x, y, None).launch, 2) * 1e6
-            limits = (long_rows.LONG_SUM, long_rows.LONG_PRODUCT, long_rows.LONG_DIVISION)
+            limits = (LONG_COSTS.sum, LONG_COSTS.product, LONG_COSTS.division)
             other = None
             if max(words, short) >= min(limits):
                 other = seconds(device, lambda: long_rows.run(device, operation, x, y), 2) * 1e6  # noqa: B023
@@ -178,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     try:
-        from kernels.cuda import CudaDevice
+        from kernels.targets.cuda.pycuda import CudaDevice
 
         device = CudaDevice()
     except BackendUnavailableError as error:

@@ -26,7 +26,7 @@ import numpy as np
 
 from arith import IntArray, engines
 from arith.rational import RationalArray
-from kernels.backend import BackendUnavailableError
+from kernels.targets.contract import BackendUnavailableError
 
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
@@ -70,12 +70,12 @@ def rationals(seed: int, count: int, words: int, place: str) -> RationalArray:
 
 
 def quotients(array: RationalArray) -> list[Any]:
-    """Of mpq."""
+    """Return the same numbers as gmpy2's mpq."""
     return [gmpy2.mpq(*pair) for pair in zip(array.numerator, array.denominator, strict=True)]
 
 
 def nanoseconds(count: int, run: Callable[[], object], finish: Callable[[], object]) -> float:
-    """For one of `count`."""
+    """Return the nanoseconds for one of `count`."""
 
     def seconds(calls: int) -> float:
         start = time.perf_counter()

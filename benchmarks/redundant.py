@@ -21,12 +21,12 @@ from typing import Any
 import gmpy2
 import numpy as np
 
-from kernels.backend import BackendUnavailableError
-from kernels.cpu import CpuBackend
-from kernels.device import Device
 from kernels.redundant import WORDS, Format, Redundant
-from kernels.redundant.cpu import CpuRedundant
-from kernels.redundant.cuda import DeviceRedundant
+from kernels.redundant.cpu.engine import CpuRedundant
+from kernels.redundant.cuda.engine import DeviceRedundant
+from kernels.targets.contract import BackendUnavailableError
+from kernels.targets.cpu import CpuTarget
+from kernels.targets.cuda.device import Device
 
 KIB = (16, 256, 4096, 65536)  # of a number, in binary
 RUNS = 7
@@ -69,7 +69,7 @@ def to_int(words: Any) -> int:
 
 
 def seconds(run: Callable[[], object], finish: Callable[[], object] = lambda: None) -> float:
-    """Of one call, the median of RUNS runs of about RUN_SECONDS."""
+    """Return the seconds of one call, the median of RUNS runs of about RUN_SECONDS."""
     run()
     finish()
     start = time.perf_counter()
@@ -106,7 +106,7 @@ def measure_add(place: str, arithmetic: Redundant[Any], kib: int, finish: Any) -
 
 
 def measure_sum(place: str, arithmetic: Redundant[Any], kib: int, numbers: int) -> Rate:
-    """Of numbers in host memory, to a Python int. Raises WrongSumError."""
+    """Measure the sum of numbers in host memory, to a Python int. Raises WrongSumError."""
     words = random_words(kib, numbers)
     size = arithmetic.format.digits_for(64 * words.shape[1] + numbers.bit_length())
     total = 0
@@ -122,7 +122,7 @@ def measure_sum(place: str, arithmetic: Redundant[Any], kib: int, numbers: int) 
 
 
 def measure_gmp(kib: int) -> Rate:
-    """In place, so that no memory is asked for in between."""
+    """Measure GMP's additions in place, so that no memory is asked for in between."""
     x, y = (gmpy2.mpz(to_int(row)) for row in random_words(kib, 2))
     total = gmpy2.xmpz(x)
 
@@ -146,7 +146,7 @@ def measure_gmp_sum(kib: int, numbers: int) -> Rate:
 
 
 def measure(
-    cpu: CpuBackend | None,
+    cpu: CpuTarget | None,
     device: Device | None,
     sizes: Sequence[int] = KIB,
     summed: tuple[int, int] = (SUMMED_KIB, SUMMED),
@@ -173,7 +173,7 @@ def as_markdown(rates: Sequence[Rate]) -> str:
         return "" if rate is None else f"{rate.gigabytes:.1f}"
 
     def rows(numbers: bool) -> list[str]:
-        """One for each place and word: of additions of two, or of many."""
+        """Yield a row for each place and word: of additions of two numbers, or of many."""
         chosen = [rate for rate in rates if (rate.numbers > 2) == numbers]
         sizes = sorted({rate.kib for rate in chosen})
         what = "GB/s, many numbers" if numbers else "GB/s, x += y"
@@ -193,9 +193,9 @@ def as_markdown(rates: Sequence[Rate]) -> str:
 
 def cuda_device(index: int) -> Device:
     """Raises BackendUnavailableError."""
-    from kernels.cuda import CudaBackend  # imports PyCUDA, which may lack
+    from kernels.targets.cuda.pycuda import CudaTarget  # imports PyCUDA, which may lack
 
-    device: Device = CudaBackend(index).device
+    device: Device = CudaTarget(index).device
     return device
 
 
@@ -211,10 +211,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if min(options.kib) < 1 or (options.threads is not None and options.threads < 1):
         parser.error("--kib and --threads must be positive")
-    cpu: CpuBackend | None = None
+    cpu: CpuTarget | None = None
     device: Device | None = None
     try:
-        cpu = CpuBackend(options.threads)
+        cpu = CpuTarget(options.threads)
     except BackendUnavailableError as error:
         print(f"no CPU figures: {error}", file=sys.stderr)
     if options.device != "cpu":

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import mean
 
-from arith.cluster import Cluster
+from bulkbits.cluster import Cluster
 
 # --- what was measured, and where benchmarks/RESULTS.md has it -------------------------
 
@@ -104,7 +104,7 @@ def makespan(
 
 
 def speeds_of(workers: int, slow: float, seed: int) -> list[float]:
-    """With SPREAD, and this share of them at half speed."""
+    """Return speeds of workers that differ by SPREAD, this share of them at half speed."""
     chance = random.Random(seed)
     return [
         max(0.1, chance.gauss(1, SPREAD)) * (0.5 if chance.random() < slow else 1)
@@ -114,8 +114,9 @@ def speeds_of(workers: int, slow: float, seed: int) -> list[float]:
 
 @cache
 def stretch(workers: int, groups: int, slow: float = 0.0) -> float:
-    """How many times as long a phase takes as if all were equal and none waited: with so many
-    equal tasks for each worker, on the mean of five sets of speeds."""
+    """Return how much longer a phase takes than if all workers were equal and none waited.
+
+    A factor: the mean over five sets of speeds, with `groups` equal tasks for each worker."""
     costs = [1 / groups] * (groups * workers)
     return mean(makespan(costs, speeds_of(workers, slow, seed)) for seed in range(5))
 
@@ -171,7 +172,7 @@ def life(
 
 
 def best_life(side: int, generations: int, gpus: int, disks: float, *, tile: int = TILE) -> LifeRun:
-    """With as few phases and groups as take hardly more than the least time."""
+    """Return the plan of as few phases and groups as take hardly more than the least time."""
     runs = [
         run
         for phases in range(1, 65)
@@ -214,7 +215,7 @@ def duration(seconds: float) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]], left: int = 1) -> Iterator[str]:
-    """In Markdown; so many columns are text."""
+    """Return a table in Markdown, whose first so many columns are text."""
     yield f"| {' | '.join(head)} |"
     yield f"| {' | '.join(['---'] * left + ['---:'] * (len(head) - left))} |"
     yield from (f"| {' | '.join(map(str, row))} |" for row in rows)
@@ -313,7 +314,7 @@ def run_bag(cluster: Cluster, bag: Bag) -> float:
 
 
 def seconds_to_return(workers: int) -> float:
-    """Until a new worker does what a killed one would have done."""
+    """Return the seconds until a new worker does what a killed one would have done."""
     with opened(workers) as cluster:
         pids = {facts.pid for facts in cluster.workers}
         start = time.perf_counter()
@@ -328,7 +329,7 @@ def opened(workers: int) -> Cluster:
 
 
 def check_table(workers: int) -> Iterator[str]:
-    """Of each bag on a cluster of its own, of which the overhead is measured first."""
+    """Check the table: each bag on a cluster of its own, whose overhead is measured first."""
     rows, back = [], seconds_to_return(workers)
     for bag in bags(workers):
         with opened(workers) as cluster:

@@ -25,10 +25,18 @@ from typing import Any
 
 import numpy as np
 
-from kernels.backend import Backend, BackendUnavailableError
-from kernels.choose import NAMES, pick
-from kernels.memory import available_memory
-from kernels.transf import Counts, Enumerator, Problem, Tables, Transf, graphs, transf_for
+from kernels.targets.choose import NAMES, pick
+from kernels.targets.contract import BackendUnavailableError, Target
+from kernels.targets.memory import available_memory
+from kernels.transformations import (
+    CayleyTables,
+    EnumerationProblem,
+    Enumerator,
+    ProductCounts,
+    SemigroupEngine,
+    engine_for,
+    graphs,
+)
 from semigroups.families import Family
 
 EXPECTED = Path(__file__).parents[1] / "data" / "semigroups" / "expected.json"
@@ -71,13 +79,15 @@ class GreenRow:
     idempotents_seconds: float
 
 
-def problem_of(case: str, engine: Transf, exact: bool = True, memory: int | None = None) -> Problem:
+def problem_of(
+    case: str, engine: SemigroupEngine, exact: bool = True, memory: int | None = None
+) -> EnumerationProblem:
     generators = Family.parse(case).generators()
     points = np.arange(generators.shape[1], dtype=np.uint32)
-    return Problem(generators, points, compare=exact, memory=memory or engine.memory)
+    return EnumerationProblem(generators, points, compare=exact, memory=memory or engine.memory)
 
 
-def enumerate_all(engine: Transf, problem: Problem) -> tuple[Enumerator, int]:
+def enumerate_all(engine: SemigroupEngine, problem: EnumerationProblem) -> tuple[Enumerator, int]:
     """The most memory taken, too."""
     enumerator = engine.start(problem)
     most = enumerator.nbytes
@@ -107,7 +117,9 @@ def best(run: Callable[[], object]) -> float:
     return min(times)
 
 
-def measure(engine: Transf, case: str, problem: Problem) -> tuple[Row, Enumerator]:
+def measure(
+    engine: SemigroupEngine, case: str, problem: EnumerationProblem
+) -> tuple[Row, Enumerator]:
     """Raises WrongResultError, MemoryError."""
     last: list[tuple[Enumerator, int]] = []
 
@@ -119,7 +131,7 @@ def measure(engine: Transf, case: str, problem: Problem) -> tuple[Row, Enumerato
     enumerator, memory = last[0]
     verify(case, "size", enumerator.size)
     verify(case, "levels", [b - a for a, b in pairwise(enumerator.starts)])
-    counts: Counts = enumerator.counts
+    counts: ProductCounts = enumerator.counts
     row = Row(
         case,
         enumerator.size,
@@ -133,7 +145,7 @@ def measure(engine: Transf, case: str, problem: Problem) -> tuple[Row, Enumerato
     return row, enumerator
 
 
-def libsemigroups(problem: Problem, size: int) -> float | None:
+def libsemigroups(problem: EnumerationProblem, size: int) -> float | None:
     """Seconds; None where it is not installed, or has not the memory."""
     try:
         import libsemigroups_pybind11 as other
@@ -156,7 +168,7 @@ def libsemigroups(problem: Problem, size: int) -> float | None:
 
 
 def measure_green(case: str, enumerator: Enumerator, threads: int | None) -> GreenRow:
-    arrays = {name: enumerator.array(name) for name in Tables.ARRAYS if name != "hashes"}
+    arrays = {name: enumerator.array(name) for name in CayleyTables.ARRAYS if name != "hashes"}
     found: list[Any] = []
 
     def green() -> None:
@@ -172,8 +184,8 @@ def measure_green(case: str, enumerator: Enumerator, threads: int | None) -> Gre
     return GreenRow(case, enumerator.size, seconds, classes, len(found[1]), more)
 
 
-def rows_of(backend: Backend, options: argparse.Namespace) -> Iterator[Row | GreenRow]:
-    engine = transf_for(backend)
+def rows_of(backend: Target, options: argparse.Namespace) -> Iterator[Row | GreenRow]:
+    engine = engine_for(backend)
     for case in dict.fromkeys([*options.cases, *options.green]):
         problem = problem_of(case, engine, not options.hash_only, options.memory)
         row, enumerator = measure(engine, case, problem)

@@ -23,8 +23,10 @@ from typing import Any
 import click
 import numpy as np
 
-from kernels.backend import Backend
-from kernels.choose import pick
+from kernels.life import engine_for
+from kernels.life.contract import LifeRule, LifeShape
+from kernels.targets.choose import pick
+from kernels.targets.contract import Target
 from lifesim import BitGrid, Life, random_grid
 from lifesim.cli.options import Memory, Size
 from lifesim.store import disk
@@ -45,7 +47,7 @@ _SIDE = 512  # of the settled pattern
 @click.option("--short", type=int, default=8, help="Generations of a disk-bound phase.")
 @click.option("--settled-size", type=Size(), help="Of the settled universe. [as --size]")
 @click.option("--settled-steps", type=int, help="[as --steps]")
-def main(
+def main(  # each parameter is an option, or an argument
     folder: str,
     size: tuple[int, int],
     steps: int,
@@ -192,11 +194,11 @@ def _raw(folder: Path, total: int, files: int) -> tuple[float, float, float]:
     return reads, writes, both
 
 
-def _rate(runner: Backend, width: int, height: int) -> float:
+def _rate(runner: Target, width: int, height: int) -> float:
     """Cell updates per second in memory, of at most 2^34 cells of that width."""
-    rows = min(height, (1 << 34 if runner.name == "cuda" else 1 << 30) // width)
-    life = runner.life(
-        random_grid(width, rows, 0.37, 1).words, width, rows, torus=True, birth=8, survival=12
+    rows = min(height, (1 << 34 if runner.devices else 1 << 30) // width)
+    life = engine_for(runner).universe(
+        random_grid(width, rows, 0.37, 1).words, LifeShape(width, rows, True), LifeRule(8, 12)
     )
     life.step(2 * life.stride)
     best = 0.0

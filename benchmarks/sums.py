@@ -21,11 +21,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from kernels import sums
-from kernels.backend import BackendUnavailableError
-from kernels.cpu import CpuBackend
-from kernels.device import Device
 from kernels.sums import ref
 from kernels.sums.slicing import Words
+from kernels.targets.contract import BackendUnavailableError
+from kernels.targets.cpu import CpuTarget
+from kernels.targets.cuda.device import Device
 
 RUNS = 9
 CPU_RUN_SECONDS = 2e-3  # a run is as many calls as take about this long
@@ -65,7 +65,7 @@ def verify(k: int, naive: Words, planes: Words) -> None:
 
 
 def median_ms(calls: int, run: Callable[[], object], finish: Callable[[], object]) -> float:
-    """One of the calls, by the median of RUNS runs of that many."""
+    """Return the milliseconds of one call, by the median of RUNS runs of that many."""
     took = []
     for _ in range(RUNS):
         start = time.perf_counter()
@@ -76,7 +76,7 @@ def median_ms(calls: int, run: Callable[[], object], finish: Callable[[], object
     return statistics.median(took) * 1e3
 
 
-def measure_cpu(cpu: CpuBackend, k: int, count: int) -> tuple[float, float]:
+def measure_cpu(cpu: CpuTarget, k: int, count: int) -> tuple[float, float]:
     """Milliseconds of the naive and of the bitwise sums."""
     a, b = pairs_of(k, count)
     a_planes, b_planes = sums.slice_bits(a, k), sums.slice_bits(b, k)
@@ -133,7 +133,7 @@ def measure_gpu(
 
 
 def measure(
-    cpu: CpuBackend | None,
+    cpu: CpuTarget | None,
     device: Device | None,
     count: int,
     bits: Iterable[int],
@@ -177,9 +177,9 @@ def as_markdown(rows: Iterable[Row]) -> str:
 
 def cuda_device(index: int) -> Device:
     """Raises BackendUnavailableError."""
-    from kernels.cuda import CudaBackend  # imports PyCUDA, which may lack
+    from kernels.targets.cuda.pycuda import CudaTarget  # imports PyCUDA, which may lack
 
-    device: Device = CudaBackend(index).device
+    device: Device = CudaTarget(index).device
     return device
 
 
@@ -200,10 +200,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
-    cpu: CpuBackend | None = None
+    cpu: CpuTarget | None = None
     device: Device | None = None
     try:
-        cpu = CpuBackend(options.threads)
+        cpu = CpuTarget(options.threads)
     except BackendUnavailableError as error:
         print(f"no CPU columns: {error}", file=sys.stderr)
     if options.device != "cpu":

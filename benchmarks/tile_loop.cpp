@@ -1,5 +1,5 @@
 // The ceiling for Life on a CPU core: one generation after another of B3/S23 on a tile
-// that stays in cache, by the loop of kernels/life/life.cpp and nothing around it: no
+// that stays in cache, by the loop of kernels/life/cpu/strips.hpp and nothing around it: no
 // halo, no packing, no memory traffic. lifesim/bench.py compiles this with
 // -O3 -march=native and calls it.
 //

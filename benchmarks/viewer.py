@@ -32,11 +32,11 @@ from benchmarks.frames import ROOT, peak, stand_in
 from lifesim.cli.options import Size
 from lifesim.render import format_scale
 from ui import opening
-from ui.launch import Launch
+from ui.launch import ViewLaunch
 from ui.picture.viewport import NEAREST
 from ui.qt.app import application
-from ui.qt.dialogs import Answer, Dialogs
-from ui.qt.window import Window
+from ui.qt.dialogs import Dialogs, UnsavedAnswer
+from ui.qt.window import LifeWindow
 from ui.session import Session
 
 _DENSITY = 0.37
@@ -58,7 +58,7 @@ _MEMORY = 1 << 30  # bytes
 @click.option("--look", "looked", type=click.Path(exists=True, file_okay=False))
 @click.option("--json", "as_json", is_flag=True)
 @click.option("--one", type=(str, float), hidden=True)  # a child: what to show, when it began
-def main(
+def main(  # each parameter is an option, or an argument
     sides: tuple[int, ...],
     window: tuple[int, int],
     moves: int,
@@ -153,17 +153,17 @@ def _row(what: str, times: list[float], asked: float | None = None) -> dict[str,
 class _Discarding(Dialogs):
     """Answers for people."""
 
-    def unsaved(self, name: str) -> Answer:
-        return Answer.DISCARD
+    def unsaved(self, name: str) -> UnsavedAnswer:
+        return UnsavedAnswer.DISCARD
 
 
 @contextmanager
-def _opened(session: Session, size: tuple[int, int]) -> Iterator[Window]:
+def _opened(session: Session, size: tuple[int, int]) -> Iterator[LifeWindow]:
     """A window, with its first picture; closed with the session."""
     app = application("lifesim")
     with tempfile.TemporaryDirectory() as folder:
         settings = QSettings(os.path.join(folder, "s.ini"), QSettings.Format.IniFormat)
-        window = Window(session, Launch().pick(), settings)
+        window = LifeWindow(session, ViewLaunch().pick(), settings)
         window.dialogs = _Discarding(window)
         window.resize(*size)
         window.show()
@@ -175,12 +175,12 @@ def _opened(session: Session, size: tuple[int, int]) -> Iterator[Window]:
             app.processEvents()
 
 
-def _is_current(window: Window) -> bool:
+def _is_current(window: LifeWindow) -> bool:
     frame = window.canvas.frame
     return frame is not None and frame.request.viewport == window.canvas.view.viewport
 
 
-def _moved(app: QApplication, window: Window) -> float:
+def _moved(app: QApplication, window: LifeWindow) -> float:
     began = time.perf_counter()
     window.canvas.pan(*_STEP)
     _until(app, lambda: _is_current(window))

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from .chart import Chart, Charts
     from .cnf import chomsky_normal_form
     from .counts import Counts
-    from .grammar import Grammar, GrammarError, Nonterminal, Production
+    from .grammar import Grammar, GrammarError, GrammarWarning, Nonterminal, Production
     from .normal import NormalForm
     from .parser import CKYParser
+    from .sums import NotRationalError
     from .tokens import Sentences, UnknownTokenError
 
 __all__ = [
@@ -36,8 +37,10 @@ __all__ = [
     "Counts",
     "Grammar",
     "GrammarError",
+    "GrammarWarning",
     "Nonterminal",
     "NormalForm",
+    "NotRationalError",
     "Production",
     "Sentences",
     "TooLongError",
@@ -51,6 +54,7 @@ _HOME = {
     "Charts": "ckyparse.chart",
     "Counts": "ckyparse.counts",
     "NormalForm": "ckyparse.normal",
+    "NotRationalError": "ckyparse.sums",
     "Sentences": "ckyparse.tokens",
     "TooLongError": "kernels.cky",
     "UnknownTokenError": "ckyparse.tokens",

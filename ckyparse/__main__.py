@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arith.command import begin
+from bulkbits.begin import begin
 
 
 def main() -> None:

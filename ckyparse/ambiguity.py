@@ -1,4 +1,4 @@
-"""What makes a grammar ambiguous, where that can be seen.
+"""Find what makes a grammar ambiguous, where that can be seen.
 
 Whether a grammar is ambiguous cannot be decided in general. What is said here is true of
 the grammar; where nothing is said, it may be ambiguous still.
@@ -23,7 +23,7 @@ MOST = 5  # hints of a kind
 
 
 def hints(grammar: Grammar) -> list[str]:
-    """Statements about cycles and ambiguity, all true, each a line."""
+    """Return statements about cycles and ambiguity, all true, each a line."""
     grammar = trimmed(grammar)[0]
     if not grammar.productions:
         return []
@@ -47,7 +47,7 @@ def hints(grammar: Grammar) -> list[str]:
 
 
 def ambiguous_sentence(grammar: Grammar, effort: int = EFFORT) -> tuple[Sentence | None, int, int]:
-    """A shortest sentence with more than one parse, and the number of its parses.
+    """Return a shortest sentence with more than one parse, and the number of its parses.
 
     None and 0 if none was found, and then up to which length there is none. The grammar
     has no cycles. Strings are put together from the shortest on, `effort` of them, from
@@ -67,7 +67,7 @@ def ambiguous_sentence(grammar: Grammar, effort: int = EFFORT) -> tuple[Sentence
 
 
 def _recursions(grammar: Grammar) -> list[str]:
-    """A → A α and A → β A, which can be applied to β A α in either order; or A → A γ A."""
+    """Look for A → A α and A → β A, which can be applied to β A α in either order; or A → A γ A."""
     found = []
     for symbol in grammar.nonterminals:
         rules = [p for p in grammar.productions_of(symbol) if len(p.rhs) > 1]
@@ -84,7 +84,7 @@ def _recursions(grammar: Grammar) -> list[str]:
 
 
 def _repetitions(grammar: Grammar) -> list[str]:
-    """Symbols that derive the same in two ways when symbols are left out that can be empty."""
+    """Look for symbols that derive the same in two ways when empty ones are left out."""
     empty, full = nullable(grammar), filling(grammar)
     found = []
     for symbol in grammar.nonterminals:
@@ -127,8 +127,10 @@ def _words(symbols: tuple[Symbol, ...]) -> str:
 
 
 def _thinned(grammar: Grammar) -> Grammar:
-    """With one terminal for all that are right-hand sides by themselves of the same symbols,
-    and are nowhere else."""
+    """Return the grammar with one terminal for all that are alike.
+
+    They are right-hand sides by themselves, of the same symbols, and are nowhere else.
+    """
     alone: dict[str, list[Nonterminal]] = {}
     among: set[str] = set()
     for production in grammar.productions:
@@ -167,7 +169,7 @@ class _Search:
         }
 
     def extend(self, length: int) -> None:
-        """All strings of so many tokens; shorter ones are there already."""
+        """Find all strings of so many tokens; shorter ones are there already."""
         for rows in self.strings.values():
             rows.append({})
         for terminal in self.grammar.terminals:
@@ -180,7 +182,7 @@ class _Search:
                     row[string] = row.get(string, 0) + number
 
     def derived(self, rhs: tuple[Symbol, ...], length: int) -> Strings:
-        """What a right-hand side derives of so many tokens."""
+        """Return what a right-hand side derives of so many tokens."""
         if not rhs:
             return {(): 1} if length == 0 else {}
         rests = self.rests[rhs]

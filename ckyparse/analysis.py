@@ -1,4 +1,4 @@
-"""What can be said of a grammar without parsing anything.
+"""Say of a grammar what can be said without parsing anything.
 
 The fixpoints take time linear in the size of the grammar (Sippu and Soisalon-Soininen,
 Parsing Theory I, chapters 4.4 and 4.5).
@@ -15,17 +15,17 @@ from .graphs import components
 
 
 def productive(grammar: Grammar) -> frozenset[Nonterminal]:
-    """The symbols that derive some string of terminals."""
+    """Return the symbols that derive some string of terminals."""
     return _fixpoint(grammar, True)
 
 
 def nullable(grammar: Grammar) -> frozenset[Nonterminal]:
-    """The symbols that derive the empty string."""
+    """Return the symbols that derive the empty string."""
     return _fixpoint(grammar, False)
 
 
 def reachable(grammar: Grammar) -> frozenset[Nonterminal]:
-    """The symbols that occur in what the start symbol derives."""
+    """Return the symbols that occur in what the start symbol derives."""
     found, waiting = {grammar.start}, [grammar.start]
     while waiting:
         for production in grammar.productions_of(waiting.pop()):
@@ -37,7 +37,7 @@ def reachable(grammar: Grammar) -> frozenset[Nonterminal]:
 
 
 def trimmed(grammar: Grammar) -> tuple[Grammar, list[str]]:
-    """The grammar without useless symbols, and a note for each thing that was dropped.
+    """Return the grammar without useless symbols, and a note for each thing that was dropped.
 
     The language, and the trees of each sentence, stay. If the language is empty, no
     productions are left. Probabilities stay as they are, so that those of a left-hand side
@@ -86,12 +86,12 @@ def trimmed(grammar: Grammar) -> tuple[Grammar, list[str]]:
 
 
 def is_empty(grammar: Grammar) -> bool:
-    """Whether there is no sentence."""
+    """Return whether there is no sentence."""
     return grammar.start not in productive(grammar)
 
 
 def is_finite(grammar: Grammar) -> bool:
-    """Whether there are finitely many sentences."""
+    """Return whether there are finitely many sentences."""
     grammar = trimmed(grammar)[0]
     full = filling(grammar)
     graph = _graph(grammar)
@@ -105,7 +105,7 @@ def is_finite(grammar: Grammar) -> bool:
 
 
 def cycle(grammar: Grammar) -> tuple[Nonterminal, ...] | None:
-    """A, …, A of which each derives the next and nothing beside it; None if there is none.
+    """Return A, …, A of which each derives the next and nothing beside it; None if there is none.
 
     Of useful symbols, so that some sentence has infinitely many parses if there is one.
     """
@@ -121,7 +121,7 @@ def cycle(grammar: Grammar) -> tuple[Nonterminal, ...] | None:
 def unit_graph(
     grammar: Grammar, empty: Collection[Nonterminal]
 ) -> dict[Nonterminal, list[Nonterminal]]:
-    """From A to each B, once, that A derives beside symbols of `empty` only."""
+    """Return the edges from A to each B, once, that A derives beside symbols of `empty` only."""
     graph: dict[Nonterminal, dict[Nonterminal, None]] = {a: {} for a in grammar.nonterminals}
     for production in grammar.productions:
         full = [s for s in production.rhs if s not in empty]
@@ -133,7 +133,7 @@ def unit_graph(
 
 
 def _fixpoint(grammar: Grammar, terminals: bool) -> frozenset[Nonterminal]:
-    """The least set with the left-hand side of each production whose symbols are all in it.
+    """Return the least set with the left-hand side of each production whose symbols are all in it.
 
     terminals: whether those are in it.
     """
@@ -162,7 +162,7 @@ def _fixpoint(grammar: Grammar, terminals: bool) -> frozenset[Nonterminal]:
 
 
 def filling(grammar: Grammar) -> frozenset[Nonterminal]:
-    """Of a trimmed grammar: the symbols that derive a string which is not empty."""
+    """Return the symbols of a trimmed grammar that derive a string which is not empty."""
     above: dict[Nonterminal, list[Nonterminal]] = {}
     found: set[Nonterminal] = set()
     for production in grammar.productions:
@@ -190,7 +190,7 @@ def _graph(grammar: Grammar) -> dict[Nonterminal, list[Nonterminal]]:
 def _round(
     graph: Mapping[Nonterminal, Collection[Nonterminal]], begin: Nonterminal
 ) -> tuple[Nonterminal, ...]:
-    """A shortest way from a node back to it; there is one."""
+    """Return a shortest way from a node back to it; there is one."""
     before: dict[Nonterminal, Nonterminal] = {}
     queue = [begin]
     for node in queue:  # grows
@@ -211,7 +211,7 @@ def _at(production: Production) -> str:
 
 
 def shortest(grammar: Grammar) -> dict[Nonterminal, int]:
-    """The fewest tokens that each productive symbol derives (Knuth 1977)."""
+    """Return the fewest tokens that each productive symbol derives (Knuth 1977)."""
     found: dict[Nonterminal, int] = {}
     missing: list[int] = []
     length: list[int] = []
@@ -241,7 +241,7 @@ def shortest(grammar: Grammar) -> dict[Nonterminal, int]:
 
 
 def lengths(grammar: Grammar, up_to: int) -> list[int]:
-    """Which numbers of tokens, up to this one, some sentence has."""
+    """Return which numbers of tokens, up to this one, some sentence has."""
     grammar = trimmed(grammar)[0]
     mask = (2 << up_to) - 1
     # Bit n of a number says whether there is something of n tokens.
@@ -264,7 +264,7 @@ def lengths(grammar: Grammar, up_to: int) -> list[int]:
 
 
 def _sums(a: int, b: int) -> int:
-    """The set of sums of two sets of numbers, each as the bits of a number."""
+    """Return the set of sums of two sets of numbers, each as the bits of a number."""
     if a.bit_count() > b.bit_count():
         a, b = b, a
     result = 0

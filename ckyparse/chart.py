@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kernels.cky import ChartGroup, Cky, cell, cells
 from kernels.cky.batch import Mask
-from kernels.cky.weighted.engine import Logs
+from kernels.cky.weighted.contract import Logs
 
 from .forest import Forest
 from .grammar import Nonterminal
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nltk.tree import ProbabilisticTree, Tree
 
 # Of a sentence's terminals: float64 (cells, symbols).
-Values = Callable[[npt.NDArray[np.uint32]], Logs]
+Values = Callable[[npt.NDArray[np.uint32]], Logs | None]
 
 _BLOCK = 1 << 26  # bytes of charts that are kept at a time, if a bit took a byte
 _STRINGS = 1 << 14
@@ -35,7 +35,10 @@ _WIDTH = 160
 
 
 class Chart:
-    """What every nonterminal of the grammar spans in one sentence.
+    """Holds what every nonterminal of the grammar spans in one sentence.
+
+    One thread at a time may use a chart, as it makes trees as they are asked for; charts of one
+    batch are independent, so that each thread may have one of its own.
 
     tokens: as they were given. terminals: their numbers in normal_form.vocabulary.
     bits: bool (cells, symbols), read-only, of the symbols of normal_form;
@@ -58,18 +61,18 @@ class Chart:
 
     @property
     def accepted(self) -> bool:
-        """The start symbol derives the sentence."""
+        """True if the start symbol derives the sentence."""
         if not self.tokens:
             return self.normal_form.nullable(self.normal_form.grammar.start)
         return bool(self.bits[cell(0, len(self.tokens)), self.normal_form.start])
 
     @cached_property
     def forest(self) -> Forest:
-        """All parses, packed."""
+        """The packed forest of all parses."""
         return Forest(self.normal_form, self.tokens, self.bits, self.terminals)
 
     def symbols(self, start: int, end: int) -> frozenset[Nonterminal]:
-        """The nonterminals that derive tokens start .. end - 1.
+        """Return the nonterminals that derive tokens start .. end - 1.
 
         Raises IndexError where there is no such span of one token or more.
         """
@@ -80,7 +83,7 @@ class Chart:
         return frozenset(name for name in names if name is not None)
 
     def spans(self, symbol: Nonterminal | str) -> list[tuple[int, int]]:
-        """Where a nonterminal derives tokens start .. end - 1: (start, end), in order.
+        """Return where a nonterminal derives tokens start .. end - 1: (start, end), in order.
 
         Raises KeyError for what is no nonterminal of the grammar.
         """
@@ -94,7 +97,7 @@ class Chart:
         return sorted((i, j) for j in ends for i in range(j) if self.bits[cell(i, j), number])
 
     def trees(self) -> Iterator[Tree]:
-        """All parses, each made when asked for; see Forest for those of cyclic grammars.
+        """Yield all parses, each made when asked for; see Forest for those of cyclic grammars.
 
         Of a grammar with probabilities ProbabilisticTrees, the most probable first.
         """
@@ -103,7 +106,7 @@ class Chart:
         return self._ranked.trees()
 
     def best(self) -> ProbabilisticTree | None:
-        """The most probable parse. Raises ValueError for a grammar without probabilities."""
+        """Return the most probable parse. Raises ValueError for a grammar without probabilities."""
         return next(self._ranked.trees(), None)
 
     @cached_property
@@ -113,7 +116,7 @@ class Chart:
         return Ranked(self.forest, self._best_values(np.array(self.terminals, np.uint32)))
 
     def count(self) -> int | float:
-        """The number of parses; math.inf where there is no end of them."""
+        """Return the number of parses; math.inf where there is no end of them."""
         return self.forest.count()
 
     def __repr__(self) -> str:
@@ -121,7 +124,7 @@ class Chart:
         return f"<Chart of {len(self.tokens)} tokens, {said}>"
 
     def __str__(self) -> str:
-        """The triangle of the chart, the whole sentence at the top, if it is small enough."""
+        """Draw the triangle of the chart, the whole sentence at the top, if it is small enough."""
         n = len(self.tokens)
         rows = [
             [", ".join(sorted(s.name for s in self.symbols(i, i + w))) for i in range(n - w + 1)]
@@ -173,7 +176,7 @@ class Charts(Sequence[Chart]):
         bits = np.zeros((0, self._form.rules.symbols), np.bool_)
         if s in self._found:
             group, p = self._found[s]
-            bits = group.chart(p)
+            bits = self._form.completed(group.chart(p))
         sentences = self._sentences
         terminals = sentences.batch[s].tolist()
         return Chart(self._form, sentences.tokens(s), terminals, bits, self._best_values)
@@ -189,7 +192,7 @@ class Charts(Sequence[Chart]):
 
 
 def _by_lanes(group: ChartGroup) -> ChartGroup:
-    """The same with the words of a lane together, where so many charts will be taken out."""
+    """Return the same with the words of a lane together, where so many charts will be taken out."""
     if group.indices.size < _FEW:
         return group
     words = np.moveaxis(group.words, 2, 0).copy()
@@ -197,7 +200,7 @@ def _by_lanes(group: ChartGroup) -> ChartGroup:
 
 
 def _blocks(sentences: Sentences, symbols: int) -> list[int]:
-    """Where blocks start, and the end: of consecutive sentences, at least one to each."""
+    """Return where blocks start, and the end: of consecutive sentences, at least one to each."""
     starts, size = [0], 0
     for s, length in enumerate(sentences.batch.lengths.tolist()):
         size += cells(length) * symbols

@@ -7,9 +7,11 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+from kernels.cky.weighted.semirings import Value
+
 from .grammar import Grammar, GrammarError, Nonterminal, Production, Symbol
 from .normal import NormalForm
-from .sums import NotRationalError, Value
+from .sums import NotRationalError
 
 # Two symbols, or a terminal.
 Side = tuple[int, ...]
@@ -19,7 +21,7 @@ _LONG = 40
 
 
 def chomsky_normal_form(grammar: Grammar) -> Grammar:
-    """A grammar of productions A → B C and A → a with the same language.
+    """Return a grammar of productions A → B C and A → a with the same language.
 
     If the empty string is a sentence, the start symbol has an empty production as well and
     is on no right-hand side; it may be a new one for that. Useless symbols are left out, and
@@ -69,7 +71,7 @@ class _Values(NamedTuple):
     empty: dict[int, Fraction]
 
     def mass(self, symbol: int) -> Fraction:
-        """The share of a symbol's strings that are not empty.
+        """Return the share of a symbol's strings that are not empty.
 
         If rules are multiplied by the masses on their right and divided by that on their
         left, trees keep their probabilities, whatever the masses; with these the rules of
@@ -101,7 +103,7 @@ def _fraction(number: Value) -> Fraction:
 
 
 def _folded(form: NormalForm, values: _Values | None) -> dict[int, dict[Side, Fraction]]:
-    """The rules of each symbol that the start symbol leads to, those of unit chains its own.
+    """Return the rules of each symbol that the start symbol leads to, those of unit chains its own.
 
     Each with its weight, times the masses on its right; 1 in a grammar without.
     """
@@ -167,7 +169,7 @@ class _Names:
         return tuple(self.of(symbol) for symbol in rhs)
 
     def new(self, wanted: str, kind: str) -> Nonterminal:
-        """A name that is not in use: the one wanted if it is one, or kind_1, kind_2, ..."""
+        """Return a name that is not in use: the one wanted if it is one, or kind_1, kind_2, ..."""
         number = 0
         name = wanted
         while name in self._taken or len(name) > _LONG or not _NAME.fullmatch(name):
@@ -177,7 +179,7 @@ class _Names:
         return Nonterminal(name)
 
     def _rest(self, helper: int) -> list[str]:
-        """The names of what a helper stands for."""
+        """Return the names of what a helper stands for."""
         found = []
         while True:
             ((left, right), _) = self._form.derivations[helper][0]

@@ -36,7 +36,7 @@ class Counts(Sequence[int | float]):
             yield math.inf if infinite else number
 
     def __eq__(self, other: object) -> bool:
-        """To any sequence of the same numbers."""
+        """Compare with any sequence of numbers."""
         if not isinstance(other, Sequence):
             return NotImplemented
         return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))

@@ -20,7 +20,7 @@ Choices = tuple[list[int], list[int]]  # running sums of weights, and what is ch
 
 
 class Derivations:
-    """How many trees have how many tokens.
+    """Counts how many trees have how many tokens.
 
     Symbols that derive each other with nothing beside them, in a cycle, would have
     infinitely many. From one of those to another, or to itself, there is one step here.
@@ -55,7 +55,7 @@ class Derivations:
         self._levels = 0
 
     def count(self, length: int) -> int:
-        """Trees of sentences of so many tokens."""
+        """Return trees of sentences of so many tokens."""
         self._extend(length)
         return self._counts[0][length]  # the start symbol is the first
 
@@ -66,7 +66,7 @@ class Derivations:
         return pairs * length**2 // 2 * (1 + length // 256)  # with long numbers for many tokens
 
     def draw(self, length: int, source: random.Random) -> tuple[str, ...]:
-        """The sentence of a tree of so many tokens, each tree as likely as any other.
+        """Return the sentence of a tree of so many tokens, each tree as likely as any other.
 
         There must be one.
         """
@@ -132,7 +132,7 @@ class _Rule:
         self.choices: dict[tuple[int, int, bool], Choices] = {}
 
     def firsts(self, n: int) -> list[int]:
-        """Of each i, the trees of n tokens of the parts from i on, where those before it
+        """Return for each i the trees of n tokens of the parts from i on, where those before it
         have none. At least one number."""
         if not self.parts:
             return [int(n == 0)]
@@ -149,7 +149,7 @@ class _Rule:
             self.rests[i].append(sum(map(mul, row, reversed(rest[: n + 1]))))
 
     def split(self, n: int, source: random.Random) -> list[tuple[int | str, int]]:
-        """The parts with numbers of tokens that sum to n, as often as they have trees."""
+        """Return the parts with numbers of tokens that sum to n, as often as they have trees."""
         result = []
         left = n
         for i in range(len(self.parts) - 1):
@@ -173,7 +173,7 @@ class _Rule:
         return result
 
     def _weights(self, i: int, left: int, n: int, none: int) -> list[int]:
-        """Trees of the parts from i on with `left` tokens of n, by how many part i has.
+        """Return trees of the parts from i on with `left` tokens of n, by how many part i has.
 
         none: trees of the parts behind it with all of them.
         """
@@ -185,7 +185,7 @@ class _Rule:
 
 
 def _below(count: int, source: random.Random) -> int:
-    """A random number from 0 to count - 1."""
+    """Return a random number from 0 to count - 1."""
     bits = count.bit_length()
     while (number := source.getrandbits(bits)) >= count:
         pass

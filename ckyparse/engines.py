@@ -1,7 +1,8 @@
-"""Which engine computes a batch: made on first use, and kept."""
+"""Choose which engine computes a batch, make it on first use, and keep it."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -9,23 +10,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernels.backend import Backend, BackendUnavailableError
-from kernels.choose import pick
 from kernels.cky import Batch, Cky, Rules, engine_for
 from kernels.cky.weighted import WeightedCky, weighted_for
-from kernels.cpu import core_count
+from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError, Target
+from kernels.targets.costs import START_COSTS
+from kernels.targets.cpu import core_count
 
-# Seconds, near those seen on 16 cores with AVX-512 and on an H200 (benchmarks/RESULTS.md).
-_START = 0.3  # until a GPU has begun: its context, kernels from the cache
-_LAUNCH = 1e-3  # for anything on a GPU, with weights
-_CELL = 3e-6  # of a cell in a block of the GPU, whose threads wait for each other
-_COPY = 20e-9  # of a string on its way to the GPU
-_PAIR_HOST, _PAIR_DEVICE = 0.5e-9, 0.35e-9  # of a pair of symbols at a split point
-_CLEAR = 12e-9  # of a symbol of a cell, on a core
-_SPLIT, _RULE = 5e-9, 0.14e-9  # of a split point and each rule there, with weights, on a core
-_CORES = 100  # as quick as a GPU, with weights
-_STRINGS = 512  # that a core parses at once; _NARROW of them it does in a quarter of the time
-_NARROW = 32
+from .costs import CORE_COSTS, GPU_COSTS, CoreCosts, GpuCosts
+
+_NARROW = 32  # strings of a narrow word
 _SAMPLE = 4096  # strings that are looked at, and the longest
 
 _Floats = npt.NDArray[np.float64]
@@ -38,7 +32,7 @@ class Cost(NamedTuple):
     device: float
 
 
-class Engines:
+class ParserEngines:
     """The engines of one parser, for its grammar and others made from it.
 
     backend, device, threads, memory: as CKYParser takes them. "auto" leaves to the CPU what
@@ -48,51 +42,55 @@ class Engines:
 
     def __init__(
         self,
-        backend: str | Backend,
+        backend: str | Target,
         device: int | Sequence[int],
         threads: int | None,
         memory: int | None,
     ) -> None:
         self._asked, self._device, self._threads = backend, device, threads
         self._memory = memory
+        self._lock = threading.Lock()  # of those that are made, and of the choice
         self._lost = 0.0  # seconds that a GPU would have saved
         # Rules are equal to themselves only.
         self._plain: dict[tuple[Rules, str], Cky] = {}
         self._weighted: dict[tuple[Rules, str], WeightedCky] = {}
 
     def plain(self, rules: Rules, batch: Batch) -> Cky:
-        """Raises BackendUnavailableError, as weighted() does."""
-        backend = self._backend_for(plain_cost, rules, batch)
-        key = rules, backend.name
-        if key not in self._plain:
-            self._plain[key] = engine_for(backend, rules, self._memory)
-        return self._plain[key]
+        """Return an engine for acceptance and charts. Raises BackendUnavailableError."""
+        with self._lock:
+            backend = self._backend_for(plain_cost, rules, batch)
+            key = rules, backend.name
+            if key not in self._plain:
+                self._plain[key] = engine_for(backend, rules, self._memory)
+            return self._plain[key]
 
     def weighted(self, rules: Rules, batch: Batch) -> WeightedCky:
-        backend = self._backend_for(weighted_cost, rules, batch)
-        key = rules, backend.name
-        if key not in self._weighted:
-            self._weighted[key] = weighted_for(backend, rules, self._memory)
-        return self._weighted[key]
+        """Return an engine for weights. Raises BackendUnavailableError."""
+        with self._lock:
+            backend = self._backend_for(weighted_cost, rules, batch)
+            key = rules, backend.name
+            if key not in self._weighted:
+                self._weighted[key] = weighted_for(backend, rules, self._memory)
+            return self._weighted[key]
 
     def _backend_for(
         self, cost: Callable[[Rules, Batch, int], Cost], rules: Rules, batch: Batch
-    ) -> Backend:
+    ) -> Target:
         several = not isinstance(self._device, int)
         if self._asked != "auto" or several or self._host is None:
             return self._chosen
         host, device = cost(rules, batch, self._threads or core_count())
         self._lost += max(0.0, host - device)
-        return self._chosen if host > device and self._lost > _START else self._host
+        return self._chosen if host > device and self._lost > START_COSTS.seconds else self._host
 
     @cached_property
-    def _chosen(self) -> Backend:
-        if isinstance(self._asked, Backend):
+    def _chosen(self) -> Target:
+        if isinstance(self._asked, Target):
             return self._asked
         return pick(self._asked, device=self._device, threads=self._threads)
 
     @cached_property
-    def _host(self) -> Backend | None:
+    def _host(self) -> Target | None:
         """The compiled CPU backend, where it is."""
         try:
             return pick("cpu", threads=self._threads)
@@ -100,24 +98,36 @@ class Engines:
             return None
 
 
-def plain_cost(rules: Rules, batch: Batch, threads: int) -> Cost:
-    """Of acceptance or charts. threads: of the CPU."""
+def plain_cost(
+    rules: Rules,
+    batch: Batch,
+    threads: int,
+    core: CoreCosts = CORE_COSTS,
+    gpu: GpuCosts = GPU_COSTS,
+) -> Cost:
+    """Return the cost of acceptance or charts. threads: of the CPU."""
     pairs = min(len(rules.binary), rules.symbols**2)
     longest, whole = _sizes(batch)
-    point = np.array([_CLEAR * rules.symbols, _PAIR_HOST * pairs])
+    point = np.array([core.clear * rules.symbols, core.pair * pairs])
     if len(batch) <= _NARROW:
-        point /= 4
+        point *= core.narrow
     return Cost(
-        max(float(longest @ point), float(whole @ point) / (_STRINGS * threads)),
-        float(longest @ [_CELL, _PAIR_DEVICE * pairs]) + _COPY * len(batch),
+        max(float(longest @ point), float(whole @ point) / (core.strings * threads)),
+        float(longest @ [gpu.cell, gpu.pair * pairs]) + gpu.copy * len(batch),
     )
 
 
-def weighted_cost(rules: Rules, batch: Batch, threads: int) -> Cost:
-    """Of weights of one kind, or a prime."""
-    point = _SPLIT + _RULE * len(rules.binary)
+def weighted_cost(
+    rules: Rules,
+    batch: Batch,
+    threads: int,
+    core: CoreCosts = CORE_COSTS,
+    gpu: GpuCosts = GPU_COSTS,
+) -> Cost:
+    """Return the cost of weights of one kind, or a prime."""
+    point = core.split + core.rule * len(rules.binary)
     longest, whole = (point * float(size[1]) for size in _sizes(batch))
-    return Cost(max(longest, whole / threads), _LAUNCH + max(longest / 2, whole / _CORES))
+    return Cost(max(longest, whole / threads), gpu.launch + max(longest / 2, whole / gpu.cores))
 
 
 def _sizes(batch: Batch) -> tuple[_Floats, _Floats]:

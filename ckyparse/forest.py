@@ -1,4 +1,4 @@
-"""All parses of one string, read off its chart without being written down.
+"""Read all parses of one string off its chart, without writing them down.
 
 Nodes are (symbol, start, end), symbols those of the normal form, so that a node has at most
 two children. What a node can be is found when asked for: the chart says which symbols derive
@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.cky.rules import cell, cells
+from kernels.cky.weighted.semirings import Edge, Semiring
 
 from .graphs import components
 from .normal import NormalForm
-from .sums import Edge, Semiring, grown, least
+from .sums import grown, least
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 Node = tuple[int, int, int]
 # A production, or -1 for a helper or a wrapped terminal; and the children.
 Step = tuple[int, tuple[Node, ...]]
-# Productions with the start and end of what they derived.
-Path = frozenset[tuple[int, int, int]]
+# Productions with the nodes that they made.
+Path = frozenset[tuple[int, Node]]
 # The nodes of a strongly connected part, in the order of the heights of their lowest trees.
 Knot = dict[Node, int]
 _NOTHING: Path = frozenset()
@@ -60,7 +61,8 @@ class Forest:
     In cyclic grammars a string can have infinitely many trees. count() is math.inf then and
     probability() sums them all, but trees() gives those in which no node has an equal one,
     of the same production over the same tokens, above it. These are finitely many; without
-    cycles they are all. nltk's chart parsers have the same rule, but miss some of them.
+    cycles they are all. nltk's chart parsers have the same rule, but miss some of them: which
+    ones depends on their strategy.
     """
 
     def __init__(
@@ -82,12 +84,12 @@ class Forest:
 
     @cached_property
     def root(self) -> Node | None:
-        """None if there is no tree."""
+        """The root of all trees; None if there is no tree."""
         root = self.normal_form.start, 0, len(self.tokens)
         return root if self._ends(root[0], 0) >> root[2] & 1 else None
 
     def steps(self, node: Node) -> Iterator[Step]:
-        """What a node can be. Each of the children, if there are any, can be something."""
+        """Yield what a node can be. Each of the children, if there are any, can be something."""
         symbol, i, j = node
         form = self.normal_form
         if j == i + 1:
@@ -109,7 +111,7 @@ class Forest:
                 yield production, (_node(rhs[0], i, j),)
 
     def trees(self) -> Iterator[Tree]:
-        """One after another, each when asked for, and none twice; see the class for cycles.
+        """Yield one after another, each when asked for, and none twice; see the class for cycles.
 
         The time to the first, and between two, is that to write one down, and in cyclic
         grammars the time of count() before.
@@ -137,7 +139,7 @@ class Forest:
                 frames.append(_Frame(child, self._choices(child, above), rest))
 
     def count(self) -> int | float:
-        """The number of trees; math.inf if there is no end to them."""
+        """Return the number of trees; math.inf if there is no end to them."""
         if self.root is None:
             return 0
         values: dict[Node, int] = {}
@@ -154,7 +156,7 @@ class Forest:
         return values[self.root]
 
     def probability(self) -> Fraction | float:
-        """The sum over all trees; math.inf if it diverges.
+        """Return the sum over all trees; math.inf if it diverges.
 
         Raises NotRationalError where it has no exact value, see NormalForm.exact(), and
         ValueError for a grammar without probabilities.
@@ -170,7 +172,7 @@ class Forest:
         return value
 
     def best(self) -> tuple[Tree, Fraction] | None:
-        """The most probable tree, the first of equals, and its probability.
+        """Return the most probable tree, the first of equals, and its probability.
 
         Raises ValueError for a grammar without probabilities, or where a cycle with a weight
         above 1 makes ever better trees.
@@ -206,9 +208,9 @@ class Forest:
         return self._tree(nodes, [chosen[node] for node in nodes]), values[self.root]
 
     def spans(self) -> dict[tuple[int, int], list[str]]:
-        """The names of what derives tokens start .. end - 1, in parses or not, by (start, end).
+        """Return the names of what derives tokens start .. end - 1, in parses or not.
 
-        Of spans that are not empty and that something derives, in order.
+        By (start, end), of spans that are not empty and that something derives, in order.
         """
         result: dict[tuple[int, int], list[str]] = {}
         for i in range(len(self.tokens)):
@@ -221,7 +223,7 @@ class Forest:
 
     @cached_property
     def _probabilities(self) -> list[Fraction]:
-        """Of each production, and of -1."""
+        """The probability of each production, and of -1."""
         if not self.normal_form.grammar.is_probabilistic:
             raise ValueError("the grammar has no probabilities")
         return [*(p.probability or Fraction(0) for p in self.normal_form.productions), Fraction(1)]
@@ -238,7 +240,7 @@ class Forest:
 
     @cached_property
     def _knots(self) -> dict[Node, Knot]:
-        """Of each node that has itself below it, its part."""
+        """The part of each node that has itself below it."""
         knots: dict[Node, Knot] = {}
         for part in self._parts if self.normal_form.cyclic else ():
             if len(part) > 1 or any(part[0] in children for _, children in self.steps(part[0])):
@@ -247,21 +249,30 @@ class Forest:
 
     def _heights(self, part: list[Node]) -> Knot:
         inside = set(part)
-        inner = [
-            (node, [child for child in children if child in inside])
-            for node in part
-            for _, children in self.steps(node)
-        ]
+        above: dict[Node, list[tuple[Node, list[Node]]]] = {node: [] for node in part}
+        found: list[Node] = []
+        for node in part:
+            for _, children in self.steps(node):
+                inner = [child for child in children if child in inside]
+                for child in inner:
+                    above[child].append((node, inner))
+                if not inner:
+                    found.append(node)
         heights: Knot = {}
         while len(heights) < len(part):
             height = len(heights)
-            found = [node for node, nodes in inner if all(child in heights for child in nodes)]
             for node in found:
                 heights.setdefault(node, height)
+            rules = [rule for node in dict.fromkeys(found) for rule in above[node]]
+            found = [
+                node
+                for node, nodes in rules
+                if node not in heights and all(child in heights for child in nodes)
+            ]
         return heights
 
     def _choices(self, node: Node, above: Path) -> Iterator[tuple[Step, Path]]:
-        """Steps to trees without what is above, and what is above the children."""
+        """Yield steps to trees without what is above, and what is above the children."""
         knot = self._knots.get(node)
         if knot is None:
             for step in self.steps(node):
@@ -273,25 +284,29 @@ class Forest:
 
         # The shortest way out of the knot first.
         for step in sorted(self.steps(node), key=height):
-            use = step[0], *node[1:]
+            use = step[0], node
             inner = [child for child in step[1] if child in knot]
             if use not in above:
                 below = above if step[0] < 0 else above | {use}
-                if not inner or self._possible(knot, below).issuperset(inner):
+                # The lowest trees of lower nodes have nothing of higher ones.
+                lowest = min((knot[made] for _, made in below), default=len(knot))
+                if all(knot[child] < lowest for child in inner) or self._possible(
+                    knot, below
+                ).issuperset(inner):
                     yield step, below
 
     def _possible(self, knot: Knot, above: Path) -> set[Node]:
-        """The nodes of a part that have trees without what is above."""
+        """Return the nodes of a part that have trees without what is above."""
         rules = [
             (node, [child for child in children if child in knot])
             for node in knot
             for production, children in self.steps(node)
-            if (production, *node[1:]) not in above
+            if (production, node) not in above
         ]
         return grown({node for node, inner in rules if not inner}, rules, all)
 
     def _tree(self, nodes: Sequence[Node], steps: Sequence[Step]) -> Tree:
-        """Of nodes from the root down, left before right, and what each is."""
+        """Make a tree of nodes from the root down, left before right, and what each is."""
         from nltk.tree import Tree
 
         form = self.normal_form
@@ -333,7 +348,7 @@ class Forest:
 
 
 def _node(symbol: int, i: int, j: int) -> Node:
-    """What derives the empty string is the same everywhere."""
+    """Return a node; what derives the empty string is the same everywhere."""
     return (symbol, i, j) if i < j else (symbol, 0, 0)
 
 

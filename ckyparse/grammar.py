@@ -3,89 +3,54 @@
 from __future__ import annotations
 
 import random
+import sys
+import warnings
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from .productions import (
+    GrammarError,
+    GrammarWarning,
+    Nonterminal,
+    Production,
+    Symbol,
+    decimal,
+)
+from .reading import check_writable, read_file, read_text
 
 if TYPE_CHECKING:
     import nltk
 
+__all__ = [
+    "TOLERANCE",
+    "Grammar",
+    "GrammarError",
+    "GrammarWarning",
+    "Nonterminal",
+    "Production",
+    "Symbol",
+    "check_sums",
+    "decimal",
+    "parse",
+    "parse_file",
+    "undefined_note",
+]
+
 TOLERANCE = Fraction(1, 100)  # of sums of probabilities, as nltk has it
 
 
-class GrammarError(ValueError):
-    """What is no grammar; its text is one line, "G.cfg:3:14: ...".
-
-    source: the file, or what stands for one; "" where there is none. line, column: from 1;
-    0 where the whole is meant.
-    """
-
-    def __init__(self, message: str, source: str = "", line: int = 0, column: int = 0) -> None:
-        place = [source] if source else []
-        if line:
-            place += [str(line), str(column)] if column else [str(line)]
-        super().__init__(": ".join([":".join(place), message] if place else [message]))
-        self.message, self.source, self.line, self.column = message, source, line, column
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Nonterminal:
-    """A symbol with productions. A terminal is a plain str."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return self.name
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-
-Symbol = Nonterminal | str
-
-
-@dataclass(frozen=True, slots=True)
-class Production:
-    """lhs → rhs; an empty rhs derives the empty string.
-
-    probability: exact, None in a grammar without. line, column: where it stands in its
-    file, from 1; 0 where there is none. They make no difference to what equals what.
-    """
-
-    lhs: Nonterminal
-    rhs: tuple[Symbol, ...]
-    probability: Fraction | None = None
-    line: int = field(default=0, compare=False)
-    column: int = field(default=0, compare=False)
-
-    def __str__(self) -> str:
-        """One line, as nltk would read it but for symbols that it could not read."""
-        words = [self.lhs.name, "->"]
-        for symbol in self.rhs:
-            if isinstance(symbol, Nonterminal):
-                words.append(symbol.name)
-            elif "\n" in symbol or ("'" in symbol and '"' in symbol):
-                words.append(repr(symbol))
-            else:
-                words.append(f'"{symbol}"' if "'" in symbol else f"'{symbol}'")
-        if self.probability is not None:
-            words.append(f"[{decimal(self.probability)}]")
-        return " ".join(words)
-
-
 class Grammar:
-    """Productions and a start symbol; immutable.
+    """Productions and a start symbol; immutable, so that any number of threads may use one.
 
     productions: in the order given, without repetitions of the same lhs and rhs (their
         probabilities are added). start: the symbol that sentences derive from.
 
-    A nonterminal may have no productions, and the probabilities of a left-hand side any
-    sum; such a one derives nothing, and such a grammar has weights. What is read from a
-    text or from nltk is held to have neither. Raises GrammarError where only some of the
+    A nonterminal may have no productions: it derives nothing. The probabilities of a
+    left-hand side may have any sum, as those of a grammar with weights; what is read from a
+    text or from nltk is held to sums of one. Raises GrammarError where only some of the
     productions have a probability, or one is negative.
     """
 
@@ -117,62 +82,50 @@ class Grammar:
     def fromstring(
         cls, text: str, start: str | Nonterminal | None = None, source: str = "<string>"
     ) -> Grammar:
-        """From nltk's syntax, see ckyparse.reading. Raises GrammarError.
+        """Return the grammar that a text says in nltk's syntax, see ckyparse.reading.
 
-        start: instead of what the text says. source: the text's name in errors.
+        start: instead of what the text says. source: the text's name in errors. Raises
+        GrammarError. Warns of nonterminals without productions, see GrammarWarning.
         """
-        from .reading import parse
-
-        return parse(text, start, source)
+        return _warned(parse(text, start, source), source)
 
     @classmethod
     def read(cls, path: str | PathLike[str], start: str | Nonterminal | None = None) -> Grammar:
-        """From a file in UTF-8, see fromstring(). Raises GrammarError, for the file too."""
-        from .reading import parse
+        """Return the grammar in a file in UTF-8, see fromstring().
 
-        source = str(path)
-        if not source:
-            raise GrammarError("no file is named so", "''")
-        try:
-            data = Path(path).read_bytes()
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise GrammarError(f"cannot be read: {reason}", source) from None
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            # The error counts from behind a byte order mark.
-            before = error.object[: error.start]
-            line, column = before.count(b"\n") + 1, len(before.split(b"\n")[-1].decode()) + 1
-            what = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
-            raise GrammarError(what, source, line, column) from None
-        return parse(text, start, source)
+        Raises GrammarError, for the file too.
+        """
+        return _warned(parse_file(path, start), str(path))
 
     @classmethod
     def of(cls, grammar: nltk.CFG) -> Grammar:
-        """From an nltk CFG or PCFG.
+        """Return an nltk CFG or PCFG as a grammar.
 
         Names are the strs of nltk's symbols; label() gives the symbols. A probability is
         that of the shortest decimal that means the same float. Raises GrammarError where
-        two symbols have the same str, a terminal is no str, the grammar has features, a
-        nonterminal no productions, or the probabilities do not sum to one.
+        two symbols have the same str, a terminal is no str, the grammar has features, or
+        the probabilities do not sum to one. Warns of nonterminals without productions.
         """
-        from .nltk_grammar import read
+        from .nltk_grammar import read  # which loads nltk
 
-        return read(grammar)
+        start, productions, labels = read(grammar)
+        ours = cls._of_distinct(start, _merged(productions), labels)
+        check_sums(ours)
+        return _warned(ours)
 
     def to_nltk(self) -> nltk.CFG:
-        """The same grammar as nltk's CFG or PCFG (with floats). Raises GrammarError where
+        """Return the same grammar as nltk's CFG or PCFG (with floats). Raises GrammarError where
         nltk refuses it: the probabilities of a left-hand side do not sum to one."""
-        from .nltk_grammar import write
+        from .nltk_grammar import write  # which loads nltk
 
-        return write(self)
+        check_sums(self)
+        return write(self.start, self.productions, self.label)
 
     @classmethod
     def random(
         cls, nonterminals: int, rules: int, seed: int, terminals: int | None = None
     ) -> Grammar:
-        """Distinct binary rules at random, as for Fujita's tables (2017, 7.5).
+        """Return distinct binary rules at random, as for Fujita's tables (2017, 7.5).
 
         A0, A1, … with A0 the start symbol, and t0, t1, …: as many terminals as
         nonterminals if not said otherwise. Ai → ti; the shorter row of the two begins anew
@@ -206,11 +159,11 @@ class Grammar:
         return cls._of_distinct(symbols[0], productions, {})
 
     def with_start(self, start: Nonterminal) -> Grammar:
-        """The same productions with another start symbol."""
+        """Return the same productions with another start symbol."""
         return self._of_distinct(start, self.productions, self._labels)
 
     def with_productions(self, productions: Iterable[Production]) -> Grammar:
-        """The same start symbol and labels with other productions, distinct ones."""
+        """Return the same start symbol and labels with other productions, distinct ones."""
         return self._of_distinct(self.start, productions, self._labels)
 
     @cached_property
@@ -224,14 +177,19 @@ class Grammar:
 
     @cached_property
     def terminals(self) -> tuple[str, ...]:
-        """In the order of their first places."""
+        """The terminals, in the order of their first places."""
         return tuple(
             dict.fromkeys(s for p in self.productions for s in p.rhs if isinstance(s, str))
         )
 
+    @cached_property
+    def undefined(self) -> tuple[Nonterminal, ...]:
+        """The nonterminals without productions, in order: they derive nothing."""
+        return tuple(s for s in self.nonterminals if s not in self._by_lhs)
+
     @property
     def is_probabilistic(self) -> bool:
-        """Whether the productions have probabilities."""
+        """True if the productions have probabilities."""
         return bool(self.productions) and self.productions[0].probability is not None
 
     @cached_property
@@ -242,22 +200,22 @@ class Grammar:
         return {lhs: tuple(productions) for lhs, productions in found.items()}
 
     def productions_of(self, lhs: Nonterminal) -> tuple[Production, ...]:
-        """Those with this left-hand side, in order."""
+        """Return those with this left-hand side, in order."""
         return self._by_lhs.get(lhs, ())
 
     def label(self, nonterminal: Nonterminal) -> Hashable:
-        """What stands for it in a tree: nltk's symbol, otherwise its name."""
+        """Return what stands for it in a tree: nltk's symbol, otherwise its name."""
         return self._labels.get(nonterminal, nonterminal.name)
 
     def __str__(self) -> str:
-        """The text that fromstring() reads as an equal grammar.
+        """Return the text that fromstring() reads as an equal grammar.
 
         Raises GrammarError where there is none: a terminal has both kinds of quotes or
         the end of a line in it, a name is none of nltk's, there are no productions.
         """
-        from .reading import check_writable
-
-        check_writable(self)
+        if not self.productions:
+            raise GrammarError("a grammar without productions cannot be written in nltk's syntax")
+        check_writable(self.nonterminals, self.terminals)
         return f"%start {self.start}\n" + "".join(f"{p}\n" for p in self.productions)
 
     def __repr__(self) -> str:
@@ -268,7 +226,7 @@ class Grammar:
         )
 
     def __eq__(self, other: object) -> bool:
-        """The same start symbol and productions, in the same order."""
+        """Compare: the same start symbol and productions, in the same order."""
         if not isinstance(other, Grammar):
             return NotImplemented
         return self.start == other.start and self.productions == other.productions
@@ -277,8 +235,56 @@ class Grammar:
         return hash((self.start, self.productions))
 
 
+def parse(text: str, start: str | Nonterminal | None = None, source: str = "<string>") -> Grammar:
+    """Return the grammar that a text says, without warnings. Raises GrammarError.
+
+    start: instead of the text's start symbol. source: the text's name in errors.
+    """
+    grammar = Grammar(*read_text(text, start, source))
+    check_sums(grammar, source)
+    return grammar
+
+
+def parse_file(path: str | PathLike[str], start: str | Nonterminal | None = None) -> Grammar:
+    """Return the grammar in a file in UTF-8, without warnings.
+
+    Raises GrammarError, for the file too.
+    """
+    return parse(read_file(path), start, str(path))
+
+
+def undefined_note(grammar: Grammar, source: str = "") -> str:
+    """Say in one line which nonterminals have no productions; "" if all have some.
+
+    source: the file, or what stands for one.
+    """
+    if not grammar.undefined:
+        return ""
+    names = set(grammar.undefined)
+    uses = (p for p in grammar.productions if names.intersection(p.rhs))
+    line = next((p.line for p in uses), 0)
+    place = f"line {line}: " if line else ""
+    if source:
+        place = f"{source}:{line}: " if line else f"{source}: "
+    said = ", ".join(repr(s.name) for s in grammar.undefined)
+    if len(names) == 1:
+        return f"{place}the nonterminal {said} has no productions, so that it derives nothing"
+    return f"{place}these nonterminals have no productions, so that they derive nothing: {said}"
+
+
+def _warned(grammar: Grammar, source: str = "") -> Grammar:
+    """Warn of undefined nonterminals, as at the line outside of this package that led here."""
+    note = undefined_note(grammar, source)
+    if note:
+        level, frame = 1, sys._getframe()
+        while frame.f_back is not None and frame.f_globals["__name__"].startswith("ckyparse."):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(GrammarWarning(note), stacklevel=level)
+    return grammar
+
+
 def check_sums(grammar: Grammar, source: str = "") -> None:
-    """Raises GrammarError where probabilities of a left-hand side do not sum to one."""
+    """Raise GrammarError where probabilities of a left-hand side do not sum to one."""
     if not grammar.is_probabilistic:
         return
     for lhs, productions in grammar._by_lhs.items():
@@ -288,24 +294,8 @@ def check_sums(grammar: Grammar, source: str = "") -> None:
             raise GrammarError(what, source, productions[0].line, productions[0].column)
 
 
-def decimal(number: Fraction) -> str:
-    """Exact: "0.25", or "1/3" where a decimal has no end. At least 0."""
-    denominator, places = number.denominator, 0
-    for prime in (2, 5):
-        power = 0
-        while denominator % prime == 0:
-            denominator //= prime
-            power += 1
-        places = max(places, power)
-    if denominator != 1:
-        return str(number)
-    places = max(places, 1)
-    digits = str(number.numerator * 10**places // number.denominator).rjust(places + 1, "0")
-    return f"{digits[:-places]}.{digits[-places:]}"
-
-
 def _merged(productions: Iterable[Production]) -> tuple[Production, ...]:
-    """Distinct ones, in order; probabilities of equal ones added."""
+    """Return distinct ones, in order; probabilities of equal ones added."""
     given = tuple(productions)
     found: dict[tuple[Nonterminal, tuple[Symbol, ...]], Production] = {}
     for p in given:

@@ -12,7 +12,10 @@ Node = TypeVar("Node", bound=Hashable)
 def components(
     roots: Iterable[Node], successors: Callable[[Node], Iterable[Node]]
 ) -> Iterator[list[Node]]:
-    """The strongly connected parts of what the roots lead to, successors first (Tarjan 1972)."""
+    """Yield the strongly connected parts of what the roots lead to, successors first.
+
+    Tarjan 1972, without recursion.
+    """
     low: dict[Node, float] = {}
     path: list[Node] = []
     for root in roots:

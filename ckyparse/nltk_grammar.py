@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import nltk
 from nltk.grammar import FeatStructNonterminal, ProbabilisticProduction
 
-from .grammar import Grammar, GrammarError, Nonterminal, Production, Symbol, check_sums
+from .productions import GrammarError, Nonterminal, Production, Symbol
 
 
-def read(grammar: nltk.CFG) -> Grammar:
-    """See Grammar.of()."""
+def read(
+    grammar: nltk.CFG,
+) -> tuple[Nonterminal, list[Production], dict[Nonterminal, Hashable]]:
+    """Return start symbol, productions, and the labels that differ from names: see Grammar.of()."""
     if not isinstance(grammar, nltk.CFG):
         raise TypeError(f"not an nltk CFG or PCFG: {type(grammar).__name__}")
     symbols = _Symbols()
@@ -25,29 +28,24 @@ def read(grammar: nltk.CFG) -> Grammar:
             probability = _exact(production)
         rhs = tuple(symbols.symbol(symbol) for symbol in production.rhs())
         productions.append(Production(symbols.nonterminal(production.lhs()), rhs, probability))
-    merged = Grammar(start, productions)
-    labels = {s: label for s, label in symbols.labels.items() if label != s.name}
-    result = Grammar._of_distinct(start, merged.productions, labels)
-    for nonterminal in result.nonterminals:
-        if not result.productions_of(nonterminal):
-            raise GrammarError(f"nonterminal {nonterminal.name!r} has no productions")
-    check_sums(result)
-    return result
+    return start, productions, {s: x for s, x in symbols.labels.items() if x != s.name}
 
 
-def write(grammar: Grammar) -> nltk.CFG:
-    """See Grammar.to_nltk()."""
-    symbols = {s: nltk.Nonterminal(grammar.label(s)) for s in grammar.nonterminals}
-    check_sums(grammar)
-    rows = [
-        (symbols[p.lhs], [symbols[s] if isinstance(s, Nonterminal) else s for s in p.rhs], p)
-        for p in grammar.productions
-    ]
-    start = symbols[grammar.start]
-    if not grammar.is_probabilistic:
-        return nltk.CFG(start, [nltk.Production(lhs, rhs) for lhs, rhs, _ in rows])
+def write(
+    start: Nonterminal,
+    productions: Sequence[Production],
+    label: Callable[[Nonterminal], Hashable],
+) -> nltk.CFG:
+    """Return nltk's grammar, its symbols the labels of ours: see Grammar.to_nltk()."""
+
+    def made(symbol: Symbol) -> Any:
+        return nltk.Nonterminal(label(symbol)) if isinstance(symbol, Nonterminal) else symbol
+
+    rows = [(made(p.lhs), [made(symbol) for symbol in p.rhs], p) for p in productions]
+    if not productions or productions[0].probability is None:
+        return nltk.CFG(made(start), [nltk.Production(lhs, rhs) for lhs, rhs, _ in rows])
     return nltk.PCFG(
-        start,
+        made(start),
         [ProbabilisticProduction(lhs, rhs, prob=float(p.probability or 0)) for lhs, rhs, p in rows],
     )
 

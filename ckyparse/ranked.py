@@ -7,13 +7,16 @@ looked for only when a tree above asks for it.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from kernels.cky import cell
+from kernels.cky.weighted.semirings import log
 
 from .forest import Forest, Node, Path, Step
 from .normal import NormalForm
@@ -21,7 +24,7 @@ from .normal import NormalForm
 if TYPE_CHECKING:
     from nltk.tree import ProbabilisticTree
 
-    from kernels.cky.weighted.engine import Logs
+    from kernels.cky.weighted.contract import Logs
 
 # A node, and what must not occur below it: so no state is below itself.
 State = tuple[Node, Path]
@@ -29,6 +32,8 @@ State = tuple[Node, Path]
 Choice = tuple[float, int, tuple[int, ...]]
 
 _NOTHING: Path = frozenset()
+_LEAST = sys.float_info.min  # of floats that have all their digits
+_LOG_2 = math.log(2)
 
 
 @dataclass(slots=True)
@@ -44,7 +49,7 @@ class _Entry:
 
 
 class Ranked:
-    """The trees of forest.trees(), the most probable first; of a grammar with probabilities.
+    """Gives the trees of forest.trees(), the most probable first; of a grammar with probabilities.
 
     best: the logarithms of the best probabilities of all spans, as WeightedCky.chart() has
         them; with these no more of the forest is looked at than trees need.
@@ -57,11 +62,15 @@ class Ranked:
         if not forest.normal_form.grammar.is_probabilistic:
             raise ValueError("the grammar has no probabilities")
         self._forest, self._best = forest, best
-        self._floats, self._costs = _weights(forest.normal_form)
+        self._floats, self._logs = _weights(forest.normal_form)
         self._entries: dict[State, _Entry] = {}
 
     def trees(self) -> Iterator[ProbabilisticTree]:
-        """One after another, each when asked for, with the probability of each part."""
+        """Yield one tree after another, each when asked for, with the probability of each part.
+
+        A probability that is less than a float can be is there as its logarithm: prob() is 0.0
+        then, but logprob() is right.
+        """
         if self._forest.root is None:
             return
         root = self._forest.root, _NOTHING
@@ -71,7 +80,7 @@ class Ranked:
             rank += 1
 
     def _found(self, state: State, rank: int) -> bool:
-        """Looks for so many more trees of a state; whether there are."""
+        """Look for so many more trees of a state; return whether there are."""
         stack = [self._look(state, rank)]
         while stack:
             needed = next(stack[-1], None)
@@ -82,7 +91,7 @@ class Ranked:
         return rank < len(self._entries[state].found)
 
     def _look(self, state: State, rank: int) -> Generator[tuple[State, int]]:
-        """The same, without recursion: yields what has to be looked for before it goes on."""
+        """Look without recursion: yield what has to be looked for before it goes on."""
         entry = self._entries.get(state)
         if entry is None:
             entry = self._entries[state] = _Entry(self._steps(state))
@@ -104,11 +113,11 @@ class Ranked:
             entry.found.append(heappop(entry.waiting))
 
     def _offer(self, entry: _Entry, number: int, ranks: tuple[int, ...]) -> None:
-        """A tree that may be the next, if there is such and it was not offered before."""
+        """Offer a tree that may be the next, if there is such and it was not offered before."""
         if (number, ranks) in entry.seen:
             return
         (production, _), below = entry.steps[number]
-        cost = self._costs[production]
+        cost = -self._logs[production]
         for child, rank in zip(below, ranks, strict=True):
             more = self._cost(child, rank)
             if more is None:
@@ -118,14 +127,14 @@ class Ranked:
         heappush(entry.waiting, (cost, number, ranks))
 
     def _cost(self, state: State, rank: int) -> float | None:
-        """Of a tree that was looked for; None if there is no such."""
+        """Return the cost of a tree that was looked for; None if there is no such."""
         if rank == 0:
             return self._least(state)
         found = self._entries[state].found
         return found[rank][0] if rank < len(found) else None
 
     def _least(self, state: State) -> float | None:
-        """What the best tree costs; None if that is not known yet, or there is none."""
+        """Return what the best tree costs; None if that is not known yet, or there is none."""
         entry = self._entries.get(state)
         if entry is not None:
             return entry.found[0][0] if entry.found else None
@@ -157,24 +166,30 @@ class Ranked:
             (production, _), below = entry.steps[number]
             order.append((above[0], production, len(below)))
             waiting += reversed(list(zip(below, ranks, strict=True)))
-        done: list[tuple[list[Any], float]] = []  # parts from left to right, their probability
+        # Parts from left to right, their probability, and its logarithm.
+        done: list[tuple[list[Any], float, float]] = []
         for (symbol, i, j), production, children in reversed(order):
-            value = self._floats[production]
+            value, logarithm = self._floats[production], self._logs[production]
             parts: list[Any] = [] if children or i == j else [tokens[i]]
             for _ in range(children):
-                more, probability = done.pop()
+                more, probability, its_log = done.pop()
                 parts += more
                 value *= probability
+                logarithm += its_log
             name = form.symbol_of(symbol)
             if name is not None:
-                parts = [ProbabilisticTree(form.grammar.label(name), parts, prob=value)]
-            done.append((parts, value))
+                # A tree of nltk has one of the two: the other follows from it. Products of
+                # floats are exact to the last digits, but not of any size.
+                exact = _LEAST <= value < math.inf
+                known = {"prob": value} if exact else {"logprob": logarithm / _LOG_2}
+                parts = [ProbabilisticTree(form.grammar.label(name), parts, **known)]
+            done.append((parts, value, logarithm))
         tree: ProbabilisticTree = done[0][0][0]
         return tree
 
 
 @lru_cache(maxsize=4)
 def _weights(form: NormalForm) -> tuple[list[float], list[float]]:
-    """The probability of each production and, last, of -1; what they cost."""
-    floats = [*(float(p.probability or 0) for p in form.productions), 1.0]
-    return floats, [-math.log(x) if x else math.inf for x in floats]
+    """Return the probability of each production and, last, of -1; and its natural logarithm."""
+    values = [*(p.probability or Fraction(0) for p in form.productions), Fraction(1)]
+    return [float(x) for x in values], [log(x) for x in values]

@@ -14,7 +14,6 @@ start symbol. Probabilities may be there; then each alternative has one.
 What nltk's CFG.fromstring or PCFG.fromstring accept is accepted, as the same grammar, and
 what both refuse is refused, but for this:
 
-- a nonterminal without productions is an error, the start symbol too;
 - equal productions become one, their probabilities added;
 - where some alternatives have probabilities and some have none, nltk takes those for 0; it
   is an error here, as is a second probability of one alternative;
@@ -28,12 +27,14 @@ what both refuse is refused, but for this:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from os import PathLike
+from pathlib import Path
 from typing import NoReturn
 
-from .grammar import Grammar, GrammarError, Nonterminal, Production, Symbol, check_sums
+from .productions import GrammarError, Nonterminal, Production, Symbol
 
 _NAME = re.compile(r"([\w/][\w/^<>-]*)\s*")
 _ARROW = re.compile(r"\s*->\s*")
@@ -55,7 +56,7 @@ class _Statement:
     places: list[tuple[int, int, int]]
 
     def place(self, offset: int) -> tuple[int, int]:
-        """The line and column of a character."""
+        """Return the line and column of a character."""
         begin, line, column = self.places[0]
         for place in self.places[1:]:
             if place[0] <= offset:
@@ -63,26 +64,47 @@ class _Statement:
         return line, column + offset - begin
 
 
-def parse(text: str, start: str | Nonterminal | None = None, source: str = "<string>") -> Grammar:
-    """The grammar that a text says. Raises GrammarError.
+def read_text(
+    text: str, start: str | Nonterminal | None = None, source: str = "<string>"
+) -> tuple[Nonterminal, list[Production]]:
+    """Return the start symbol and the productions that a text says. Raises GrammarError.
 
     start: instead of the text's start symbol. source: the text's name in errors.
     """
-    return _Reader(source).read(text, start)
+    return _GrammarReader(source).read(text, start)
 
 
-def check_writable(grammar: Grammar) -> None:
-    """Raises GrammarError where a grammar has no text that would be read as the same."""
-    if not grammar.productions:
-        raise GrammarError("a grammar without productions cannot be written in nltk's syntax")
-    for nonterminal in grammar.nonterminals:
+def read_file(path: str | PathLike[str]) -> str:
+    """Return the text of a file in UTF-8. Raises GrammarError where it cannot be read."""
+    source = str(path)
+    if not source:
+        raise GrammarError("no file is named so", "''")
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise GrammarError(f"cannot be read: {reason}", source) from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # The error counts from behind a byte order mark.
+        before = error.object[: error.start]
+        line, column = before.count(b"\n") + 1, len(before.split(b"\n")[-1].decode()) + 1
+        what = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
+        raise GrammarError(what, source, line, column) from None
+    return text
+
+
+def check_writable(nonterminals: Iterable[Nonterminal], terminals: Iterable[str]) -> None:
+    """Raise GrammarError where symbols have no text that would be read as the same."""
+    for nonterminal in nonterminals:
         match = _NAME.fullmatch(nonterminal.name)
         if match is None or match[1] != nonterminal.name:
             raise GrammarError(
                 f"nonterminal {nonterminal.name!r} cannot be written in nltk's syntax: names have "
                 "letters, digits and _ / ^ < > - only"
             )
-    for terminal in grammar.terminals:
+    for terminal in terminals:
         if ("'" in terminal and '"' in terminal) or "\n" in terminal:
             which = "an end of line" if "\n" in terminal else "both kinds of quotes"
             raise GrammarError(
@@ -90,19 +112,19 @@ def check_writable(grammar: Grammar) -> None:
             )
 
 
-class _Reader:
+class _GrammarReader:
     def __init__(self, source: str) -> None:
         self.source = source
         self.start: Nonterminal | None = None
         self.productions: list[Production] = []
-        # Each name with its symbol, and with its first place.
-        self.symbols: dict[str, Nonterminal] = {}
-        self.first: dict[str, tuple[_Statement, int]] = {}
+        self.symbols: dict[str, Nonterminal] = {}  # by name
         # The first production with a probability, and the first without.
         self.probable: Production | None = None
         self.bare: Production | None = None
 
-    def read(self, text: str, start: str | Nonterminal | None) -> Grammar:
+    def read(
+        self, text: str, start: str | Nonterminal | None
+    ) -> tuple[Nonterminal, list[Production]]:
         for statement in _statements(text):
             if statement.text.startswith("%"):
                 self.directive(statement)
@@ -113,20 +135,14 @@ class _Reader:
         if self.probable is not None and self.bare is not None:
             what = f"no probability, though line {self.probable.line} has one"
             raise GrammarError(what, self.source, self.bare.line, self.bare.column)
-        defined = {production.lhs for production in self.productions}
-        for name, (statement, offset) in self.first.items():
-            if self.symbols[name] not in defined:
-                self.fail(f"nonterminal {shown(name)} has no productions", statement, offset)
         if start is None:
             chosen = self.start or self.productions[0].lhs
         else:
             chosen = Nonterminal(start) if isinstance(start, str) else start
-            if chosen not in defined:
+            if all(production.lhs != chosen for production in self.productions):
                 what = f"the start symbol {shown(chosen.name)} has no productions"
                 raise GrammarError(what, self.source)
-        grammar = Grammar(chosen, self.productions)
-        check_sums(grammar, self.source)
-        return grammar
+        return chosen, self.productions
 
     def directive(self, statement: _Statement) -> None:
         text = statement.text
@@ -146,13 +162,12 @@ class _Reader:
         if match is None:
             what = f"a nonterminal was expected, not {_shown(statement.text[offset:])}"
             self.fail(what, statement, offset)
-        return self.symbol(match[1], statement, offset), match.end()
+        return self.symbol(match[1]), match.end()
 
-    def symbol(self, name: str, statement: _Statement, offset: int) -> Nonterminal:
+    def symbol(self, name: str) -> Nonterminal:
         symbol = self.symbols.get(name)
         if symbol is None:
             symbol = self.symbols[name] = Nonterminal(name)
-            self.first[name] = statement, offset
         return symbol
 
     def rule(self, statement: _Statement) -> None:
@@ -174,7 +189,7 @@ class _Reader:
             kind = match.lastindex or 0
             word = match[kind]
             if kind == _NAMED:
-                rhs.append(symbols.get(word) or self.symbol(word, statement, offset))
+                rhs.append(symbols.get(word) or self.symbol(word))
             elif kind == _BAR:
                 self.add(lhs, rhs, probability, statement, begin)
                 rhs, probability, begin = [], None, match.end()
@@ -221,7 +236,7 @@ class _Reader:
 
 
 def _statements(text: str) -> Iterator[_Statement]:
-    """The lines that say something, joined where a backslash continues them."""
+    """Yield the lines that say something, joined where a backslash continues them."""
     begun: _Statement | None = None
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
@@ -257,5 +272,5 @@ def _shown(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """For an error: one line, not too long."""
+    """Quote a text for an error: one line, not too long."""
     return repr(text if len(text) <= 30 else text[:29] + "…")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kernels.cky.rules import Rules, sorted_rows
-from kernels.cky.weighted.engine import Weights
+from kernels.cky.weighted import Weights
 
 from .graphs import components
 
@@ -13,7 +13,7 @@ Pairs = list[tuple[int, int]]
 
 
 def prefixes(rules: Rules, start: int) -> tuple[Rules, int]:
-    """The grammar of all prefixes, not empty, of what the start symbol derives; its symbol.
+    """Return the grammar of all prefixes, not empty, of what the start symbol derives; its symbol.
 
     Every symbol must derive something. A' derives the prefixes of what A does: A → B C
     makes A' → B C' and A' → B'. Symbols that can begin with one another have the same
@@ -47,7 +47,7 @@ def prefixes(rules: Rules, start: int) -> tuple[Rules, int]:
 
 
 def infinite(rules: Rules, start: int, masks: Weights) -> tuple[Rules, int] | None:
-    """The grammar of the strings of which the start symbol has infinitely many trees; None
+    """Return the grammar of the strings of which the start symbol has infinitely many trees; None
     if there are none.
 
     masks: bool, which weights of rules are infinite. A string of A* has a derivation from A
@@ -82,7 +82,7 @@ def _made(
     units: Pairs,
     lexical: Pairs,
 ) -> tuple[Rules, int]:
-    """Of the symbols that the start symbol leads to, numbered anew in their order.
+    """Return the rules of the symbols that the start symbol leads to, numbered anew in their order.
 
     What Rules.make would make, but sooner where there are many units.
     """

@@ -28,7 +28,7 @@ MAX_COST = 100_000_000  # of counting trees: some twenty seconds
 
 
 class SampleError(ValueError):
-    """There is no such sentence, or none was found."""
+    """Says that there is no such sentence, or none was found."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ def sentences(
     maximum: int | None = None,
     rejected: Rejected | None = None,
 ) -> Iterator[Sentence]:
-    """`count` sentences, the same for a seed.
+    """Yield `count` sentences, the same for a seed.
 
     length: tokens of each; or minimum and maximum, both included. rejected: is told what
     was drawn for nothing. Raises SampleError at once where the language is empty or has
@@ -92,12 +92,12 @@ def sentences(
 
 
 def _possible(grammar: Grammar) -> Grammar:
-    """Without productions of probability zero, and without useless symbols."""
+    """Return it without productions of probability zero, and without useless symbols."""
     return trimmed(grammar.with_productions(p for p in grammar.productions if p.probability))[0]
 
 
 def _bounded(grammar: Grammar, minimum: int, maximum: int | None) -> int:
-    """The maximum, or one that leaves a choice. Raises SampleError if no sentence fits."""
+    """Return the maximum, or one that leaves a choice. Raises SampleError if no sentence fits."""
     if is_empty(grammar):
         raise SampleError(f"the language of {grammar.start} is empty: there are no sentences")
     least = shortest(grammar)[grammar.start]
@@ -173,7 +173,7 @@ class _Draws:
                 )
 
     def draw(self, draw: Callable[[], float], effort: int) -> tuple[Sentence | None, int]:
-        """A sentence, if it is one that is wanted, and the steps that it took."""
+        """Return a sentence, if it is one that is wanted, and the steps that it took."""
         tokens: list[str] = []
         waiting: list[Nonterminal | str] = [self.start]
         needed = self.least[self.start]  # tokens, at the least

@@ -1,29 +1,25 @@
 """Least solutions of systems of sums of products, one strongly connected part after another.
 
-Weights are added and multiplied as a semiring says (Goodman 1999, Semiring Parsing).
-
-A value may be infinite: math.inf stands for it among ints, Fractions, Decimals and floats.
-None is negative, and zero times infinity is zero.
+Weights are added and multiplied as a semiring of kernels.cky.weighted.semirings says, the same
+that engines parse with. Here is how systems in them are solved.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
-from typing import Any, TypeVar
+from functools import singledispatch
 
 import numpy as np
+
+from kernels.cky.weighted.semirings import Best, Counting, Edge, Node, Semiring, Value
 
 from .grammar import GrammarError
 from .graphs import components
 
-Node = TypeVar("Node", bound=Hashable)
-Value = Any  # int, Fraction, Decimal or float
 Matrix = dict[Node, dict[Node, Value]]  # what is not there is zero
-# A node's value is the sum over its edges: a weight times the values of some nodes.
-Edge = tuple[Value, tuple[Node, ...]]
 Edges = Callable[[Node], Iterable[Edge[Node]]]
 
 # Rows of a closure together: what takes seconds and half a gigabyte.
@@ -38,171 +34,157 @@ _NEWTON_ERROR = Decimal("1e-30")  # at a double root three quarters of the digit
 
 
 def decimal(number: Fraction) -> Decimal:
-    """With all digits that are computed with here."""
+    """Return a number with all digits that are computed with here."""
     return _DIGITS.divide(Decimal(number.numerator), Decimal(number.denominator))
 
 
 class NotRationalError(ValueError):
-    """A value is a root of polynomials, so that it has no exact value as a rule."""
+    """Says that a value is a root of polynomials and not rational, so that no exact number is it.
+
+    The text says "irrational" where that is proved; of some systems of several unknowns it is
+    not known whether a fraction with a large denominator would do.
+    """
 
 
-class Semiring:
-    """How values are added and multiplied; as probabilities, if not said otherwise."""
-
-    combine: np.ufunc = np.add  # of arrays of floats
-
-    def __init__(self, one: Value) -> None:
-        self.one, self.zero = one, one - one
-
-    def add(self, a: Value, b: Value) -> Value:
-        # A long int plus a float overflows.
-        return math.inf if a == math.inf or b == math.inf else a + b
-
-    def multiply(self, a: Value, b: Value) -> Value:
-        if a == math.inf or b == math.inf:
-            return math.inf if a and b else self.zero
-        return a * b
-
-    def star(self, x: Value) -> Value:
-        """1 + x + x² + ..."""
-        return self.one / (self.one - x) if x < 1 else math.inf
-
-    def value(self, edges: Iterable[Edge[Node]], values: Mapping[Node, Value]) -> Value:
-        result = self.zero
-        for weight, nodes in edges:
-            for node in nodes:
-                weight = self.multiply(weight, values[node])
-            result = self.add(result, weight)
-        return result
-
-    def solve(self, inner: Matrix[Node], outer: Matrix[Node]) -> Matrix[Node]:
-        """The least X = inner X + outer, inner of a strongly connected part; by elimination
-        (Lehmann 1977). Both matrices are used up."""
-        if isinstance(self.one, float) and len(inner) >= _DENSE:
-            solution = self._solve_dense(inner, outer)
-            if solution is not None:
-                return solution
-        for k, row in inner.items():
-            star = self.star(row.pop(k, self.zero))
-            for part in (row, outer[k]):
-                part.update({b: self.multiply(star, value) for b, value in part.items()})
-            for a, other in inner.items():
-                weight = other.pop(k, None) if a != k else None
-                if weight is None:
-                    continue
-                for into, part in ((other, row), (outer[a], outer[k])):
-                    for b, value in part.items():
-                        value = self.multiply(weight, value)
-                        into[b] = self.add(into[b], value) if b in into else value
-        return outer
-
-    def _solve_dense(self, inner: Matrix[Node], outer: Matrix[Node]) -> Matrix[Node] | None:
-        """The same for floats, if no value is infinite."""
-        places = {a: k for k, a in enumerate(inner)}
-        columns = {b: k for k, b in enumerate(dict.fromkeys(b for a in outer for b in outer[a]))}
-        square = np.zeros((len(places), len(places)))
-        sides = np.zeros((len(places), len(columns)))
-        for a, k in places.items():
-            square[k, [places[b] for b in inner[a]]] = list(inner[a].values())
-            sides[k, [columns[b] for b in outer[a]]] = list(outer[a].values())
-        for k in range(len(places)):
-            star = self.star(float(square[k, k]))
-            if star == math.inf or np.isinf(sides[k]).any():
-                return None
-            square[k, k] = 0
-            square[k] *= star
-            sides[k] *= star
-            column = square[:, k].copy()
-            square[:, k] = 0
-            square = self.combine(square, np.outer(column, square[k]))
-            sides = self.combine(sides, np.outer(column, sides[k]))
-        return {a: dict(zip(columns, sides[k].tolist(), strict=True)) for a, k in places.items()}
-
-    def polynomial(self, part: list[Node], edges: Edges[Node], values: dict[Node, Value]) -> None:
-        """Sets the values of a part with products of its own nodes; they are zero before."""
-        raise NotRationalError(
-            "the probabilities of empty strings are roots of polynomials here: "
-            "there are floats of them, but no exact values"
-        )
+class TooSmallError(ValueError):
+    """Says that a probability is not zero, but smaller than floats can be."""
 
 
-class Counting(Semiring):
-    """Numbers of trees, ints: what is on a cycle has infinitely many. No number is zero."""
-
-    def star(self, x: Value) -> Value:
-        return math.inf if x else self.one
-
-    def solve(self, inner: Matrix[Node], outer: Matrix[Node]) -> Matrix[Node]:
+def solved(inner: Matrix[Node], outer: Matrix[Node], semiring: Semiring) -> Matrix[Node]:
+    """Return the least X = inner X + outer, inner of a strongly connected part; by elimination
+    (Lehmann 1977). Both matrices are used up."""
+    if isinstance(semiring, Counting):  # a cycle has no end of them
         columns = dict.fromkeys(b for row in outer.values() for b in row)
         return {a: dict.fromkeys(columns, math.inf) for a in inner}
+    if isinstance(semiring.one, float) and len(inner) >= _DENSE:
+        solution = _solved_densely(inner, outer, semiring)
+        if solution is not None:
+            return solution
+    add, multiply = semiring.add, semiring.multiply
+    for k, row in inner.items():
+        star = semiring.star(row.pop(k, semiring.zero))
+        for part in (row, outer[k]):
+            part.update({b: multiply(star, value) for b, value in part.items()})
+        for a, other in inner.items():
+            weight = other.pop(k, None) if a != k else None
+            if weight is None:
+                continue
+            for into, part in ((other, row), (outer[a], outer[k])):
+                for b, value in part.items():
+                    value = multiply(weight, value)
+                    into[b] = add(into[b], value) if b in into else value
+    return outer
 
-    def polynomial(self, part: list[Node], edges: Edges[Node], values: dict[Node, Value]) -> None:
-        values.update(dict.fromkeys(part, math.inf))
 
-
-class Best(Semiring):
-    """Maxima of products; infinite where a cycle has a weight above 1."""
-
-    combine = np.maximum
-
-    def add(self, a: Value, b: Value) -> Value:
-        return max(a, b)
-
-    def star(self, x: Value) -> Value:
-        return self.one if x <= 1 else math.inf
-
-    def polynomial(self, part: list[Node], edges: Edges[Node], values: dict[Node, Value]) -> None:
-        for _ in range(len(part) + 1):  # a best tree has no node twice on a path
-            changed = False
-            for node in part:
-                value = self.value(edges(node), values)
-                changed |= value != values[node]
-                values[node] = value
-            if not changed:
-                return
-        values.update(dict.fromkeys(part, math.inf))
+def _solved_densely(
+    inner: Matrix[Node], outer: Matrix[Node], semiring: Semiring
+) -> Matrix[Node] | None:
+    """Return the same for floats, if no value is infinite."""
+    places = {a: k for k, a in enumerate(inner)}
+    columns = {b: k for k, b in enumerate(dict.fromkeys(b for a in outer for b in outer[a]))}
+    square = np.zeros((len(places), len(places)))
+    sides = np.zeros((len(places), len(columns)))
+    for a, k in places.items():
+        square[k, [places[b] for b in inner[a]]] = list(inner[a].values())
+        sides[k, [columns[b] for b in outer[a]]] = list(outer[a].values())
+    for k in range(len(places)):
+        star = semiring.star(float(square[k, k]))
+        if star == math.inf or np.isinf(sides[k]).any():
+            return None
+        square[k, k] = 0
+        square[k] *= star
+        sides[k] *= star
+        column = square[:, k].copy()
+        square[:, k] = 0
+        square = semiring.combine(square, np.outer(column, square[k]))
+        sides = semiring.combine(sides, np.outer(column, sides[k]))
+    return {a: dict(zip(columns, sides[k].tolist(), strict=True)) for a, k in places.items()}
 
 
 class Approximate(Semiring):
-    """Decimals; where there are polynomials, 12 digits or more are right."""
+    """Sums of products of Decimals; where there are polynomials, 12 digits or more are right."""
 
-    def polynomial(self, part: list[Node], edges: Edges[Node], values: dict[Node, Value]) -> None:
-        """Newton's method from below, which converges if done part by part (Etessami and
-        Yannakakis 2009); a step that is infinite shows that there is no finite solution."""
-        inside = set(part)
-        dense = len(part) >= _DENSE
-        error = _DENSE_ERROR if dense else _NEWTON_ERROR
-        for _ in range(_NEWTON_STEPS):
-            slopes = {node: self._slopes(edges(node), inside, values) for node in part}
-            found = {node: self.value(edges(node), values) for node in part}
-            if math.inf in found.values():
-                break
-            missing = {node: found[node] - values[node] for node in part}
-            steps = (_dense_steps if dense else self._steps)(slopes, missing)
-            if math.inf in steps.values():
-                break
-            for node, step in steps.items():
-                values[node] += step
-            if all(step <= values[n] * error for n, step in steps.items()):
-                return
-        values.update(dict.fromkeys(part, math.inf))
 
-    def _steps(self, slopes: Matrix[Node], missing: dict[Node, Value]) -> dict[Node, Value]:
-        return {
-            node: self.value(((weight, (child,)) for child, weight in row.items()), missing)
-            for node, row in closure(slopes, self).items()
-        }
+@singledispatch
+def solve_polynomials(
+    semiring: Semiring, part: list[Node], edges: Edges[Node], values: dict[Node, Value]
+) -> None:
+    """Set the values of a part with products of its own nodes; they are zero before.
 
-    def _slopes(
-        self, edges: Iterable[Edge[Node]], part: set[Node], values: Mapping[Node, Value]
-    ) -> dict[Node, Value]:
-        result: dict[Node, Value] = {}
-        for weight, nodes in edges:
-            for k, node in enumerate(nodes):
-                if node in part:
-                    slope = self.value([(weight, nodes[:k] + nodes[k + 1 :])], values)
-                    result[node] = self.add(result.get(node, self.zero), slope)
-        return result
+    A semiring that has no way of its own has that of its base class. For sums in general these
+    are exact, of Fractions. Raises NotRationalError where they are not rational.
+    """
+    from .roots import solve
+
+    solve(part, edges, values)
+
+
+@solve_polynomials.register
+def _infinite(
+    semiring: Counting, part: list[Node], edges: Edges[Node], values: dict[Node, Value]
+) -> None:
+    values.update(dict.fromkeys(part, math.inf))
+
+
+@solve_polynomials.register
+def _greatest(
+    semiring: Best, part: list[Node], edges: Edges[Node], values: dict[Node, Value]
+) -> None:
+    for _ in range(len(part) + 1):  # a best tree has no node twice on a path
+        changed = False
+        for node in part:
+            value = semiring.value(edges(node), values)
+            changed |= value != values[node]
+            values[node] = value
+        if not changed:
+            return
+    values.update(dict.fromkeys(part, math.inf))
+
+
+@solve_polynomials.register
+def _by_newton(
+    semiring: Approximate, part: list[Node], edges: Edges[Node], values: dict[Node, Value]
+) -> None:
+    """Approach the solution by Newton's method from below, which converges if done part by part
+    (Etessami and Yannakakis 2009); a step that is infinite shows that no solution is finite."""
+    inside = set(part)
+    dense = len(part) >= _DENSE
+    error = _DENSE_ERROR if dense else _NEWTON_ERROR
+    for _ in range(_NEWTON_STEPS):
+        slopes = {node: _slopes(edges(node), inside, values, semiring) for node in part}
+        found = {node: semiring.value(edges(node), values) for node in part}
+        if math.inf in found.values():
+            break
+        missing = {node: found[node] - values[node] for node in part}
+        steps = _dense_steps(slopes, missing) if dense else _steps(slopes, missing, semiring)
+        if math.inf in steps.values():
+            break
+        for node, step in steps.items():
+            values[node] += step
+        if all(step <= values[n] * error for n, step in steps.items()):
+            return
+    values.update(dict.fromkeys(part, math.inf))
+
+
+def _steps(
+    slopes: Matrix[Node], missing: dict[Node, Value], semiring: Semiring
+) -> dict[Node, Value]:
+    return {
+        node: semiring.value(((weight, (child,)) for child, weight in row.items()), missing)
+        for node, row in closure(slopes, semiring).items()
+    }
+
+
+def _slopes(
+    edges: Iterable[Edge[Node]], part: set[Node], values: Mapping[Node, Value], semiring: Semiring
+) -> dict[Node, Value]:
+    result: dict[Node, Value] = {}
+    for weight, nodes in edges:
+        for k, node in enumerate(nodes):
+            if node in part:
+                slope = semiring.value([(weight, nodes[:k] + nodes[k + 1 :])], values)
+                result[node] = semiring.add(result.get(node, semiring.zero), slope)
+    return result
 
 
 def _dense_steps(slopes: Matrix[Node], missing: dict[Node, Value]) -> dict[Node, Value]:
@@ -223,22 +205,27 @@ def _dense_steps(slopes: Matrix[Node], missing: dict[Node, Value]) -> dict[Node,
     return {node: Decimal(max(float(found[k]), 0.0)) * most for node, k in places.items()}
 
 
-def closure(matrix: Matrix[Node], semiring: Semiring) -> Matrix[Node]:
-    """The sum of all powers of a matrix, the identity among them; a row for each of its rows.
+def closure(
+    matrix: Matrix[Node], semiring: Semiring, right: Matrix[Node] | None = None
+) -> Matrix[Node]:
+    """Return the sum of all powers of a matrix, the identity among them; a row for each of its
+    rows.
 
-    Raises GrammarError where it has more than MOST_PAIRS entries.
+    right: what the sum is to be multiplied by from the right; a row for each node. Raises
+    GrammarError where there are more than MOST_PAIRS entries.
     """
     add, multiply = semiring.add, semiring.multiply
     result: Matrix[Node] = {}
     pairs = 0
     for part in components(matrix, lambda node: matrix.get(node, ())):
         inside = set(part)
-        _check_pairs(pairs + len(part) ** 2)
+        if right is None:
+            check_pairs(pairs + len(part) ** 2)
         inner: Matrix[Node] = {}
         outer: Matrix[Node] = {}
         for a in part:
             own = inner[a] = {}
-            row = outer[a] = {a: semiring.one}
+            row = outer[a] = {a: semiring.one} if right is None else dict(right[a])
             for b, weight in matrix.get(a, {}).items():
                 if b in inside:
                     own[b] = weight
@@ -247,23 +234,24 @@ def closure(matrix: Matrix[Node], semiring: Semiring) -> Matrix[Node]:
                     product = multiply(weight, other)
                     row[c] = add(row[c], product) if c in row else product
         if len(part) > 1 or inner[part[0]]:
-            outer = semiring.solve(inner, outer)
+            outer = solved(inner, outer, semiring)
         result.update(outer)
         pairs += sum(map(len, outer.values()))
-        _check_pairs(pairs)
+        check_pairs(pairs)
     return result
 
 
-def _check_pairs(pairs: int) -> None:
+def check_pairs(pairs: int) -> None:
+    """Raise GrammarError where there are too many."""
     if pairs > MOST_PAIRS:
         raise GrammarError(f"more than {MOST_PAIRS} pairs of symbols derive one another by units")
 
 
 def least(roots: Iterable[Node], edges: Edges[Node], semiring: Semiring) -> dict[Node, Value]:
-    """The values of the roots and of all that they lead to.
+    """Return the values of the roots and of all that they lead to.
 
-    Raises NotRationalError where they are roots of polynomials and the semiring is of
-    exact numbers.
+    Raises NotRationalError where they are roots of polynomials, and not rational, and the
+    semiring is of exact numbers.
     """
     values: dict[Node, Value] = {}
 
@@ -289,7 +277,7 @@ def least(roots: Iterable[Node], edges: Edges[Node], semiring: Semiring) -> dict
                     row[own[0]] = semiring.add(row.get(own[0], semiring.zero), slope)
             if not linear:
                 values.update(dict.fromkeys(part, semiring.zero))
-                semiring.polynomial(part, edges, values)
+                solve_polynomials(semiring, part, edges, values)
                 continue
             outer = {node: semiring.value(constants[node], values) for node in part}
             if len(part) == 1 and not inner[part[0]]:
@@ -306,7 +294,7 @@ def grown(
     rules: Iterable[tuple[Node, Sequence[Node]]],
     enough: Callable[[Iterable[bool]], bool],
 ) -> set[Node]:
-    """With the left-hand sides of all rules of which enough symbols are found."""
+    """Return it with the left-hand sides of all rules of which enough symbols are found."""
     above: dict[Node, list[tuple[Node, Sequence[Node]]]] = {}
     for lhs, rhs in rules:
         for symbol in rhs:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.cky import Batch
+from kernels.cky.text import between_blanks
 
 Tokens = Literal["chars", "space"]
 Sentence = str | Iterable[str]
@@ -32,8 +33,8 @@ class UnknownTokenError(ValueError):
         )
         self.index, self.tokens = index, tuple(tokens)
 
-    def __reduce__(self) -> tuple[type[UnknownTokenError], tuple[int, tuple[str, ...]]]:
-        return type(self), (self.index, self.tokens)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.index, self.tokens), vars(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class Sentences:
         return len(self.batch)
 
     def tokens(self, s: int) -> tuple[str, ...]:
-        """Of a sentence as it was given, or its terminals, with "" for an unknown one."""
+        """Return the tokens of a sentence as given, or its terminals, "" for unknown ones."""
         if self.rows is not None:
             return tuple(self.rows[s])
         names = self.vocabulary.names
@@ -78,10 +79,11 @@ class Vocabulary:
             self._other = numbers[unknown]
 
     def encode(self, sentences: Iterable[Sentence], tokens: Tokens = "chars") -> Sentences:
-        """A sentence is a sequence of tokens, or a str.
+        r"""Return a batch as numbers. A sentence is a sequence of tokens, or a str.
 
-        tokens: what those of a str are: its characters, as for nltk's parsers, or what
-            white space separates ("space").
+        tokens: what those of a str are: its characters, as for nltk's parsers, or, with
+            "space", what spaces, tabs, \n, \v, \f and \r separate, as in the command; other
+            white space, as the no-break space, belongs to tokens.
 
         Raises UnknownTokenError for the first sentence with unknown tokens, where that is
         an error.
@@ -113,7 +115,7 @@ class Vocabulary:
         return {number: token for token, number in self.numbers.items()}
 
     def _of_characters(self, text: str) -> npt.NDArray[np.uint32]:
-        """All characters at once, through a table."""
+        """Look up all characters at once, through a table."""
         if text.isascii():
             codes: npt.NDArray[Any] = np.frombuffer(text.encode("ascii"), np.uint8)
         else:
@@ -138,5 +140,5 @@ class Vocabulary:
 
 def _listed(row: Sentence, tokens: Tokens) -> Sequence[str]:
     if isinstance(row, str):
-        return row if tokens == "chars" else row.split()
+        return row if tokens == "chars" else between_blanks(row)
     return row if isinstance(row, list) else list(row)

@@ -14,16 +14,16 @@ import numpy.typing as npt
 from arith import IntArray, RationalArray
 from kernels.cky import Batch
 from kernels.cky.batch import Indices
-from kernels.cky.weighted import WeightedCky, Weights, primes, primes_needed
-from kernels.cky.weighted.engine import Logs
+from kernels.cky.weighted import INSIDE, WeightedCky, Weights, primes, primes_needed
+from kernels.cky.weighted.contract import Logs
 
 _RESIDUES = 1 << 24  # at a time
 _BIG, _TINY = 2.0**900, 2.0**-1000
 
 
 @dataclass(frozen=True)
-class Parts:
-    """A number for each kind of weight; a value is a sum of products of so many of each.
+class WeightFactors:
+    """Holds a number for each kind of weight; a value is a sum of products of so many of each.
 
     Over n tokens a product has n - 1 binary weights, n lexical ones, and one of units or
     loops for each of these.
@@ -34,11 +34,11 @@ class Parts:
     units: Any
 
     def powers(self, n: int) -> Any:
-        """The product over n >= 1 tokens, if all weights were these."""
+        """Return the product over n >= 1 tokens, if all weights were these."""
         return self.binary ** (n - 1) * self.lexical**n * self.units ** (2 * n - 1)
 
     def logs(self, lengths: Indices) -> Logs:
-        """The natural logarithms of the products over lengths[s] tokens: float64."""
+        """Return the natural logarithms of the products over lengths[s] tokens: float64."""
         n = np.maximum(lengths, 1).astype(np.float64)
         binary, lexical, units = map(_log, (self.binary, self.lexical, self.units))
         result: Logs = binary * (n - 1) + lexical * n + units * (2 * n - 1)
@@ -50,9 +50,9 @@ def _log(x: Fraction | int) -> float:
 
 
 def integers(engine: WeightedCky, batch: Batch, symbol: int, weights: Weights) -> IntArray:
-    """The symbol's value over each string; weights are Python ints. Of an empty string 0."""
+    """Return the symbol's value over each string; weights are Python ints. Of an empty string 0."""
     floats, scale = _as_floats(weights)
-    logs = engine.logs(batch, symbol, floats, "inside") + scale.logs(batch.lengths)
+    logs = engine.values(batch, symbol, floats, INSIDE) + scale.logs(batch.lengths)
     needed = primes_needed(logs)
     order = np.argsort(needed, kind="stable")
     parts = [IntArray(np.zeros((needed == 0).sum(), np.int64))]
@@ -64,7 +64,7 @@ def integers(engine: WeightedCky, batch: Batch, symbol: int, weights: Weights) -
 
 
 def rationals(engine: WeightedCky, batch: Batch, symbol: int, weights: Weights) -> RationalArray:
-    """The symbol's value over each string; weights are Fractions."""
+    """Return the symbol's value over each string; weights are Fractions."""
     whole, below = _as_integers(weights)
     numerators = integers(engine, batch, symbol, whole)
     lengths, places = np.unique(np.maximum(batch.lengths, 1), return_inverse=True)
@@ -72,8 +72,8 @@ def rationals(engine: WeightedCky, batch: Batch, symbol: int, weights: Weights) 
     return RationalArray(numerators, denominators[places])
 
 
-def _as_floats(weights: Weights) -> tuple[Weights, Parts]:
-    """The nearest, divided by what lets the greatest be a float."""
+def _as_floats(weights: Weights) -> tuple[Weights, WeightFactors]:
+    """Return the nearest floats, divided by what lets the greatest be one, and that."""
 
     def floats(values: npt.NDArray[Any], most: Any) -> npt.NDArray[np.float64]:
         # A tiny weight is not zero: it can be all that there is.
@@ -83,7 +83,7 @@ def _as_floats(weights: Weights) -> tuple[Weights, Parts]:
         most = max((x for array in arrays for x in array), default=1)
         return Fraction(most) if most > _BIG else 1
 
-    scale = Parts(
+    scale = WeightFactors(
         greatest(weights.binary), greatest(weights.lexical), greatest(weights.units, weights.loops)
     )
     return Weights(
@@ -94,8 +94,8 @@ def _as_floats(weights: Weights) -> tuple[Weights, Parts]:
     ), scale
 
 
-def _as_integers(weights: Weights) -> tuple[Weights, Parts]:
-    """Multiplied by the least that makes integers of them."""
+def _as_integers(weights: Weights) -> tuple[Weights, WeightFactors]:
+    """Return weights multiplied by the least that makes integers of them, and that."""
 
     def denominator(*arrays: npt.NDArray[Any]) -> int:
         return math.lcm(*(Fraction(x).denominator for array in arrays for x in array))
@@ -105,7 +105,7 @@ def _as_integers(weights: Weights) -> tuple[Weights, Parts]:
         result[:] = [int(x * factor) for x in values]
         return result
 
-    below = Parts(
+    below = WeightFactors(
         denominator(weights.binary),
         denominator(weights.lexical),
         denominator(weights.units, weights.loops),
@@ -119,7 +119,7 @@ def _as_integers(weights: Weights) -> tuple[Weights, Parts]:
 
 
 def _portions(order: Indices, needed: Indices) -> Iterator[tuple[Indices, int]]:
-    """Strings with the number of primes to use: needed rises, and few numbers are used."""
+    """Yield strings with the number of primes to use: needed rises, and few numbers are used."""
     start = int(np.searchsorted(needed, 1))
     while start < order.size:
         count = int(needed[start])
@@ -131,7 +131,7 @@ def _portions(order: Indices, needed: Indices) -> Iterator[tuple[Indices, int]]:
 
 
 def _combined(residues: Sequence[IntArray], moduli: Sequence[int]) -> tuple[IntArray, int]:
-    """The numbers below the product of the moduli, and that product; by halves."""
+    """Return the numbers below the product of the moduli, and that product; by halves."""
     if len(moduli) == 1:
         return residues[0], moduli[0]
     half = len(moduli) // 2

@@ -1,18 +1,19 @@
-// The compiled CPU backend as a Python module: chooses the CPU level, spreads tasks
-// over threads. Big integers have a file of their own, bignum/host/bind.cpp.
+// The compiled CPU backend as a Python module: it chooses the CPU level and spreads tasks over
+// threads. Larger engines are bound in files of their own, such as bignum/cpu/bind.cpp.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cells/cells.hpp"
-#include "life/life.hpp"
-#include "sums/sums.hpp"
+#include "cells/cpu/cells.hpp"
+#include "life/cpu/life.hpp"
+#include "sums/cpu/sums.hpp"
 #include "tasks.hpp"
 
 namespace nb = nanobind;
@@ -21,9 +22,12 @@ void bind_bignum(nb::module_& m);
 void bind_cky(nb::module_& m);
 void bind_cky_text(nb::module_& m);
 void bind_cky_weighted(nb::module_& m);
+void bind_hashlife(nb::module_& m);
 void bind_redundant(nb::module_& m);
-void bind_transf(nb::module_& m);
-void bind_transf_graphs(nb::module_& m);
+void bind_runs(nb::module_& m);
+void bind_semigroups(nb::module_& m);
+void bind_semigroup_graphs(nb::module_& m);
+void bind_tiles(nb::module_& m);
 
 // levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
 #define LEVEL(name)                     \
@@ -50,27 +54,35 @@ const Level levels[] = {
 using Words = nb::ndarray<std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ConstWords = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Whether the pass was made to its end: what `stopped` says can break it off.
+// Makes one pass; returns false where `stopped` broke it off.
 bool life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t width, bool torus,
                unsigned birth, unsigned survival, int steps, std::int64_t panels,
                std::int64_t useful, int columns, int halo, std::int64_t band_rows, int block_rows,
                int threads, nb::object stopped) {
     const LifeOps& ops = *level_named(levels, level).life;
     const std::int64_t height = std::int64_t(src.shape(0)), stride = std::int64_t(src.shape(1));
+    // Up to these sizes no sum or product below leaves 64 bits: a plan has at most 128
+    // steps.
+    constexpr int MOST = 1 << 20;
+    constexpr std::int64_t WIDEST = std::int64_t(1) << 56;
+    if (width > WIDEST || height > WIDEST || panels > WIDEST || useful > WIDEST || columns < 0 ||
+        columns > 32 || halo < 0 || halo > MOST || steps > MOST || block_rows > MOST)
+        throw nb::value_error("parameters of a pass contradict each other, or are too large");
+    checks::require_aligned(src, dst);
+    band_rows = std::min(band_rows, height);
     const std::int64_t reach = std::int64_t(ops.vector_bytes) * 8 * columns;
     bool closed = torus && halo == 0 && panels == 1 && reach == width;
     bool direct = columns == 0 && steps == 1 && panels == 1 && halo == 0;
     if (src.shape(0) != dst.shape(0) || src.shape(1) != dst.shape(1) || height < 1 || width < 1 ||
-        stride != (width + 63) / 64 || src.data() == dst.data() || birth > 511 || survival > 511 ||
-        steps < 1 || panels < 1 || useful < 1 || useful % 64 || panels * useful < width ||
-        (panels - 1) * useful >= width || columns < 0 || columns > 32 || band_rows < 1 ||
-        block_rows < 1 || threads < 1 ||
+        stride != (width + 63) / 64 || birth > 511 || survival > 511 ||
+        steps < 1 || useful < 1 || useful % 64 || (width - 1) / useful != panels - 1 || band_rows < 1 ||
+        block_rows < 1 || threads < 1 || checks::overlap(src, dst) ||
         !(direct || closed || (halo >= steps && useful + 2 * halo <= reach)))
         throw nb::value_error("parameters of a pass contradict each other");
     volatile bool cancelled = false;
     LifePass pass{src.data(), dst.data(), width, height,  stride, torus,     birth,      survival,
                   steps,      panels,     useful, columns, halo,   band_rows, block_rows, &cancelled};
-    run_tasks(life_tasks(pass), threads, ops.scratch_bytes(pass), cancelled,
+    run_tasks(life_tasks(pass), checks::threads_of(threads), ops.scratch_bytes(pass), cancelled,
               [&](std::int64_t i, void* scratch) { ops.run_task(pass, i, scratch); },
               stopped.is_none() ? nullptr : stopped.ptr());
     return !cancelled;
@@ -81,29 +93,26 @@ using Result = nb::ndarray<>;
 
 template <class Array>
 std::uint32_t* batch_words(const Array& array, std::size_t dimensions) {
-    bool fits = array.dtype() == nb::dtype<std::uint32_t>() && array.ndim() == dimensions &&
-                array.device_type() == nb::device::cpu::value;
-    std::int64_t stride = 1;
-    for (std::size_t i = dimensions; fits && i-- > 0; stride *= std::int64_t(array.shape(i)))
-        fits = array.shape(i) <= 1 || array.stride(i) == stride;
+    const bool fits = array.dtype() == nb::dtype<std::uint32_t>() && array.ndim() == dimensions &&
+                      array.device_type() == nb::device::cpu::value && checks::contiguous(array) &&
+                      checks::aligned(array);
     if (!fits) throw nb::value_error("arrays must be of uint32, C-contiguous, and as documented");
     return static_cast<std::uint32_t*>(const_cast<void*>(static_cast<const void*>(array.data())));
 }
 
 void check_operand(const Batch& x, const Result& out, bool same_shape) {
-    const char *from = static_cast<const char*>(x.data()), *to = static_cast<char*>(out.data());
-    if (!same_shape) throw nb::value_error("the shapes of the arrays contradict each other");
-    if (x.size() && from < to + out.nbytes() && to < from + x.nbytes())
-        throw nb::value_error("the result overlaps an operand");
+    checks::require(same_shape, "the shapes of the arrays contradict each other");
+    checks::require_apart(out, x);
 }
 
-// Calls run(first, count) for parts of [0, count), one a thread. A part is a multiple of
-// PART, because parts of a few kilobytes are over before a thread has started.
+// Calls run(first, count) for parts of [0, count): one for each thread, or several where that
+// would take long. A part is a multiple of PART, because parts of a few kilobytes are over
+// before a thread has started.
 template <class Run>
 void run_parts(std::size_t count, int threads, Run run) {
-    constexpr std::size_t PART = 4096;
-    if (threads < 1) throw nb::value_error("at least one thread must work");
-    std::size_t part = (count / std::size_t(threads) / PART + 1) * PART;
+    constexpr std::size_t PART = 4096, MOST = 64 * PART;
+    threads = checks::threads_of(threads);
+    const std::size_t part = std::min((count / std::size_t(threads) / PART + 1) * PART, MOST);
     if (count <= part) {
         nb::gil_scoped_release release;
         run(std::size_t(0), count);
@@ -143,17 +152,64 @@ void sums_bitwise(const std::string& level, Batch a, Batch b, Result out, int th
     });
 }
 
-// Rows of packed words at any distance from each other.
+// Makes a block of rows of packed words, which may lie at any distance from each other. Raises
+// ValueError for any other array.
 template <class Word, class Array>
 CellsBlock<Word> cells_block(const Array& words, std::uint64_t y0, std::uint64_t w0) {
     if (words.dtype() != nb::dtype<std::uint64_t>() || words.ndim() != 2 ||
         words.device_type() != nb::device::cpu::value ||
-        (words.size() && words.shape(1) > 1 && words.stride(1) != 1) ||
-        reinterpret_cast<std::uintptr_t>(words.data()) % sizeof(Word))
+        (words.size() && words.shape(1) > 1 && words.stride(1) != 1) || !checks::aligned(words) ||
+        words.shape(0) >> 56 || words.shape(1) >> 48)
         throw nb::value_error("words must be of uint64, aligned, each row contiguous");
     return {static_cast<Word*>(words.data()), words.shape(0), words.shape(1),
             std::ptrdiff_t(words.stride(0)), y0, w0};
 }
+
+// Calls work(band, first row, first word, last word + 1) for bands of rows, so that none takes
+// long. The number of a band's rows is a multiple of 8 but for the last one. A band has its
+// rows' words all; where rows are long, work() is called several times, for the next range of
+// their words each time.
+template <class Word, class Work>
+void each_band(const CellsBlock<Word>& block, Work work) {
+    constexpr std::size_t MOST = 1 << 18;  // words, about: they take some milliseconds
+    constexpr std::size_t WIDEST = MOST / 8;
+    const std::size_t across = (block.count + WIDEST - 1) / WIDEST;
+    const std::size_t rows = (MOST / (block.count + 1) / 8 + 1) * 8;
+    const std::size_t bands = (block.rows + rows - 1) / rows;
+    run_in_steps(bands * across, 1, [&](std::size_t i, std::size_t) {
+        const std::size_t first = i / across * rows, word = i % across * WIDEST;
+        CellsBlock<Word> band = block;
+        band.words += std::ptrdiff_t(first) * block.stride;
+        band.rows = std::min(rows, block.rows - first);
+        band.y0 += first;
+        work(band, first, word, std::min(word + WIDEST, block.count));
+    });
+}
+
+// Returns a band without the words before `first` and from `last` on.
+template <class Word>
+CellsBlock<Word> narrowed(CellsBlock<Word> band, std::size_t first, std::size_t last) {
+    band.words += first;
+    band.w0 += first;
+    band.count = last - first;
+    return band;
+}
+
+// The blocks that begin within words [from, to) of a row: `first` to `last` - 1 of its `columns`
+// blocks, the first of which begins at bit `bit`.
+struct Columns {
+    std::size_t first, last;
+
+    Columns(std::size_t from, std::size_t to, std::size_t bit, int scale, std::size_t columns)
+        : first(at(from, bit, scale, columns)), last(at(to, bit, scale, columns)) {}
+
+private:
+    static std::size_t at(std::size_t word, std::size_t bit, int scale, std::size_t columns) {
+        if (64 * word <= bit) return 0;
+        const std::size_t side = std::size_t(1) << scale;
+        return std::min((64 * word - bit + side - 1) >> scale, columns);
+    }
+};
 
 void cells_fill_soup(const std::string& level, Result words, std::uint64_t y0, std::uint64_t w0,
                      std::uint64_t digits, std::uint64_t key) {
@@ -161,8 +217,8 @@ void cells_fill_soup(const std::string& level, Result words, std::uint64_t y0, s
     const auto block = cells_block<std::uint64_t>(words, y0, w0);
     if (digits >> 32 && digits != std::uint64_t(1) << 32)
         throw nb::value_error("digits must be 0 to 2^32");
-    nb::gil_scoped_release release;
-    ops.fill_soup(block, digits, key);
+    each_band(block, [&](const CellsBlock<std::uint64_t>& band, std::size_t, std::size_t from,
+                         std::size_t to) { ops.fill_soup(narrowed(band, from, to), digits, key); });
 }
 
 nb::tuple cells_survey(const std::string& level, Batch words, std::uint64_t y0, std::uint64_t w0,
@@ -180,11 +236,16 @@ nb::tuple cells_survey(const std::string& level, Batch words, std::uint64_t y0, 
             throw nb::value_error("counts must be of uint8, (ceil(rows / 8), 8 * count), contiguous");
         bytes = static_cast<std::uint8_t*>(counts->data());
     }
-    CellsSurvey found;
-    {
-        nb::gil_scoped_release release;
-        found = ops.survey(block, bytes);
-    }
+    CellsSurvey found{};
+    each_band(block, [&](const CellsBlock<const std::uint64_t>& band, std::size_t first,
+                         std::size_t from, std::size_t to) {
+        const CellsSurvey part =
+            ops.survey(narrowed(band, from, to),
+                       bytes ? bytes + first * block.count + 8 * from : nullptr, 8 * block.count);
+        found.population += part.population;
+        found.low += part.low;
+        found.high += part.high + (found.low < part.low);
+    });
     return nb::make_tuple(found.population, found.low, found.high);
 }
 
@@ -201,19 +262,25 @@ void cells_densities(const std::string& level, Batch words, std::uint64_t first,
                            (levels.shape(1) > 1 && levels.stride(1) != 1))))
         throw nb::value_error("levels must be of uint8, a byte for each whole block, contiguous");
     if (!levels.size()) return;
-    nb::gil_scoped_release release;
     const std::size_t columns = levels.shape(1);
     const Scratch scratch = aligned_scratch(((columns << scale) + 63) / 64 * 8 * (8 >> scale));
-    ops.densities(block, first, scale, columns, static_cast<std::uint8_t*>(levels.data()),
-                  static_cast<std::uint64_t*>(scratch.get()));
+    each_band(block, [&](const CellsBlock<const std::uint64_t>& band, std::size_t row,
+                         std::size_t from, std::size_t to) {
+        const Columns part(from, to, first, scale, columns);
+        if (part.first == part.last) return;
+        ops.densities(band, first + (part.first << scale), scale, part.last - part.first,
+                      static_cast<std::uint8_t*>(levels.data()) + (row >> scale) * columns +
+                          part.first,
+                      columns, static_cast<std::uint64_t*>(scratch.get()));
+    });
 }
 
-// Of one value for each block, contiguous.
+// Returns the data of an array that has one value for each block, contiguous.
 template <class Value, class Array>
 Value* each_block(const Array& array, std::size_t rows, std::size_t columns, const char* name) {
     if (array.dtype() != nb::dtype<std::remove_const_t<Value>>() || array.ndim() != 2 ||
         array.device_type() != nb::device::cpu::value || array.shape(0) != rows ||
-        array.shape(1) != columns ||
+        array.shape(1) != columns || !checks::aligned(array) ||
         (array.size() && ((rows > 1 && array.stride(0) != std::int64_t(columns)) ||
                           (columns > 1 && array.stride(1) != 1))))
         throw nb::value_error((std::string(name) + " must have a value for each block").c_str());
@@ -243,16 +310,32 @@ void cells_ages(const std::string& level, Batch words, std::uint64_t first, int 
         ages.before = each_block<const std::uint16_t>(*before, rows, columns, "before");
     }
     if (shades.dtype() != nb::dtype<std::uint8_t>() || shades.ndim() != 1 ||
-        shades.device_type() != nb::device::cpu::value || shades.stride(0) != 1 ||
-        shades.shape(0) < 2 || shades.shape(0) > 65536)
+        shades.device_type() != nb::device::cpu::value || shades.shape(0) < 2 ||
+        shades.stride(0) != 1 || shades.shape(0) > 65536)
         throw nb::value_error("shades must be of uint8, 2 to 65536, contiguous");
     ages.shades = static_cast<const std::uint8_t*>(shades.data());
     ages.oldest = std::uint16_t(shades.shape(0) - 1);
     ages.first = first, ages.columns = columns, ages.scale = scale, ages.passed = passed;
-    nb::gil_scoped_release release;
     const Scratch scratch = aligned_scratch(2 * (columns + 64));
     ages.scratch = static_cast<std::uint8_t*>(scratch.get());
-    ops.ages(ages);
+    ages.across = columns;
+    each_band(ages.block, [&](const CellsBlock<const std::uint64_t>& band, std::size_t row,
+                              std::size_t from, std::size_t to) {
+        const Columns those(from, to, first, scale, columns);
+        if (those.first == those.last) return;
+        CellsAges part = ages;
+        const std::size_t skipped = (row >> scale) * columns + those.first;
+        part.block = band;
+        part.first += those.first << scale;
+        part.columns = those.last - those.first;
+        if (known) {
+            part.known += std::ptrdiff_t(row) * ages.known_stride;
+            part.before += skipped;
+        }
+        part.counts += skipped;
+        part.levels += skipped;
+        ops.ages(part);
+    });
 }
 
 std::vector<std::string> available_levels() {
@@ -267,7 +350,7 @@ int vector_bits(const std::string& level) { return 8 * level_named(levels, level
 }  // namespace
 
 NB_MODULE(_cpu, m) {
-    m.doc() = "Compiled CPU kernels; see kernels.cpu for what calls them.";
+    m.doc() = "Compiled CPU kernels, called by the engines that are beside their sources.";
     m.attr("compiler") = __VERSION__;
     m.def("levels", &available_levels, "CPU levels that this build and CPU have, slowest first.");
     m.def("vector_bits", &vector_bits, nb::arg("level"));
@@ -303,7 +386,10 @@ NB_MODULE(_cpu, m) {
     bind_cky(m);
     bind_cky_text(m);
     bind_cky_weighted(m);
+    bind_hashlife(m);
     bind_redundant(m);
-    bind_transf(m);
-    bind_transf_graphs(m);
+    bind_runs(m);
+    bind_semigroups(m);
+    bind_semigroup_graphs(m);
+    bind_tiles(m);
 }

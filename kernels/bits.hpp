@@ -32,8 +32,9 @@ using u64 = std::uint64_t;
 
 constexpr u32 ALL = 0xFFFFFFFF;  // a whole word; the mask of all lanes of a warp
 
-// Bit (a << 2 | b << 1 | c) of LUT is the value at (a, b, c): the numbering of
-// lop3.b32 and VPTERNLOG, in which a = 0xF0, b = 0xCC and c = 0xAA.
+// Computes the function of two inputs with the truth table LUT2. A table of three inputs, LUT,
+// has the value at (a, b, c) as bit (a << 2 | b << 1 | c): the numbering of lop3.b32 and
+// VPTERNLOG, in which a = 0xF0, b = 0xCC and c = 0xAA.
 template <int LUT2, class W>
 BITS_FN W lut2(W b, W c) {  // bit (b << 1 | c) of LUT2
     constexpr int f = LUT2 & 15;
@@ -55,7 +56,7 @@ BITS_FN W lut2(W b, W c) {  // bit (b << 1 | c) of LUT2
     else return ~(b ^ b);
 }
 
-// True where one instruction computes any three-input function of W.
+// Whether one instruction computes any three-input function of W.
 template <class W>
 struct has_ternary { static constexpr bool value = false; };
 
@@ -112,7 +113,7 @@ BITS_FN W maj3(W a, W b, W c) {
     if constexpr (has_ternary<W>::value) return lut3<0xE8>(a, b, c);
     else return (a & b) | (c & (a ^ b));  // shares a ^ b with xor3
 }
-// s ? a : b, bit by bit.
+// Chooses bit by bit: a where s is one, else b.
 template <class W>
 BITS_FN W mux(W s, W a, W b) {
     if constexpr (has_ternary<W>::value) return lut3<0xCA>(s, a, b);
@@ -125,7 +126,8 @@ struct Sum2 { W sum, carry; };
 template <class W>
 BITS_FN Sum2<W> full_add(W a, W b, W c) { return {xor3(a, b, c), maj3(a, b, c)}; }
 
-// Shifts across words: the double word (hi, lo) moved by n bits, 0 < n < 32 (64).
+// Shift across words: they return a part of the double word (hi, lo) moved by n bits, 0 < n < 32
+// (64).
 BITS_FN u32 shift_up(u32 hi, u32 lo, int n) {  // the high word of (hi, lo) << n
 #if defined(__CUDA_ARCH__)
     return __funnelshift_l(lo, hi, n);
@@ -140,7 +142,7 @@ BITS_FN u32 shift_down(u32 hi, u32 lo, int n) {  // the low word of (hi, lo) >> 
     return lo >> n | hi << (32 - n);
 #endif
 }
-// Bit i of the result is bit i - n (modulo 32), 0 <= n < 32.
+// Rotates: bit i of the result is bit i - n (modulo 32), 0 <= n < 32.
 BITS_FN u32 rotate_up(u32 w, int n) {
 #if defined(__CUDA_ARCH__)
     return __funnelshift_l(w, w, n);
@@ -168,7 +170,7 @@ struct Lut3<LUT, v512> {
 };
 #endif
 
-// Lane i of the result is lane i - 1 (up) or i + 1 (down) of v, cyclically.
+// Rotate lanes: lane i of the result is lane i - 1 (up) or i + 1 (down) of v, cyclically.
 #if defined(__clang__)
 #define BITS_SHUFFLE(V, ...) __builtin_shufflevector(v, v, __VA_ARGS__)
 #else

@@ -1,4 +1,4 @@
-"""Signals that wait."""
+"""Make signals wait."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Ctrl-C, and other signals, wait for the end of the block, which is to be short.
+    """Make Ctrl-C and other signals wait for the end of the block, which is to be short.
 
-    For where Python must not be interrupted between any two lines: amid h5py a file could stay
-    open, and what is raised where an object of a device goes, or where a module is imported
-    that catches everything, is lost.
+    This is for code where Python must not be interrupted between any two lines: amid h5py a file
+    could stay open, and what is raised where an object of a device goes, or where a module is
+    imported that catches everything, is lost.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # signals interrupt the main thread only

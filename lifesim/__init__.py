@@ -14,13 +14,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lifesim.digest import digest
-    from lifesim.engine import Life, Progress
+    from lifesim.engine import Life
     from lifesim.errors import DamagedDataError, LifesimError
     from lifesim.grid import BitGrid, Box
     from lifesim.patterns import Pattern
     from lifesim.patterns import read as read_pattern
     from lifesim.patterns import write as write_pattern
+    from lifesim.pauses import Progress
     from lifesim.rule import Rule
+    from lifesim.search import count as count_pattern
+    from lifesim.search import find as find_pattern
     from lifesim.soup import random_grid
     from lifesim.store.universe import Universe
     from lifesim.stream.run import StreamedLife
@@ -38,7 +41,9 @@ __all__ = [
     "StreamedLife",
     "Topology",
     "Universe",
+    "count_pattern",
     "digest",
+    "find_pattern",
     "random_grid",
     "read_pattern",
     "write_pattern",
@@ -51,12 +56,14 @@ _HOME = {
     "Life": "engine",
     "LifesimError": "errors",
     "Pattern": "patterns",
-    "Progress": "engine",
+    "Progress": "pauses",
     "Rule": "rule",
     "StreamedLife": "stream.run",
     "Topology": "topology",
     "Universe": "store.universe",
+    "count_pattern": "search:count",
     "digest": "digest",
+    "find_pattern": "search:find",
     "random_grid": "soup",
     "read_pattern": "patterns:read",
     "write_pattern": "patterns:write",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from arith.command import begin
+from bulkbits.begin import begin
 
 
 def main() -> None:
-    """Entry point: see lifesim.cli."""
+    """Run the command (lifesim.cli)."""
     begin("lifesim")
 
 

@@ -1,4 +1,4 @@
-"""How fast the backends are, in cell updates per second, beside the tile loop."""
+"""Measure how fast the backends are, in cell updates per second, beside the tile loop."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from kernels.backend import Backend, LifeUniverse
+from kernels.life import engine_for
+from kernels.life.contract import LifeShape, LifeUniverse
+from kernels.targets.contract import Target
 from lifesim.grid import GridError, check_size
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
 
-SIDES = {"cpu": (1024, 4096, 16384), "cuda": (4096, 16384, 65536), "reference": (256,)}
 TILE_SOURCE = Path(__file__).parents[1] / "benchmarks" / "tile_loop.cpp"
 
 _ROUNDS = 16
@@ -33,12 +34,13 @@ Tile = npt.NDArray[np.uint32]
 
 
 class TileLoopError(RuntimeError):
-    """The tile loop cannot be had here; the message says why."""
+    """The tile loop cannot be built or run here; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Runner:
-    """Something to be timed. step(n) makes n * cells cell updates, and waits for them."""
+class TimedRunner:
+    """A computation that can be timed to be timed. step(n) makes n * cells cell updates, and waits
+    for them."""
 
     cells: int
     step: Callable[[int], None]
@@ -46,27 +48,31 @@ class Runner:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """rates: cell updates per second, one a round, each of `steps` steps in one call."""
+    """The speeds that were measured of one runner. rates: cell updates per second, one a round,
+    each of `steps` steps in one call."""
 
     rates: tuple[float, ...]
     steps: int
 
     @property
     def best(self) -> float:
+        """Return the highest rate."""
         return max(self.rates)
 
     @property
     def median(self) -> float:
+        """Return the median of the rates."""
         return statistics.median(self.rates)
 
     def ratio(self, other: Samples) -> float:
-        """The median over the rounds of both: what slows a round slows both of it."""
+        """Return the median over the rounds of the ratio to another's rate: what slows a round
+        slows both of its figures."""
         pairs = zip(self.rates, other.rates, strict=True)
         return statistics.median(mine / others for mine, others in pairs)
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredSize:
     """One line of the table. problem: why there are no figures; '' where there are."""
 
     width: int
@@ -77,14 +83,14 @@ class Measured:
 
     @property
     def ratio(self) -> float | None:
-        """To the tile loop, which ran by turns with it."""
+        """Return the ratio to the tile loop, which ran by turns with it."""
         if self.samples is None or self.tile is None:
             return None
         return self.samples.ratio(self.tile)
 
 
 def compete(
-    runners: Sequence[Runner],
+    runners: Sequence[TimedRunner],
     seconds: float,
     *,
     rounds: int = _ROUNDS,
@@ -96,7 +102,7 @@ def compete(
     where one step takes too long for them, but never the first.
     """
 
-    def timed(runner: Runner, steps: int) -> float:
+    def timed(runner: TimedRunner, steps: int) -> float:
         start = clock()
         runner.step(steps)
         return max(clock() - start, 1e-9)
@@ -120,43 +126,41 @@ def compete(
     return [Samples(tuple(r), count) for r, count in zip(rates, counts, strict=True)]
 
 
-def runner_of(universe: LifeUniverse) -> Runner:
-    """A step is one stride, so that no pass does less than it could."""
-    return Runner(
+def runner_of(universe: LifeUniverse) -> TimedRunner:
+    """Return a runner of a universe, one step of which is one stride, so that no pass does less
+    than it could."""
+    return TimedRunner(
         universe.width * universe.height * universe.stride,
         lambda n: universe.step(n * universe.stride),
     )
 
 
 def soup_universe(
-    backend: Backend,
+    backend: Target,
     width: int,
     height: int,
     *,
     rule: Rule = LIFE,
     topology: Topology = Topology.TORUS,
 ) -> LifeUniverse:
-    """A soup of density 1/2, seed 1, in the backend. Raises GridError and MemoryError."""
-    check_size(width, height, copies=1 if backend.name == "cuda" else 3)
-    return backend.life(
+    """Make a soup of density 1/2, seed 1, in the backend. Raises GridError and MemoryError."""
+    check_size(width, height, copies=1 if backend.devices else 3)
+    return engine_for(backend).universe(
         random_grid(width, height, Fraction(1, 2), 1).words,
-        width,
-        height,
-        torus=topology is Topology.TORUS,
-        birth=rule.birth,
-        survival=rule.survival,
+        LifeShape(width, height, topology is Topology.TORUS),
+        rule,
     )
 
 
 def measure(
-    backend: Backend,
+    backend: Target,
     sizes: Sequence[tuple[int, int]],
     *,
     rule: Rule = LIFE,
     topology: Topology = Topology.TORUS,
     seconds: float = 2.0,
-    tile: Runner | None = None,
-) -> Iterator[Measured]:
+    tile: TimedRunner | None = None,
+) -> Iterator[MeasuredSize]:
     """Measure each size for about `seconds`, by turns with `tile` if it is given.
 
     A size that there is no memory for becomes a line that says so.
@@ -167,27 +171,27 @@ def measure(
 
 # A function of its own, so that one universe is gone before the next is made.
 def _measure_one(
-    backend: Backend,
+    backend: Target,
     width: int,
     height: int,
     rule: Rule,
     topology: Topology,
     seconds: float,
-    tile: Runner | None,
-) -> Measured:
+    tile: TimedRunner | None,
+) -> MeasuredSize:
     try:
         universe = soup_universe(backend, width, height, rule=rule, topology=topology)
         samples = compete([runner_of(universe), *([tile] if tile else [])], seconds)
     except (GridError, MemoryError) as error:
-        return Measured(width, height, problem=str(error) or "out of memory")
-    return Measured(width, height, "", samples[0], samples[1] if tile else None)
+        return MeasuredSize(width, height, problem=str(error) or "out of memory")
+    return MeasuredSize(width, height, "", samples[0], samples[1] if tile else None)
 
 
 class TileLoop:
     """benchmarks/tile_loop.cpp, compiled for this machine: the CPU's ceiling."""
 
     def __init__(self, source: Path = TILE_SOURCE) -> None:
-        """Compiles it (a second or two) with CXX, or g++. Raises TileLoopError."""
+        """Compile it (a second or two) with CXX, or g++. Raises TileLoopError."""
         if not source.is_file():
             raise TileLoopError(f"{source.name} comes with the source checkout only")
         compiler = os.environ.get("CXX") or "g++"
@@ -205,7 +209,7 @@ class TileLoop:
                 raise TileLoopError(f"{compiler}: {error.strerror or error}") from None
 
     def advance(self, a: Tile, b: Tile, columns: int, generations: int) -> Tile:
-        """a or b, which has a's cells `generations` on, and as many rows further down.
+        """Return a or b, which has a's cells `generations` on, and as many rows further down.
 
         b is of a's shape; both are overwritten, and lie as aligned_tile()'s do.
         """
@@ -220,8 +224,9 @@ class TileLoop:
         )
         return b if generations % 2 else a
 
-    def runner(self, bits: int = 512, threads: int = 1) -> Runner:
-        """Vectors of 128, 256 or 512 bits; every thread has a tile of its own."""
+    def runner(self, bits: int = 512, threads: int = 1) -> TimedRunner:
+        """Return a runner on vectors of 128, 256 or 512 bits; every thread has a tile of its
+        own."""
         pairs = [
             tuple(aligned_tile(_TILE_ROWS, _TILE_COLUMNS, bits, seed) for seed in (i, i))
             for i in range(threads)
@@ -238,11 +243,11 @@ class TileLoop:
             else:  # ctypes lets go of the interpreter: they run at once
                 list(pool.map(run, pairs))
 
-        return Runner(_TILE_ROWS * _TILE_COLUMNS * bits * threads * unit, step)
+        return TimedRunner(_TILE_ROWS * _TILE_COLUMNS * bits * threads * unit, step)
 
 
 def aligned_tile(rows: int, columns: int, bits: int, seed: int) -> Tile:
-    """A random tile: uint32 (rows, columns | 1, bits / 32), its vectors aligned."""
+    """Make a random tile: uint32 (rows, columns | 1, bits / 32), its vectors aligned."""
     shape = rows, columns | 1, bits // 32
     count = rows * (columns | 1) * bits // 32
     memory = np.empty(count + 16, np.uint32)

@@ -40,13 +40,13 @@ _MASK = (1 << 64) - 1
 
 
 def digest(grid: BitGrid) -> str:
-    """The digest of a universe: 32 hexadecimal digits."""
+    """Return the digest of a universe: 32 hexadecimal digits."""
     sums = for_bands(lambda top, bottom: partial(grid.words[top:bottom], top, 0), *grid.words.shape)
     return finish(grid.width, grid.height, sum(sums))
 
 
 def partial(words: Words, y0: int, w0: int) -> int:
-    """What a block of words adds to D: an int, 0 <= value < 2^128.
+    """Return what a block of words adds to D: an int, 0 <= value < 2^128.
 
     words: uint64 array of shape (rows, count), any strides, padding bits zero; its
     first word is word w0 of row y0 of the universe. Raises ValueError for another
@@ -57,8 +57,17 @@ def partial(words: Words, y0: int, w0: int) -> int:
     return cells.survey(words, y0, w0)[1]
 
 
+def scattered(words: Words, rows: Words, columns: Words) -> int:
+    """Return what words in any places add to D, modulo 2^128.
+
+    words: uint64 (n,), none zero; overwritten. rows, columns: uint64 (n,), the row of each and its
+    place in it; no place twice.
+    """
+    return cells.scattered(words, rows, columns) & ((1 << 128) - 1)
+
+
 def finish(width: int, height: int, total: int) -> str:
-    """The digest of a width x height universe whose partials sum to total.
+    """Return the digest of a width x height universe whose partials sum to total.
 
     total is taken modulo 2^128. Raises LifesimError for a size that is not
     1 to 2^64 - 1.

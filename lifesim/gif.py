@@ -11,7 +11,8 @@ from types import TracebackType
 
 import numpy as np
 
-from lifesim.draft import Draft
+from kernels.draft import Draft
+from lifesim.errors import cannot_write
 from lifesim.render import Levels, RenderError, checked_levels, palette_table
 
 MAX_SIDE = 0xFFFF  # pixels
@@ -45,7 +46,7 @@ class GifWriter:
         self._frame_ms = (frame_ms + 5) // 10 * 10
         self._repeat = repeat
         self._last: Levels | None = None
-        self._draft = Draft(path)
+        self._draft = Draft(path, refusal=cannot_write)
 
     def append(self, levels: Levels) -> None:
         """Add a frame: uint8 levels, of one shape (rows, columns) for all frames.
@@ -125,7 +126,8 @@ def check_size(width: int, height: int) -> None:
 
 
 def _changed(old: Levels, new: Levels) -> tuple[int, int, Levels]:
-    """Corner (x, y) and pixels of the part of new that differs; one pixel if none does."""
+    """Return the corner (x, y) and the pixels of the part of new that differs; one pixel if none
+    does."""
     differs = old != new
     rows, cols = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
     if not len(rows):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernels.memory import available_memory
+from kernels.targets.memory import available_memory
 from lifesim.errors import LifesimError
 
 Words = npt.NDArray[np.uint64]
@@ -23,7 +23,7 @@ _TILE = 16, 32  # squares, down and across, that are transposed at a time: they 
 
 
 class GridError(LifesimError):
-    """A size that no grid can have, or that this machine has no memory for."""
+    """No grid can have this size, or this machine has no memory for it."""
 
 
 class Box(NamedTuple):
@@ -41,12 +41,14 @@ class BitGrid:
     words: uint64 array of shape (height, ceil(width / 64)). Bit j of words[y, w] is
     the cell in column 64 w + j of row y; the padding bits past the last column are
     zero, and everything here keeps them so.
+
+    Several threads may read one at once; while one thread changes it, no other may use it.
     """
 
     __slots__ = ("height", "width", "words")
 
     def __init__(self, width: int, height: int, words: Words | None = None) -> None:
-        """An empty grid, or one that takes over `words` without copying.
+        """Make an empty grid, or one that takes over `words` without copying.
 
         Raises GridError for a size below 1 or more memory than the machine has, and
         ValueError for words of another shape or dtype or with padding bits set.
@@ -83,20 +85,21 @@ class BitGrid:
 
     @classmethod
     def from_cells(cls, width: int, height: int, cells: Iterable[tuple[int, int]]) -> BitGrid:
-        """A grid whose live cells are the given (x, y). Raises IndexError outside it."""
+        """Make a grid whose live cells are the given (x, y). Raises IndexError outside it."""
         grid = cls(width, height)
         for x, y in cells:
             grid[x, y] = True
         return grid
 
     def to_bool(self) -> npt.NDArray[np.bool_]:
-        """The cells as a bool array of shape (height, width)."""
+        """Return the cells as a bool array of shape (height, width)."""
         packed = np.ascontiguousarray(self.words).view(np.uint8)
         bits = np.unpackbits(packed, axis=1, count=self.width, bitorder="little")
         return bits.view(np.bool_)
 
     def cells(self) -> npt.NDArray[np.int64]:
-        """Live cells as int64 rows (x, y), ordered by y, then x; shape (population, 2)."""
+        """Return the live cells as int64 rows (x, y), ordered by y, then x; shape (population,
+        2)."""
         rows, cols = np.nonzero(self.words)
         bits = np.unpackbits(
             self.words[rows, cols].view(np.uint8).reshape(-1, 8), axis=1, bitorder="little"
@@ -135,12 +138,13 @@ class BitGrid:
         return f"<BitGrid {self.width}x{self.height}, population {self.population()}>"
 
     def copy(self) -> BitGrid:
+        """Return a copy."""
         grid = BitGrid(self.width, self.height)
         grid.words[:] = self.words
         return grid
 
     def population(self) -> int:
-        """The number of live cells."""
+        """Return the number of live cells."""
         rows = max(1, (1 << 24) // self.words.shape[1])  # counts are bytes: bounded memory
         return sum(
             int(np.bitwise_count(self.words[y : y + rows]).sum(dtype=np.int64))
@@ -148,11 +152,11 @@ class BitGrid:
         )
 
     def density(self) -> Fraction:
-        """Live cells over cells, exactly."""
+        """Return live cells over cells, exactly."""
         return Fraction(self.population(), self.width * self.height)
 
     def bounding_box(self) -> Box | None:
-        """The smallest rectangle that holds every live cell; None where none lives."""
+        """Return the smallest rectangle that holds every live cell; None where none lives."""
         rows = np.flatnonzero(self.words.any(axis=1))
         if not len(rows):
             return None
@@ -166,7 +170,7 @@ class BitGrid:
         return Box(left, top, right - left + 1, bottom - top + 1)
 
     def crop(self, box: Box) -> BitGrid:
-        """A copy of the cells in box. Raises GridError where box leaves the grid."""
+        """Return a copy of the cells in box. Raises GridError where box leaves the grid."""
         x, y, width, height = map(operator.index, box)
         if x < 0 or y < 0 or x + width > self.width or y + height > self.height:
             raise GridError(
@@ -185,7 +189,8 @@ class BitGrid:
         return grid
 
     def transposed(self) -> BitGrid:
-        """Rows for columns. Raises GridError where there is no memory for it."""
+        """Return the grid with rows for columns. Raises GridError where there is no memory for
+        it."""
         result = BitGrid(self.height, self.width)
         down, across = _TILE
         for row in range(0, self.height, 64 * down):
@@ -243,11 +248,11 @@ class BitGrid:
 
 
 def _transposed(words: Words) -> Words:
-    """Words of rows as words of columns, whose bits past the last row are zero; shape
-    (64 * words of a row, ceil(rows / 64)).
+    """Return words of rows as words of columns, whose bits past the last row are zero; shape (64 *
+    words of a row, ceil(rows / 64)).
 
-    By squares of 64 x 64 bits, in each of which quarters change places, then quarters of
-    quarters (Warren, Hacker's Delight, 7-3).
+    This goes by squares of 64 x 64 bits, in each of which quarters change places, then quarters
+    of quarters (Warren, Hacker's Delight, 7-3).
     """
     height, width = words.shape
     count = -(-height // 64)
@@ -281,12 +286,12 @@ def spans(start: int, count: int, size: int, wrap: bool) -> list[tuple[int, rang
 
 
 def shape_of(width: int, height: int) -> tuple[int, int]:
-    """The shape of the word array of a width x height grid."""
+    """Return the shape of the word array of a width x height grid."""
     return height, (width + 63) // 64
 
 
 def bytes_of(width: int, height: int) -> int:
-    """The bytes of the word array of a width x height grid."""
+    """Return the bytes of the word array of a width x height grid."""
     return 8 * height * ((width + 63) // 64)
 
 
@@ -303,9 +308,10 @@ def check_size(width: int, height: int, copies: int = 1) -> None:
 
 
 def human_bytes(count: int) -> str:
+    """Return a number of bytes as people read it: 1.5 GiB."""
     size = float(count)
     for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
         if size < 1024 or unit == "PiB":
-            return f"{size:.4g} {unit}"
+            return f"{size:.4g} {'byte' if count == 1 else unit}"
         size /= 1024
     raise AssertionError

@@ -1,84 +1,75 @@
-"""Where a run's results go: patterns, pictures, animations and series of numbers."""
+"""The outputs of a run: patterns, pictures, animations and series of numbers."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from bulkbits import overwriting
+from bulkbits.overwriting import FileKind, begins
+from kernels.draft import Draft
 from lifesim import gif, patterns, render
-from lifesim.draft import Draft
-from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid, Box
-from lifesim.patterns import Pattern
-from lifesim.rule import Rule
-from lifesim.store.make import check_room, from_grid, make_universe
+from lifesim.engine import Life
+from lifesim.errors import LifesimError, cannot_write, writing_to
+from lifesim.pattern_of import Holder, is_macrocell, pattern_of, squares_of
+from lifesim.roll import Roll
+from lifesim.store.make import LEAST_ROOM, check_room, from_grid, from_pattern, make_universe
 from lifesim.store.making import check_new
 from lifesim.store.tiling import tile_universe
 from lifesim.topology import Topology
-
-PICTURE_PIXELS = 1 << 20
-
-
-class Holder(Protocol):
-    """Anything that holds the cells of a universe, of some generation."""
-
-    @property
-    def width(self) -> int: ...
-    @property
-    def height(self) -> int: ...
-    @property
-    def generation(self) -> int: ...
-    @property
-    def rule(self) -> Rule: ...
-    @property
-    def topology(self) -> Topology: ...
-    def grid(self) -> BitGrid: ...
+from lifesim.view import DensitySource, PictureView
 
 
-class Drawn(Protocol):
-    """Anything that can be looked at."""
+class Running(Holder, DensitySource, Protocol):
+    """A universe that evolves, as outputs need it: Life in memory, StreamedLife on disk."""
 
-    @property
-    def width(self) -> int: ...
-    @property
-    def height(self) -> int: ...
-    def levels(self, box: Box, scale_log2: int) -> render.Levels: ...
-
-
-class Running(Holder, Drawn, Protocol):
-    """What outputs ask of a universe that evolves: Life in memory, StreamedLife on disk."""
-
-    def population(self) -> int: ...
+    def population(self) -> int:
+        """Return the number of live cells."""
 
 
 class Output(ABC):
-    """One --out. check() comes first, add() is called for snapshots, close() once at the end,
-    or cut() where a universe on disk stopped between two generations.
+    """The result that one --out asks for. check() comes first, add() is called for snapshots,
+    close() once at the end, or cut() where a universe on disk stopped between two generations.
 
     written: the paths that exist because of it, so far. After a failed add() the
     output can go on, or be closed with what it has.
     """
+
+    every: int | None = None  # generations between snapshots
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.written: list[str] = []
 
     def check(self, width: int, height: int) -> None:  # noqa: B027
-        """Raise LifesimError for what cannot be written of a universe of that size."""
+        """Raise LifesimError for what cannot be written of a universe of that size, 0 along
+        an axis without bounds."""
 
     @abstractmethod
-    def add(self, life: Running) -> None: ...
+    def add(self, life: Running) -> None:
+        """Take what a snapshot shows."""
 
     @abstractmethod
     def close(self, life: Running) -> None:
         """Write what is left to write."""
 
     @property
+    def is_of_the_end(self) -> bool:
+        """Tell whether all there is to close() is save()."""
+        return False
+
+    def save(self, life: Running, path: str) -> None:
+        """Write the end at a path, which need not be that of this output."""
+        raise NotImplementedError
+
+    @property
     def has_snapshots(self) -> bool:
-        """Whether there is something to write without the end."""
+        """Tell whether there is something to write without the end."""
         return False
 
     def cut(self) -> None:  # noqa: B027
@@ -88,104 +79,99 @@ class Output(ABC):
         """Leave nothing half-written. Does nothing to what close() has finished."""
 
 
-class View:
-    """Which cells pictures show, and how. Raises RenderError for an unknown palette."""
+def open_output(
+    path: str,
+    every: int | None,
+    view: PictureView,
+    origin: str = "",
+    inputs: Sequence[str] = (),
+    force: bool = False,
+) -> Output:
+    """Return the output that a path's extension asks for.
 
-    def __init__(
-        self, region: Box | None = None, scale: int | None = None, palette: str = "dark"
-    ) -> None:
-        render.palette_table(palette)
-        self.region, self.scale, self.palette = region, scale, palette
-
-    def image_size(self, width: int, height: int) -> tuple[int, int]:
-        """Pixels of a picture of a width x height universe.
-
-        Raises RenderError for a region outside it and for too large a picture.
-        """
-        box, scale = self._frame(width, height)
-        if not (-box.width < box.x < width and -box.height < box.y < height):
-            raise render.RenderError(
-                f"region {box.x},{box.y},{box.width}x{box.height} lies outside "
-                f"the {width}x{height} universe"
-            )
-        return render.image_size(box.width, box.height, scale)
-
-    def levels(self, life: Drawn) -> render.Levels:
-        return life.levels(*self._frame(life.width, life.height))
-
-    def _frame(self, width: int, height: int) -> tuple[Box, int]:
-        box = self.region or Box(0, 0, width, height)
-        if self.scale is not None:
-            return box, self.scale
-        return box, render.choose_scale(box.width, box.height, PICTURE_PIXELS)
-
-
-def open_output(path: str, every: int | None, view: View, origin: str = "") -> Output:
-    """The output that a path's extension asks for.
-
-    origin: what the universe began as, for a directory to say. Raises LifesimError for an
-    unknown extension or a place that cannot be written to: before the run, not after it.
+    origin: what the universe began as, for a directory to say. inputs, force: see
+    check_target(). Raises LifesimError for an unknown extension or a place that cannot be
+    written to: before the run, not after it.
     """
     plain = path.lower().removesuffix(".gz")
     extensions = list(dict.fromkeys(e for known in patterns.formats().values() for e in known))
     output: Output
     if is_directory_name(path):
-        return _Directory(path, origin)
+        return _DirectoryOutput(path, origin)
     if path == "-" or plain.endswith(tuple(extensions)):
-        output = _Patterns(path, every)
+        output, kind = _PatternOutput(path), PATTERN
     elif path.lower().endswith(".csv"):
-        output = _Series(path)
+        output, kind = _SeriesOutput(path), _SERIES
     elif path.lower().endswith(".png"):
-        output = _Pictures(path, every, view)
+        output, kind = _PictureOutput(path, view), PICTURE
     elif path.lower().endswith(".gif"):
         if every is None:
             raise LifesimError(f"{path}: an animation needs --every")
-        output = _Animation(path, view)
+        output, kind = _AnimationOutput(path, view), _ANIMATION
     else:
         known = ", ".join([".png", ".gif", ".csv", *extensions])
         raise LifesimError(f"cannot write {path}: the name must end in one of {known}")
-    check_target(path)
+    output.every = every
+    check_target(path, kind, inputs, force)
+    if isinstance(output, _SnapshotOutput) and not force:
+        for there in output.snapshots_there():
+            with writing_to(there):
+                overwriting.check_there(there, kind, inputs=inputs)
     return output
 
 
 def is_directory_name(path: str) -> bool:
-    """Whether a path to be written names a universe directory: it has no extension."""
+    """Tell whether a path to be written names a universe directory: it has no extension."""
     if path in ("", "-"):
         return False
     # soup-64x64-0.5-1 ends in a number.
     return path.endswith("/") or not re.match(r"\.[A-Za-z]", Path(path).suffix)
 
 
-def check_target(path: str) -> None:
-    """Raise LifesimError where no file can be made at path ("-" is standard output)."""
+def check_target(
+    path: str, kind: FileKind, inputs: Sequence[str] = (), force: bool = False
+) -> None:
+    """Raise LifesimError where no file can be made at path ("-" is standard output).
+
+    Unless forced, what is there must be of that kind, and none of the inputs.
+    """
     if path == "-":
         return
     folder = Path(path).absolute().parent
-    try:
+    with writing_to(path):
         if not folder.is_dir():
             raise LifesimError(f"cannot write {path}: there is no folder {folder}")
         if os.path.isdir(path):
             raise LifesimError(f"cannot write {path}: it is a folder")
-        if os.path.exists(path) and not os.path.isfile(path):
-            return  # a device or a pipe: opening it may wait for a reader
-        Draft(path).drop()
-        os.stat(path)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise LifesimError(f"cannot write {path}: {error.strerror or error}") from None
+        overwriting.check_target(path, kind, inputs=inputs, force=force)
 
 
-class _Snapshots(Output):
+PATTERN = FileKind("pattern", patterns.looks_like_one)
+PICTURE = begins("picture", lambda head: head.startswith(b"\x89PNG"))
+_ANIMATION = begins("animation", lambda head: head.startswith(b"GIF8"))
+_SERIES = begins("series of populations", lambda head: head.startswith(b"generation,population"))
+
+
+class _SnapshotOutput(Output):
     """A file of the end, and with --every one of each snapshot beside it."""
 
-    def __init__(self, path: str, every: int | None) -> None:
-        super().__init__(path)
-        self._every = every
+    def snapshots_there(self) -> list[str]:
+        """Return the files that have names of snapshots, and may be written over."""
+        if self.every is None or self.path == "-":
+            return []
+        folder, before, after = _around_number(self.path)
+        named = re.compile(rf"{re.escape(before)}[0-9]{{8,}}{re.escape(after)}")
+        with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:
+            return [os.path.join(folder, e.name) for e in entries if named.fullmatch(e.name)]
+        return []
 
     def add(self, life: Running) -> None:
-        if self._every is not None and self.path != "-":
+        if self.every is not None and self.path != "-":
             self._write(life, numbered(self.path, life.generation))
+
+    @property
+    def is_of_the_end(self) -> bool:
+        return self.path != "-"
 
     def close(self, life: Running) -> None:
         self._write(life, self.path)
@@ -198,12 +184,13 @@ class _Snapshots(Output):
     def save(self, life: Running, path: str) -> None: ...
 
 
-class _Patterns(_Snapshots):
+class _PatternOutput(_SnapshotOutput):
     def save(self, life: Running, path: str) -> None:
-        patterns.write(pattern_of(life), path)
+        whole = squares_of(life) if isinstance(life, Life) and is_macrocell(path) else None
+        patterns.write(whole or pattern_of(life), path)
 
 
-class _Directory(Output):
+class _DirectoryOutput(Output):
     """The end as a universe directory."""
 
     def __init__(self, path: str, origin: str) -> None:
@@ -212,28 +199,46 @@ class _Directory(Output):
         check_new(path)
 
     def check(self, width: int, height: int) -> None:
-        check_room(self.path, width, height)
+        if width and height:
+            check_room(self.path, width, height)
 
     def add(self, life: Running) -> None:
         pass
 
+    @property
+    def is_of_the_end(self) -> bool:
+        return True
+
     def close(self, life: Running) -> None:
-        tiling = tile_universe(life.width, life.height, life.topology is Topology.TORUS)
-        source = from_grid(life.grid())
+        self.save(life, self.path)
+        self.written.append(self.path)
+
+    def save(self, life: Running, path: str) -> None:
+        grid, corner = life.grid(), None
+        if not any(life.bounds):
+            frame, room = life.frame(), LEAST_ROOM
+            corner = frame.x - room, frame.y - room
+            size = frame.width + 2 * room, frame.height + 2 * room
+            source = from_pattern(grid, (room, room), size, wrap=False)
+        else:
+            if not all(life.bounds):
+                raise LifesimError(f"{self.path}: no universe on disk has bounds one way only")
+            size, source = life.bounds, from_grid(grid)
         make_universe(
-            self.path,
-            tiling,
+            path,
+            tile_universe(*size, life.topology is Topology.TORUS),
             source,
             rule=life.rule,
             generation=life.generation,
             origin=self._origin,
+            corner=corner,
+            edge=life.edge_known() if isinstance(life, Life) else None,
         ).close()
-        self.written.append(self.path)
 
 
-class _Pictures(_Snapshots):
-    def __init__(self, path: str, every: int | None, view: View) -> None:
-        super().__init__(path, every)
+class _PictureOutput(_SnapshotOutput):
+    def __init__(self, path: str, view: PictureView) -> None:
+        super().__init__(path)
         self._view = view
 
     def check(self, width: int, height: int) -> None:
@@ -243,11 +248,12 @@ class _Pictures(_Snapshots):
         render.save_png(path, self._view.levels(life), self._view.palette)
 
 
-class _Animation(Output):
-    def __init__(self, path: str, view: View) -> None:
+class _AnimationOutput(Output):
+    def __init__(self, path: str, view: PictureView) -> None:
         super().__init__(path)
         self._view = view
         self._writer: gif.GifWriter | None = None
+        self._roll: Roll | None = None  # of a plane without bounds: its pictures' common frame
         self._frames = 0
 
     def check(self, width: int, height: int) -> None:
@@ -256,7 +262,13 @@ class _Animation(Output):
     def add(self, life: Running) -> None:
         if self._writer is None:
             self._writer = gif.GifWriter(self.path, self._view.palette)
-        self._writer.append(self._view.levels(life))
+        if self._view.region is None and not all(life.bounds):
+            if self._roll is None:
+                self._roll = Roll()
+            gif.check_size(*self._view.of(self._roll.frame_with(life.frame())).image_size(0, 0))
+            self._roll.add(life)
+        else:
+            self._writer.append(self._view.levels(life))
         self._frames += 1
 
     def close(self, life: Running) -> None:
@@ -270,16 +282,22 @@ class _Animation(Output):
 
     def cut(self) -> None:
         if self._writer is not None and self._frames:
+            if self._roll is not None and self._roll.frame:
+                view = self._view.of(self._roll.frame)
+                for shot in self._roll:
+                    self._writer.append(view.levels(shot))
             self._writer.close()
             self.written.append(self.path)
 
     def abort(self) -> None:
+        if self._roll is not None:
+            self._roll.close()
         if self._writer is not None:
             self._writer.abort()
 
 
-class _Series(Output):
-    """generation,population,density: a line a snapshot, and one for the end."""
+class _SeriesOutput(Output):
+    """A table generation,population,density: a line a snapshot, and one for the end."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -288,12 +306,13 @@ class _Series(Output):
 
     def add(self, life: Running) -> None:
         if self._draft is None:
-            self._draft = Draft(self.path)
+            self._draft = Draft(self.path, refusal=cannot_write)
         if life.generation == self._last:
             return
         line = "generation,population,density\n" if self._last < 0 else ""
         live = life.population()
-        density = live / (life.width * life.height)
+        frame = life.frame()
+        density = live / (frame.width * frame.height)
         line += f"{life.generation},{live},{density:.9g}\n"
         self._draft.append(line.encode())
         self._last = life.generation
@@ -317,24 +336,14 @@ class _Series(Output):
 
 
 def numbered(path: str, generation: int) -> str:
-    """The name of a snapshot: soup.rle.gz, 50 -> soup-00000050.rle.gz."""
+    """Return the name of a snapshot: soup.rle.gz, 50 -> soup-00000050.rle.gz."""
+    folder, before, after = _around_number(path)
+    return os.path.join(folder, f"{before}{generation:08d}{after}")
+
+
+def _around_number(path: str) -> tuple[str, str, str]:
+    """Return the folder of snapshots, and their names before and after the generation."""
     folder, name = os.path.split(path)
     inner = name[:-3] if name.lower().endswith(".gz") else name
     stem, dot, extension = inner.rpartition(".")
-    return os.path.join(
-        folder, f"{stem}-{generation:08d}{dot}{extension}{name.removeprefix(inner)}"
-    )
-
-
-def pattern_of(life: Holder) -> Pattern:
-    """A universe as a bounded pattern whose file puts each cell back where it was."""
-    whole = Pattern(
-        life.grid(),
-        x=-(life.width // 2),
-        y=-(life.height // 2),
-        rule=life.rule,
-        topology=life.topology,
-        size=(life.width, life.height),
-        generation=life.generation,
-    )
-    return whole.trimmed()
+    return folder, f"{stem}-", f"{dot}{extension}{name.removeprefix(inner)}"

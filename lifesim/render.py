@@ -45,7 +45,7 @@ _FAINTEST = 0.12  # how far along its palette a pixel starts that holds any live
 
 
 class RenderError(LifesimError):
-    """A region, scale, palette or size that no picture can be made with."""
+    """No picture can be made with this region, scale, palette or size."""
 
 
 def parse_region(text: str) -> Box:
@@ -82,12 +82,12 @@ def parse_scale(text: str) -> int:
 
 
 def format_scale(scale_log2: int) -> str:
-    """The text of a scale, as parse_scale reads it: 1:8, 4:1."""
+    """Return the text of a scale, as parse_scale reads it: 1:8, 4:1."""
     return f"{1 << max(0, -scale_log2)}:{1 << max(0, scale_log2)}"
 
 
 def image_size(width: int, height: int, scale_log2: int) -> tuple[int, int]:
-    """Width and height in pixels of a picture of width x height cells.
+    """Return the width and height in pixels of a picture of width x height cells.
 
     Raises RenderError for a region or scale out of range, or more than MAX_PIXELS.
     """
@@ -108,7 +108,7 @@ def image_size(width: int, height: int, scale_log2: int) -> tuple[int, int]:
 
 
 def choose_scale(width: int, height: int, max_pixels: int, *, largest: int = 16) -> int:
-    """The finest scale at which width x height cells take at most max_pixels pixels.
+    """Return the finest scale at which width x height cells take at most max_pixels pixels.
 
     A cell is drawn as no more than largest x largest pixels. Raises RenderError for
     a region that is empty or does not fit at any scale.
@@ -126,7 +126,7 @@ def _pixels(cells: int, scale_log2: int) -> int:
 
 
 def density_levels(grid: BitGrid, box: Box | None, scale_log2: int) -> Levels:
-    """How densely the cells under each pixel live: uint8 of shape (rows, columns).
+    """Return how densely the cells under each pixel live: uint8 of shape (rows, columns).
 
     A pixel is round(255 * live / cells), a half rounded up, but is 0 only where no
     cell lives and 255 only where all do. The blocks of 2^scale_log2 x 2^scale_log2
@@ -140,7 +140,7 @@ def density_levels(grid: BitGrid, box: Box | None, scale_log2: int) -> Levels:
         return _enlarged(grid, box, 1 << -scale_log2)
     side = 1 << scale_log2
     levels = np.zeros((down, across), np.uint8)
-    window = _Window(grid, box)
+    window = _WordWindow(grid, box)
     if window.is_empty:
         return levels
     columns = block_sizes(box.width, scale_log2)
@@ -160,6 +160,7 @@ def density_levels(grid: BitGrid, box: Box | None, scale_log2: int) -> Levels:
 
 
 def level_of(live: Counts, cells: Counts) -> Levels:
+    """Return the level of pixels, uint8, from their live cells and their cells."""
     rounded = (510 * live + cells) // (2 * cells)
     # Blocks neither empty nor full keep clear of both ends.
     inner = np.minimum(np.maximum(rounded, live > 0), 255 - (live < cells))
@@ -167,12 +168,13 @@ def level_of(live: Counts, cells: Counts) -> Levels:
 
 
 def level_table(side: int) -> Levels:
-    """The level of a full block of side x side cells, by its live cells."""
+    """Return the level of a full block of side x side cells, by its live cells."""
     live = np.arange(side * side + 1, dtype=np.int64)
     return level_of(live, np.full_like(live, side * side))
 
 
 def block_sizes(cells: int, scale_log2: int) -> Counts:
+    """Return how many cells each block of 2^k has along an axis; the last may have fewer."""
     sizes = np.full(_pixels(cells, scale_log2), 1 << scale_log2, np.int64)
     sizes[-1] = cells - ((len(sizes) - 1) << scale_log2)
     return sizes
@@ -180,7 +182,7 @@ def block_sizes(cells: int, scale_log2: int) -> Counts:
 
 def _enlarged(grid: BitGrid, box: Box, side: int) -> Levels:
     levels = np.zeros((box.height * side, box.width * side), np.uint8)
-    window = _Window(grid, box)
+    window = _WordWindow(grid, box)
     if window.is_empty:
         return levels
     left = 64 * window.first_word
@@ -202,7 +204,7 @@ def _enlarged(grid: BitGrid, box: Box, side: int) -> Levels:
     return levels
 
 
-class _Window:
+class _WordWindow:
     """The cells of a grid under a box, as words that start at the left edge of the box.
 
     Rows top to bottom - 1 and words first_word to last_word - 1, both counted from
@@ -220,11 +222,11 @@ class _Window:
         self.last_word = (right + 63) >> 6
 
     def rows_of(self, words: int) -> int:
-        """The largest power of two of rows that together hold at most so many words."""
+        """Return the largest power of two of rows that together hold at most so many words."""
         return 1 << max(1, words // (self.last_word - self.first_word)).bit_length() - 1
 
     def words(self, top: int, bottom: int) -> Words:
-        """Rows top to bottom - 1 of the window, in a new array; no bit past the box."""
+        """Return rows top to bottom - 1 of the window, in a new array; no bit past the box."""
         count = self.last_word - self.first_word
         cell = self._box.x + 64 * self.first_word
         source, shift = cell >> 6, cell & 63
@@ -240,14 +242,14 @@ class _Window:
 
 
 def _or_shifted(out: Words, rows: Words, source: int, shifted: Callable[[Words], Words]) -> None:
-    """out |= shifted(words of rows from word source on), where rows have such words."""
+    """Compute out |= shifted(words of rows from word source on), where rows have such words."""
     low, high = max(0, source), min(rows.shape[1], source + out.shape[1])
     if low < high:
         out[:, low - source : high - source] |= shifted(rows[:, low:high])
 
 
-def _block_counts(window: _Window, scale: int, across: int) -> Iterator[tuple[int, Counts]]:
-    """Live cells by block, a band of block rows at a time: (first block row, counts).
+def _block_counts(window: _WordWindow, scale: int, across: int) -> Iterator[tuple[int, Counts]]:
+    """Yield live cells by block, a band of block rows at a time: (first block row, counts).
 
     counts: int64 of shape (block rows, across). Block rows that the window misses may
     be left out.
@@ -274,7 +276,8 @@ def _block_counts(window: _Window, scale: int, across: int) -> Iterator[tuple[in
 
 
 def _row_sums(counts: npt.NDArray[np.integer], top: int, stop: int, scale: int) -> Counts:
-    """Sums of the rows top to stop - 1 of counts, by the block of 2^scale they lie in."""
+    """Return the sums of the rows top to stop - 1 of counts, by the block of 2^scale they lie
+    in."""
     side = 1 << scale
     if top % side == 0 and stop % side == 0:
         # Pairs of rows add as vectors, in the narrowest type that holds the sums.
@@ -292,7 +295,7 @@ def _row_sums(counts: npt.NDArray[np.integer], top: int, stop: int, scale: int) 
 def _column_counts(
     words: Words, first_word: int, scale: int
 ) -> tuple[int, npt.NDArray[np.integer]]:
-    """Live cells of each row by column of blocks: (first column, counts).
+    """Return live cells of each row by column of blocks: (first column, counts).
 
     words start at word first_word of their rows; only the first and the last column
     may be parts of blocks.
@@ -311,7 +314,7 @@ def _column_counts(
 
 
 def _small_fields(words: Words, scale: int) -> Levels:
-    """Live cells of each run of 2 (scale 1) or 4 (scale 2) cells."""
+    """Return the live cells of each run of 2 (scale 1) or 4 (scale 2) cells."""
     halves = np.uint64(0x5555555555555555)
     fields = (words & halves) + (words >> np.uint64(1) & halves)
     if scale == 2:
@@ -326,7 +329,7 @@ def _small_fields(words: Words, scale: int) -> Levels:
 
 
 def palette_table(name: str) -> Levels:
-    """The colours of the 256 levels: uint8 of shape (256, 3).
+    """Return the colours of the 256 levels: uint8 of shape (256, 3).
 
     Sparse levels are lifted by a gamma, so that settled soups and single gliders stay
     visible. Raises RenderError for a name not in PALETTES.
@@ -343,7 +346,7 @@ def palette_table(name: str) -> Levels:
 
 
 def to_image(levels: Levels, palette: str = "dark") -> Image.Image:
-    """A Pillow image of mode P: each pixel is its level, looked up in the palette.
+    """Return a Pillow image of mode P: each pixel is its level, looked up in the palette.
 
     levels: uint8 array of shape (rows, columns). Raises RenderError for an unknown
     palette.
@@ -367,7 +370,7 @@ def save_png(path: str | os.PathLike[str], levels: Levels, palette: str = "dark"
 
 
 def checked_levels(levels: Levels) -> Levels:
-    """levels. Raises ValueError for anything but a uint8 picture."""
+    """Return levels. Raises ValueError for anything but a uint8 picture."""
     if levels.ndim != 2 or levels.dtype != np.uint8 or not levels.size:
         raise ValueError(f"levels must be uint8 (rows, columns), not {levels.dtype} {levels.shape}")
     return levels

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from kernels.life.contract import LifeRule
 from lifesim.errors import LifesimError
+from lifesim.families import family, nearest
 
 _NAMES = {
     "life": "B3/S23",
@@ -26,19 +28,16 @@ _NAMES = {
 
 
 class RuleError(LifesimError):
-    """Text that names no Life-like rule."""
+    """A text names no Life-like rule."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(LifeRule):
     """A Life-like rule.
 
     birth, survival: int bit sets, 0 <= value < 512; bit n says that a dead cell
     is born, or a live one survives, with n live neighbours of eight.
     """
-
-    birth: int
-    survival: int
 
     def __post_init__(self) -> None:
         if not (0 <= self.birth < 512 and 0 <= self.survival < 512):
@@ -46,25 +45,36 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str) -> Rule:
-        """Read B3/S23, b3s23, 23/3 (survival first) or a common name such as HighLife.
+        """Read B3/S23, b3s23, 23/3 (survival first), B3 (nothing survives) or a common
+        name such as HighLife.
 
-        Raises RuleError for anything else, and for a neighbour count that is not
-        0 to 8 or is named twice.
+        Raises RuleError for anything else, naming the family of a rule that is not Life-like,
+        and for a neighbour count that is not 0 to 8 or is named twice.
         """
         name = text.strip()
         spelled = _NAMES.get(name.lower(), name)
-        match = re.fullmatch(r"[Bb]([0-9]*)/?[Ss]([0-9]*)", spelled)
+        match = re.fullmatch(r"[Bb]([0-9]*)/?[Ss]([0-9]*)|[Bb]([0-9]+)/?", spelled)
         if match:
-            born, kept = match.groups()
+            born, kept = match[1] or match[3] or "", match[2] or ""
         elif match := re.fullmatch(r"[Ss]([0-9]*)/?[Bb]([0-9]*)|([0-9]*)/([0-9]*)", spelled):
-            groups = match.groups()
-            kept, born = (groups[0], groups[1]) if groups[1] is not None else groups[2:]
+            kept, born = match.groups()[:2] if match[1] is not None else match.groups()[2:]
         else:
-            raise RuleError(f"unknown rule {_shown(name)}: write it as B3/S23")
+            raise RuleError(_refusal(name))
         return cls(_neighbour_set(born, name), _neighbour_set(kept, name))
 
     def __str__(self) -> str:
         return f"B{_digits(self.birth)}/S{_digits(self.survival)}"
+
+
+def _refusal(name: str) -> str:
+    """Say why this is no rule that can be run."""
+    kind = family(name)
+    if kind:
+        return f"rule {_shown(name)} is {kind}: not supported yet, only rules as B3/S23 are"
+    close = nearest(name, _NAMES)
+    hint = f"is {close!r} meant? Else write it as B3/S23" if close else "write it as B3/S23"
+    named = not close and re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name)
+    return f"unknown rule {_shown(name)}: {hint}" + ("; no rule table can be run" if named else "")
 
 
 def _shown(text: str) -> str:

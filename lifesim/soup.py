@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -48,10 +49,11 @@ from lifesim.grid import BitGrid, Words, check_size, shape_of
 
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
+_ORIGIN = re.compile(r"soup of density ([0-9./e+-]+), seed ([0-9]{1,20})")
 
 
 class SoupError(LifesimError):
-    """A density or seed that no soup has."""
+    """No soup has this density or seed."""
 
 
 class Soup:
@@ -67,6 +69,20 @@ class Soup:
     def __init__(self, density: Fraction | float, seed: int) -> None:
         self.density, self.seed = density, seed
         self._digits, self._key = _numerator(density), _key(seed)
+
+    @classmethod
+    def from_origin(cls, text: str) -> Soup | None:
+        """Return the soup that `origin` of one is the text of, None for other texts.
+
+        Raises SoupError for one that no soup has.
+        """
+        found = _ORIGIN.fullmatch(text)
+        return cls(parse_density(found[1]), int(found[2])) if found else None
+
+    @property
+    def origin(self) -> str:
+        """Return what a universe says that began as this soup."""
+        return f"soup of density {self.density}, seed {self.seed}"
 
     def fill_grid(self, grid: BitGrid) -> None:
         """Overwrite all of a grid, on all cores."""
@@ -90,8 +106,26 @@ class Soup:
             words[:, -1] &= np.uint64((1 << width % 64) - 1)
 
 
+def parse_density(text: str) -> Fraction:
+    """Read a density exactly: 0.37 or 3/8. Raises SoupError for what is none from 0 to 1."""
+    try:
+        # Powers of ten are written out in full: of 1e999999999 that has no end.
+        if len(text) > 1000 or re.search("[eE][+-]?0*[1-9][0-9]{3}", text.replace("_", "")):
+            raise ValueError
+        density = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise SoupError(f"{_shown(text)} is no density: write it as 0.37 or 3/8") from None
+    if not 0 <= density <= 1:
+        raise SoupError(f"{_shown(text)}: a density is 0 to 1")
+    return density
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:39] + "…")
+
+
 def random_grid(width: int, height: int, density: Fraction | float, seed: int) -> BitGrid:
-    """A soup of width x height cells.
+    """Make a soup of width x height cells.
 
     Cells at the same place of a smaller universe of the same seed and density are the
     same. Raises SoupError for a density outside 0 to 1 or a seed outside 0 to
@@ -104,7 +138,7 @@ def random_grid(width: int, height: int, density: Fraction | float, seed: int) -
 
 
 def random_words(y0: int, rows: int, width: int, density: Fraction | float, seed: int) -> Words:
-    """Rows y0 to y0 + rows - 1 of the soup that is width cells wide.
+    """Return rows y0 to y0 + rows - 1 of the soup that is width cells wide.
 
     Returns a uint64 array of shape (rows, ceil(width / 64)), packed as BitGrid.words
     are. Raises SoupError for a density outside 0 to 1, a seed outside 0 to 2^64 - 1
@@ -121,7 +155,7 @@ def random_words(y0: int, rows: int, width: int, density: Fraction | float, seed
 
 
 def _fill(words: Words, soup: Soup, y0: int, width: int) -> None:
-    """All the rows of words, which are whole, on all cores."""
+    """Fill all the rows of words, which are whole, on all cores."""
 
     def fill_band(top: int, bottom: int) -> None:
         soup.fill(words[top:bottom], y0 + top, 0, width)
@@ -130,7 +164,7 @@ def _fill(words: Words, soup: Soup, y0: int, width: int) -> None:
 
 
 def _numerator(density: Fraction | float) -> int:
-    """P: the density as a count of 2^-32, 0 to 2^32."""
+    """Return P: the density as a count of 2^-32, 0 to 2^32."""
     # Negated, so that a NaN is refused too.
     if not 0 <= density <= 1:
         raise SoupError(f"density must be 0 to 1, not {density}")

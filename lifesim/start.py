@@ -1,59 +1,90 @@
-"""What a run starts from: a pattern placed in a universe, or a random soup."""
+"""The start of a run: a pattern placed in a universe, or a random soup."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from lifesim.grid import BitGrid, GridError, check_size
+from lifesim.growing import COPIES, check_birth
 from lifesim.patterns import Pattern
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
 from lifesim.topology import Topology
 
+if TYPE_CHECKING:
+    from kernels.plane.hashlife.listing import SquareList
+
 SOUP_SIZE = (1024, 1024)
-WIDEST_UNBOUNDED = 8192  # cells; a wider universe for a pattern must be asked for
-COPIES = 4  # of a universe, that a run holds at most: two to step, two to write the result
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a pattern goes: its top-left cell at `at` in a universe of `size`."""
+    """The place of a pattern: its top-left cell is at `at` in a universe of `size`.
+
+    Along an axis without bounds size is 0, and at is by the pattern's own coordinates.
+    """
 
     size: tuple[int, int]
     at: tuple[int, int]
     rule: Rule
     topology: Topology
-    note: str = ""
+
+    @property
+    def is_bounded(self) -> bool:
+        """Tell whether the universe has bounds both ways."""
+        return all(self.size)
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A universe before its first generation. note: what the person should know of it."""
+    """A universe before its first generation.
+
+    bounds: its width and height, 0 along an axis without; None: those of the grid. at:
+    coordinates of the grid's top-left cell, 0 along an axis with bounds, of which the grid
+    is all. squares: cells that are to be taken in place of the grid's (Pattern.squares).
+    """
 
     grid: BitGrid
     rule: Rule
     topology: Topology
     generation: int = 0
-    note: str = ""
+    bounds: tuple[int, int] | None = None
+    at: tuple[int, int] = (0, 0)
+    squares: SquareList | None = None
 
 
 def soup_placement(
     size: tuple[int, int] | None, rule: Rule | None = None, topology: Topology | None = None
 ) -> Placement:
-    """Where a soup goes: everywhere in a universe of SOUP_SIZE unless told."""
+    """Return where a soup goes: everywhere in a universe of SOUP_SIZE unless told."""
     return Placement(size or SOUP_SIZE, (0, 0), rule or LIFE, topology or Topology.TORUS)
 
 
+def held_size(source: Pattern | Soup, where: Placement) -> tuple[int, int]:
+    """Return the width and height of what is held at the start, in memory or on disk."""
+    if isinstance(source, Soup):
+        return where.size
+    width, height = where.size
+    return width or source.grid.width, height or source.grid.height
+
+
 def start_of(source: Pattern | Soup, where: Placement) -> Start:
-    """The universe in memory. Raises GridError where it does not fit."""
-    check_size(*where.size, copies=COPIES)
-    universe = BitGrid(*where.size)
+    """Make the universe in memory. Raises GridError where it does not fit."""
+    size = held_size(source, where)
+    check_size(*size, copies=COPIES)
+    universe = BitGrid(*size)
     if isinstance(source, Soup):
         source.fill_grid(universe)
+        corner = 0, 0
     else:
-        universe.paste(source.grid, *where.at, wrap=where.topology is Topology.TORUS)
-    return Start(universe, where.rule, where.topology, source.generation, where.note)
+        x, y = (at if bound else 0 for at, bound in zip(where.at, where.size, strict=True))
+        universe.paste(source.grid, x, y, wrap=where.topology is Topology.TORUS)
+        corner = where.at[0] - x, where.at[1] - y
+    squares = source.squares if isinstance(source, Pattern) else None
+    age = source.generation
+    return Start(universe, where.rule, where.topology, age, where.size, corner, squares)
 
 
 def soup(
@@ -63,13 +94,12 @@ def soup(
     rule: Rule | None = None,
     topology: Topology | None = None,
 ) -> Start:
-    """A random soup, SOUP_SIZE unless told. Raises GridError and SoupError."""
+    """Make a random soup, SOUP_SIZE unless told. Raises GridError and SoupError."""
     return start_of(Soup(density, seed), soup_placement(size, rule, topology))
 
 
 def place(
     pattern: Pattern,
-    steps: int,
     size: tuple[int, int] | None = None,
     at: tuple[int, int] | None = None,
     rule: Rule | None = None,
@@ -77,71 +107,64 @@ def place(
     *,
     centre: bool = False,
 ) -> Start:
-    """A pattern in a universe, as placement() says."""
-    return start_of(pattern, placement(pattern, steps, size, at, rule, topology, centre=centre))
+    """Put a pattern into a universe, as placement() says."""
+    return start_of(pattern, placement(pattern, size, at, rule, topology, centre=centre))
 
 
 def placement(
     pattern: Pattern,
-    steps: int,
     size: tuple[int, int] | None = None,
     at: tuple[int, int] | None = None,
     rule: Rule | None = None,
     topology: Topology | None = None,
     *,
     centre: bool = False,
+    steps: int = 0,
 ) -> Placement:
-    """Where a pattern goes, and in what.
+    """Find where a pattern goes, and in what.
 
-    Rule, size and topology are the arguments', else the file's, else Life and:
-    with a size alone a torus; with neither a plane so large that nothing reaches its
-    edge in `steps` generations, up to WIDEST_UNBOUNDED cells a side. So is a side that
-    the file leaves without bounds.
-    at: where the file's top-left cell goes; else as a bounded file says, else the
-    centre, as also with centre=True.
-    Raises GridError where live cells do not fit.
+    Rule, size and topology are the arguments', else the file's, else Life on a plane, without
+    bounds where neither says a size. at: where the file's top-left cell goes; else where the
+    file has it, in bounds of another size in the middle, as also with centre=True (without
+    bounds: around 0). steps: how many generations will be made; the rules of B0 need bounds
+    then. Raises GridError where live cells do not fit.
     """
     rule = rule or pattern.rule or LIFE
     cells = pattern.grid.width, pattern.grid.height
     bounds = pattern.size or (0, 0)  # 0: none
     if topology is None and any(bounds):
         topology = pattern.topology
-    if topology is None:
-        topology = Topology.PLANE if size is None else Topology.TORUS
-    note = ""
+    topology = topology or Topology.PLANE
     if size is None:
-        # Without steps nothing moves, and a picture of the cells needs no margin.
-        reach = [length + (2 * steps + 2 if steps else 0) for length in cells]
-        width, height = (
-            bound or max(length, min(far, WIDEST_UNBOUNDED))
-            for bound, length, far in zip(bounds, cells, reach, strict=True)
-        )
-        size = width, height
-        if any(
-            not bound and side < far for bound, side, far in zip(bounds, size, reach, strict=True)
-        ):
-            note = (
-                f"the universe is {width}x{height} cells: what the pattern sends further "
-                f"than that meets its edges (--size says otherwise)"
-            )
-        elif rule.birth & 1 and steps and not all(bounds):
-            note = (
-                f"{rule} fills empty space, which here ends at the edges of {width}x{height} cells"
-            )
+        if topology is Topology.TORUS and not any(bounds):
+            raise GridError("a torus has a size: --size says which")
+        size = bounds
+    if steps and not all(size):
+        check_birth(rule)
     if at is None:
-        if centre or any(bound not in (0, side) for bound, side in zip(bounds, size, strict=True)):
-            bounds = 0, 0
+        own = not centre and all(
+            bound in (0, side) for bound, side in zip(bounds, size, strict=True)
+        )
         x, y = (
-            corner + side // 2 if bound else (side - length) // 2
+            _place(corner, side, bound if own else 0, length, centre)
             for corner, side, bound, length in zip(
                 (pattern.x, pattern.y), size, bounds, cells, strict=True
             )
         )
         at = x, y
     wrap = topology is Topology.TORUS
-    if (cells[0] > size[0] or cells[1] > size[1]) and pattern.grid.bounding_box():
+    too_long = any(side and length > side for length, side in zip(cells, size, strict=True))
+    if too_long and pattern.grid.bounding_box():
         where = "torus" if wrap else "universe"
         raise GridError(
             f"the pattern is {cells[0]}x{cells[1]} cells, the {where} {size[0]}x{size[1]}"
         )
-    return Placement(size, at, rule, topology, note)
+    return Placement(size, at, rule, topology)
+
+
+def _place(corner: int, side: int, bound: int, length: int, centre: bool) -> int:
+    """Find where a pattern `length` cells long goes along an axis. bound: the file's own, 0
+    where it does not count."""
+    if not side:
+        return -(length // 2) if centre else corner
+    return corner + side // 2 if bound else (side - length) // 2

@@ -1,4 +1,4 @@
-"""What lies beyond the edges of a bounded universe."""
+"""The choice of what lies beyond the edges of a bounded universe."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import enum
 
 
 class Topology(enum.StrEnum):
-    """TORUS: opposite edges are joined. PLANE: everything outside is dead for ever."""
+    """The way in which the edges of a universe meet. TORUS: opposite edges are joined. PLANE:
+    everything outside is dead for ever."""
 
     TORUS = "torus"
     PLANE = "plane"

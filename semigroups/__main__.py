@@ -1,8 +1,8 @@
-"""The semigroups command, also as `python -m semigroups`."""
+"""Run the semigroups command, also as `python -m semigroups`."""
 
 from __future__ import annotations
 
-from arith.command import begin
+from bulkbits.begin import begin
 
 
 def main() -> None:

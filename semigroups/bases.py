@@ -1,19 +1,19 @@
-"""Points on whose images maps are told apart."""
+"""Choose points on whose images maps are told apart."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels.transf import Maps, Numbers, Problem
+from kernels.transformations import EnumerationProblem, Maps, NumberArray
 
 _CANDIDATES = 8  # points whose orbits are followed
 _STEPS = 200  # for how long
 _WHOLE = 4  # beyond 1 / 4 of all points, all are taken
 
 
-def first_points(generators: Maps) -> Numbers:
-    """One point, of a long orbit: (1,).
+def first_points(generators: Maps) -> NumberArray:
+    """Return one point, of a long orbit: (1,).
 
     Orbits of points that are no images of others are the longest there are, if there are such
     points. They are followed for so many steps.
@@ -32,7 +32,7 @@ def first_points(generators: Maps) -> Numbers:
 
 
 def _reached(generators: Maps, point: int) -> int:
-    """How many points are, in so many steps."""
+    """Return how many points are reached in so many steps."""
     seen = np.zeros(generators.shape[1], np.bool_)
     seen[point] = True
     edge = np.array([point])
@@ -45,8 +45,8 @@ def _reached(generators: Maps, point: int) -> int:
     return int(np.count_nonzero(seen))
 
 
-def more_points(problem: Problem, failed: npt.NDArray[np.bool_]) -> Numbers:
-    """Others besides, ascending, so that each of some rules fails at one of them.
+def more_points(problem: EnumerationProblem, failed: npt.NDArray[np.bool_]) -> NumberArray:
+    """Return others besides, ascending, so that each of some rules fails at one of them.
 
     failed: (rules, degree), where they fail. All points where they would be a good part of all:
     to tell them apart saves little then. Each time there are half as many again at least, so

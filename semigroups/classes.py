@@ -1,21 +1,21 @@
-"""Green's classes of a semigroup."""
+"""Describe Green's classes of a semigroup."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels.transf import Numbers, graphs
+from kernels.transformations import NumberArray, graphs
 
-Kind = Literal["R", "L", "J", "H", "D"]
+GreenKind = Literal["R", "L", "J", "H", "D"]
 KINDS = ("R", "L", "J", "H", "D")
 
 
 class GreenClasses:
-    """The classes of one of Green's relations, numbered by their first elements.
+    """Holds the classes of one of Green's relations, numbered by their first elements.
 
     kind: "R", "L", "J", "H" or "D". of: uint32 (elements,), the class of each, read-only.
     regular: bool (count,), whether all x in it are x y x for some y; either all are or none.
@@ -23,16 +23,26 @@ class GreenClasses:
     """
 
     def __init__(
-        self, kind: Kind, of: Numbers, idempotents: Numbers, regular: npt.NDArray[np.bool_]
+        self,
+        kind: GreenKind,
+        of: NumberArray,
+        idempotents: NumberArray,
+        regular: npt.NDArray[np.bool_],
     ) -> None:
-        """regular: of each element."""
+        """Make them of what each element is; regular: (elements,)."""
         self.kind = kind
         self.of = of
         self.groups = graphs.regular(of, idempotents)
         self.regular = graphs.regular(of, np.flatnonzero(regular).astype(np.uint32))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what a copy is made of; numpy forgets that arrays were read-only."""
+        vars(self).update(state)
+        self.of.setflags(write=False)
+
     @property
     def count(self) -> int:
+        """Number of classes."""
         return len(self.regular)
 
     def __len__(self) -> int:
@@ -40,18 +50,18 @@ class GreenClasses:
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """(count,): how many elements each class has."""
+        """Return how many elements each class has: (count,)."""
         return np.bincount(self.of, minlength=self.count)
 
-    def members(self, k: int) -> Numbers:
-        """Numbers of the elements of class k, ascending. Raises IndexError."""
+    def members(self, k: int) -> NumberArray:
+        """Return the numbers of the elements of class k, ascending. Raises IndexError."""
         if not 0 <= k < self.count:
             raise IndexError(f"there are {self.count} {self.kind}-classes, from 0")
         begin = int(self._ends[k] - self.sizes[k])
         return self._sorted[begin : int(self._ends[k])].copy()
 
     @cached_property
-    def _sorted(self) -> Numbers:
+    def _sorted(self) -> NumberArray:
         return np.argsort(self.of, kind="stable").astype(np.uint32)
 
     @cached_property

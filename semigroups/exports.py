@@ -1,4 +1,4 @@
-"""Semigroups for other programs: graphs of networkx, text for GAP."""
+"""Hand semigroups to other programs: graphs of networkx, text for GAP."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from kernels.transf import Maps, Numbers
+from kernels.transformations import Maps, NumberArray
 
 
-def cayley_networkx(graph: Numbers) -> Any:
-    """A MultiDiGraph of elements; edges from i to graph[i, g], with the key and `generator` g.
+def cayley_networkx(graph: NumberArray) -> Any:
+    """Return a MultiDiGraph of elements: edges from i to graph[i, g], key and `generator` g.
 
     Raises ImportError where networkx is missing.
     """
@@ -28,7 +28,7 @@ def cayley_networkx(graph: Numbers) -> Any:
 
 
 def gap_text(generators: Maps, monoid: bool) -> str:
-    """A Semigroup or Monoid of Transformations, whose points count from 1."""
+    """Return a Semigroup or Monoid of Transformations as text; points count from 1."""
     shifted = generators.astype(np.int64) + 1
     rows = (", ".join(map(str, row)) for row in shifted.tolist())
     body = ",\n".join(f"  Transformation([{row}])" for row in rows)

@@ -26,35 +26,35 @@ from math import comb, factorial, perm
 import numpy as np
 import numpy.typing as npt
 
-from kernels.transf import MAX_DEGREE, Map, Maps, as_maps, image_dtype
+from kernels.transformations import MAX_DEGREE, Map, Maps, as_maps, image_dtype
 
 
 def bihecke(n: int) -> Maps:
-    """(2 (n - 1), n!): pi_1 … pi_(n-1), then the opposite ones. n from 2.
+    """Return pi_1 … pi_(n-1), then the opposite ones: (2 (n - 1), n!). n from 2.
 
     pi_i exchanges w_i and w_(i+1) if w_i < w_(i+1), the opposite one if w_i > w_(i+1).
     """
-    words = _Words(_checked("bihecke", n), zero=False)
+    words = _SpelledWords(_checked("bihecke", n), zero=False)
     return np.stack([words.sorted_at(i, down) for down in (True, False) for i in range(n - 1)])
 
 
 def zero_hecke(n: int) -> Maps:
-    """(n - 1, n!): pi_1 … pi_(n-1) of bihecke(n). n from 2."""
-    words = _Words(_checked("zero_hecke", n), zero=False)
+    """Return pi_1 … pi_(n-1) of bihecke(n): (n - 1, n!). n from 2."""
+    words = _SpelledWords(_checked("zero_hecke", n), zero=False)
     return np.stack([words.sorted_at(i, True) for i in range(n - 1)])
 
 
 def zero_rook(n: int) -> Maps:
-    """(n, number of rook vectors): pi_0, which puts 0 for r_1, and pi_1 … pi_(n-1). n from 1.
+    """Return pi_0, which puts 0 for r_1, and pi_1 … pi_(n-1): (n, rook vectors). n from 1.
 
     A rook vector has letters 0 … n, each but 0 at most once.
     """
-    words = _Words(_checked("zero_rook", n), zero=True)
+    words = _SpelledWords(_checked("zero_rook", n), zero=True)
     return np.stack([words.cleared_first(), *(words.sorted_at(i, True) for i in range(n - 1))])
 
 
 def full(n: int) -> Maps:
-    """A cycle, a transposition and a map that joins two points, less what n < 3 repeats."""
+    """Return a cycle, a transposition and a map that joins two points, less what n < 3 repeats."""
     points = np.arange(_checked("full", n))
     joined = points.copy()
     joined[-1] = 0
@@ -62,7 +62,7 @@ def full(n: int) -> Maps:
 
 
 def symmetric(n: int) -> Maps:
-    """A cycle and a transposition, less what n < 3 repeats."""
+    """Return a cycle and a transposition, less what n < 3 repeats."""
     points = np.arange(_checked("symmetric", n))
     swapped = points.copy()
     swapped[:2] = swapped[:2][::-1]
@@ -70,25 +70,25 @@ def symmetric(n: int) -> Maps:
 
 
 def order_preserving(n: int) -> Maps:
-    """(2 (n - 1), n): p goes to p + 1, for each p, then p + 1 to p. n from 2."""
+    """Return (2 (n - 1), n): p goes to p + 1, for each p, then p + 1 to p. n from 2."""
     count = _checked("order_preserving", n) - 1
     up = [(p, p + 1) for p in range(count)]
     return _moves(n, up + [(p + 1, p) for p in range(count)])
 
 
 def regressive(n: int) -> Maps:
-    """(n (n - 1) / 2, n): p goes to q, for each p > q. n from 2."""
+    """Return (n (n - 1) / 2, n): p goes to q, for each p > q. n from 2."""
     return _moves(n, [(p, q) for p in range(_checked("regressive", n)) for q in range(p)])
 
 
 def catalan(n: int) -> Maps:
-    """(n - 1, n): p + 1 goes to p, for each p. n from 2."""
+    """Return (n - 1, n): p + 1 goes to p, for each p. n from 2."""
     return _moves(n, [(p + 1, p) for p in range(_checked("catalan", n) - 1)])
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A family and its n; the generators are only made when asked for.
+    """Names a family and its n; the generators are only made when asked for.
 
     degree, count: the degree of the generators and how many there are. Raises ValueError where
     there is no such family, no such n, or a degree beyond 2^32.
@@ -102,7 +102,9 @@ class Family:
 
     @classmethod
     def parse(cls, text: str) -> Family:
-        """bihecke:5, or other usual names: biHecke:5, 0-rook:4, Renner A:4, T:3, S:5.
+        """Return the family of a name and n, as bihecke:5.
+
+        Other usual names are biHecke:5, 0-rook:4, Renner A:4, T:3, S:5.
 
         Case, spaces, - and _ make no difference. Raises ValueError.
         """
@@ -125,25 +127,33 @@ class Family:
 
     @property
     def degree(self) -> int:
+        """Number of points of its maps."""
         return _FAMILIES[self.name].degree(self.n)
 
     @property
     def count(self) -> int:
+        """Number of its generators."""
         return _FAMILIES[self.name].count(self.n)
 
     @property
     def nbytes(self) -> int:
-        """What the generators take; making them takes a few times 8 bytes a point besides."""
+        """Return the bytes that the generators take.
+
+        Making them takes a few times 8 bytes a point besides.
+        """
         return self.count * self.degree * image_dtype(self.degree).itemsize
 
     def generators(self) -> Maps:
-        """uint8, uint16 or uint32, (count, degree), images from 0."""
+        """Make the generators: uint8, uint16 or uint32, (count, degree), images from 0."""
         return _FAMILIES[self.name].make(self.n)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """least, most: of n; beyond them there are no generators, or more than 2^32 points."""
+    """Makes the generators of a family for any n.
+
+    least, most: of n; beyond them there are no generators, or more than 2^32 points.
+    """
 
     make: Callable[[int], Maps]
     least: int
@@ -193,15 +203,15 @@ def _checked(name: str, n: int) -> int:
 
 
 def _moves(n: int, moves: list[tuple[int, int]]) -> Maps:
-    """For each (p, q) the map that sends p to q and leaves all else."""
+    """Return for each (p, q) the map that sends p to q and leaves all else."""
     result: Maps = np.tile(np.arange(n, dtype=image_dtype(n)), (len(moves), 1))
     for images, (p, q) in zip(result, moves, strict=True):
         images[p] = q
     return result
 
 
-class _Words:
-    """All words of n distinct letters 1 … n, with zero also of letters 0, which may repeat.
+class _SpelledWords:
+    """Lists the words of n distinct letters 1 … n, with zero also of letters 0, which may repeat.
 
     codes: the words as numbers in base n + 1, ascending, which is the lexicographic order.
     """
@@ -217,13 +227,17 @@ class _Words:
             used = (used[:, None] | bits)[fits]
 
     def sorted_at(self, i: int, down: bool) -> Map:
-        """Letters i and i + 1, from 0, are exchanged where that makes them descend (or ascend)."""
+        """Return the map that exchanges letters i and i + 1 where that makes them descend.
+
+        Letters count from 0; without `down` they are exchanged where they then ascend.
+        """
         left, right = self._weight(i), self._weight(i + 1)
         a, b = self._letter(i), self._letter(i + 1)
         exchanged = (a < b) if down else (a > b)
         return self._places(self.codes + np.where(exchanged, (b - a) * (left - right), 0))
 
     def cleared_first(self) -> Map:
+        """Return the map that makes the first letter 0."""
         return self._places(self.codes % self._weight(0))
 
     def _weight(self, i: int) -> int:

@@ -1,4 +1,4 @@
-"""What a Semigroup is made with, checked."""
+"""Check what a Semigroup is made with."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from kernels.choose import NAMES
-from kernels.memory import available_memory
-from kernels.transf import Maps, Numbers, as_maps
+from kernels.targets.choose import NAMES
+from kernels.targets.memory import available_memory
+from kernels.transformations import Maps, NumberArray, as_maps
 
 from .families import Family
 
@@ -23,6 +23,7 @@ _MAKING = 32  # bytes a point that making a family's generators takes
 def check_options(
     backend: str, memory: int | None, device: int = 0, threads: int | None = None
 ) -> None:
+    """Raise ValueError for options that no backend could take."""
     if backend not in NAMES:
         raise ValueError(f"unknown backend {backend!r}: one of {', '.join(NAMES)}")
     if memory is not None and not _is_number(memory, 1):
@@ -40,6 +41,7 @@ def _is_number(value: object, least: int) -> bool:
 
 
 def maps_of(generators: Generators) -> Maps:
+    """Return generators as maps. Raises MemoryError for a Family too large for this machine."""
     if not isinstance(generators, Family):
         if isinstance(generators, str) or not isinstance(generators, Iterable):
             raise TypeError(f"generators are maps or a Family, not {generators!r}")
@@ -50,8 +52,8 @@ def maps_of(generators: Generators) -> Maps:
     return generators.generators()
 
 
-def points_of(base: Base, degree: int) -> Numbers:
-    """Those of the rows; all, for now, where they are to be chosen."""
+def points_of(base: Base, degree: int) -> NumberArray:
+    """Return the points of rows; all, for now, where they are to be chosen."""
     if isinstance(base, str):
         if base not in ("auto", "all"):
             raise ValueError(f"base is auto, all or a list of points, not {base!r}")

@@ -1,4 +1,4 @@
-"""What proves that the images of some points tell all elements apart.
+"""Prove that the images of some points tell all elements apart.
 
 Numbers have distinct images of the base B, so there are at least as many elements. There are no
 more if the rules that were found hold for whole maps, as then all edges of the right Cayley graph
@@ -22,8 +22,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from kernels.transf import Enumerator, Maps
-from kernels.transf.graphs import rules
+from kernels.transformations import Enumerator, Maps
+from kernels.transformations.graphs import rules
 
 _SAMPLED = 4 << 20  # bytes of maps of rules that fail
 _SLOWER = 16  # numpy, than an engine that multiplies maps
@@ -31,7 +31,7 @@ _LEVEL = 1000  # images that numpy could have found instead of beginning another
 
 
 class Claim:
-    """That what is found holds for whole maps, from number `start` on: before it, it does.
+    """Claims that what is found holds for whole maps, from number `start` on: before it, it does.
 
     rules: how many are to hold. by_maps, by_graphs: what the two ways take, about, in images of
     points that an engine finds.
@@ -52,7 +52,7 @@ class Claim:
         self.by_graphs = _SLOWER * (steps + _LEVEL * len(starts))
 
     def failures(self) -> npt.NDArray[np.bool_]:
-        """(some rules that fail, degree): at which points they do; of no rules if all hold."""
+        """Return at which points some rules fail: bool (rules, degree), of none if all hold."""
         enumerator = self._enumerator
         words, letters, others = self._words, self._letters, self._others
         none = np.empty((0, enumerator.problem.degree), np.bool_)
@@ -71,7 +71,7 @@ class Claim:
         return failures
 
     def is_consistent(self) -> bool:
-        """Whether (1) and (2) hold as far as products are known."""
+        """Return whether (1) and (2) hold as far as products are known."""
         return self._edges_hold() and self._left_maps_edges()
 
     def _is_proved_by_graphs(self) -> bool:
@@ -84,7 +84,7 @@ class Claim:
 
     @cached_property
     def _rows(self) -> Maps:
-        """(size, points): the images of the base."""
+        """Return the images of the base: (size, points)."""
         enumerator, problem = self._enumerator, self._enumerator.problem
         prefix, last = enumerator.array("prefix"), enumerator.array("last")
         rows: Maps = np.empty((enumerator.size, problem.width), problem.generators.dtype)

@@ -1,4 +1,4 @@
-"""Generators from a text, which is one of these:
+"""Read generators from a text, which is one of these:
 
     [[1, 0, 2], [0, 0, 1]]                      JSON: a list of lists of images
 
@@ -23,11 +23,12 @@ from __future__ import annotations
 import re
 from os import PathLike
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
-from kernels.transf import Map, Maps, image_dtype
+from bulkbits.exit_codes import ExitCode
+from kernels.transformations import Map, Maps, image_dtype
 
 _SPACE = r"[ \t\r\n]*"
 _NUMBER = r"-?[0-9]+(?![^ \t\r\n,\[\]()])"  # a whole word, that is
@@ -46,19 +47,24 @@ _IS_JSON = re.compile(rf"{_SPACE}(?:\{{|\[{_SPACE}(?:[\[\]]|\Z))")
 
 
 class GeneratorsError(ValueError):
-    """What says no generators; its text is one line, "G.json:3:14: ...".
+    """Raised where a text says no generators; the message is one line, "G.json:3:14: ...".
 
     source: the file, or what stands for one. line, column: from 1; 0 where the whole is meant.
     """
+
+    exit_code = ExitCode.BAD_INPUT
 
     def __init__(self, message: str, source: str, line: int = 0, column: int = 0) -> None:
         place = f"{source}:{line}:{column}" if line else source
         super().__init__(f"{place}: {message}")
         self.message, self.source, self.line, self.column = message, source, line, column
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.source, self.line, self.column), vars(self)
+
 
 def read_generators(path: str | PathLike[str]) -> Maps:
-    """From a file in UTF-8, see parse_generators(). Raises GeneratorsError, for the file too."""
+    """Read a file in UTF-8, see parse_generators(). Raises GeneratorsError, for the file too."""
     try:
         data = Path(path).read_bytes()
     except (OSError, ValueError) as error:
@@ -68,7 +74,7 @@ def read_generators(path: str | PathLike[str]) -> Maps:
 
 
 def parse_generators(text: str | bytes, source: str = "<string>") -> Maps:
-    """(count, degree), images from 0, the smallest of uint8, uint16 and uint32 that will do.
+    """Return maps (count, degree), images from 0, of the smallest unsigned dtype that will do.
 
     Raises GeneratorsError, with line and column: where there are no generators, or one has no
     points, degrees differ, an image is out of range, the text ends within a list, is none of
@@ -95,13 +101,13 @@ def _decoded(data: bytes, source: str) -> str:
 
 
 def _place(text: str, offset: int) -> tuple[int, int]:
-    """The line and column of a character, from 1."""
+    """Return the line and column of a character, from 1."""
     ends = [end.end() for end in _LINE_END.finditer(text, 0, offset)]
     return len(ends) + 1, offset - (ends[-1] if ends else 0) + 1
 
 
-class _Reader:
-    """text: without comments. first: the number of the first point."""
+class _SyntaxReader:
+    """Reads generators. text: without comments. first: the number of the first point."""
 
     first = 0
 
@@ -114,7 +120,7 @@ class _Reader:
         raise GeneratorsError(what, self.source, *place)
 
     def word(self) -> str:
-        """What comes next, "" at the end; only spaces are passed over."""
+        """Return what comes next, "" at the end; only spaces are passed over."""
         spaces = _SPACES.match(self.text, self.offset)
         assert spaces is not None
         self.offset = spaces.end()
@@ -128,7 +134,7 @@ class _Reader:
         return found
 
     def expect(self, *wanted: str) -> str:
-        """Which of these comes next, and is passed over."""
+        """Return which of these comes next, and pass over it."""
         for word in wanted:
             if self.accept(word):
                 return word
@@ -136,7 +142,7 @@ class _Reader:
         self.fail(f"{names} was expected, not {_shown(self.word())}")
 
     def images(self) -> None:
-        """A generator, from behind its [ to behind its ]."""
+        """Read a generator, from behind its [ to behind its ]."""
         begin = self.offset
         body = _LIST.match(self.text, begin)
         assert body is not None
@@ -148,7 +154,7 @@ class _Reader:
         self.add(body[0], begin)
 
     def no_image(self, end: int | None = None) -> NoReturn:
-        """end: of the line, where a generator may not go beyond it."""
+        """Fail for what is no image. end: of the line, where a generator may not go beyond it."""
         text = self.text[:end]
         spaces = _SPACES.match(text, self.offset)
         assert spaces is not None
@@ -159,7 +165,7 @@ class _Reader:
         self.fail(f"an image, a whole number, was expected, not {what}")
 
     def add(self, body: str, begin: int) -> None:
-        """The generator of the numbers in `body`, which is at `begin` in the text."""
+        """Add the generator of the numbers in `body`, which is at `begin` in the text."""
         words = re.findall("-?[0-9]+", body)
         degree = self.degree(len(words), begin)
         # No degree has so many digits, and int() refuses thousands.
@@ -175,7 +181,7 @@ class _Reader:
         self.generators.append(np.array(images, image_dtype(max(degree, 1))))
 
     def degree(self, found: int, begin: int) -> int:
-        """Of a generator with `found` images: as many as the first has."""
+        """Check that a generator with `found` images has as many as the first; return how many."""
         if not found:
             self.fail("a generator without points: the degree is 0", begin)
         first = len(self.generators[0]) if self.generators else found
@@ -189,7 +195,7 @@ class _Reader:
         return np.stack(self.generators)
 
 
-class _JsonReader(_Reader):
+class _JsonReader(_SyntaxReader):
     def read(self) -> Maps:
         self.expect("[")
         if not self.accept("]"):
@@ -205,7 +211,7 @@ class _JsonReader(_Reader):
         self.images()
 
 
-class _LineReader(_Reader):
+class _LineReader(_SyntaxReader):
     def read(self) -> Maps:
         begin = 0
         for line_end in _LINE_END.finditer(self.text):
@@ -232,7 +238,7 @@ class _LineReader(_Reader):
             self.add(body, line.start(2))
 
 
-class _GapReader(_Reader):
+class _GapReader(_SyntaxReader):
     first = 1
 
     def read(self) -> Maps:
@@ -244,7 +250,7 @@ class _GapReader(_Reader):
         return self.result()
 
     def name(self) -> None:
-        """Passes over name :="""
+        """Pass over name :="""
         word, begin = self.word(), self.offset
         self.offset += len(word)
         if not (word.isidentifier() and self.accept(":=")):

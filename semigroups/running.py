@@ -1,4 +1,4 @@
-"""The enumeration behind a Semigroup: it goes on, stops, and begins anew where it must."""
+"""Run the enumeration behind a Semigroup: go on, stop, and begin anew where that must be."""
 
 from __future__ import annotations
 
@@ -7,37 +7,30 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-import numpy as np
-
-from kernels.transf import (
-    Counts,
+from kernels.targets.costs import START_COSTS
+from kernels.transformations import (
+    CayleyTables,
+    EnumerationProblem,
     Enumerator,
     HashCollisionError,
-    Maps,
-    Problem,
-    Tables,
-    Transf,
+    ProductCounts,
+    SemigroupEngine,
 )
 
 from .bases import first_points, more_points
-from .engines import Engines
-from .proof import Claim
+from .engines import EngineChoice
+from .finished import CopiedTables, Finished
+from .limits import numbers_within
+from .proving import PATIENCE, ProofSchedule
 
-_FEW = 256  # numbers that are expanded at once before it pays to look products up
-_PEEKED = 4 << 20  # bytes of products that are looked up in advance near a limit
-_FIRST_LOOK = 64  # numbers that are expanded before it is looked whether rules hold
-_LOOKS = 4  # times as many before the next time
-_GPU_START = 0.3  # seconds until one has begun: its context, kernels from the cache
-_PATIENCE = 1 << 28  # images that are found, where it stops, to prove what there is
-
-Stop = Literal["finished", "enough", "limit", "time", "cancelled"]
+StopReason = Literal["finished", "enough", "limit", "time", "cancelled"]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an enumeration is.
+    """Tells how far an enumeration is.
 
     size: elements found so far. expanded: of these, all products with generators are known.
     level: length of the words whose products are being found. counts: products computed and
@@ -47,15 +40,51 @@ class Progress:
     size: int
     expanded: int
     level: int
-    counts: Counts
+    counts: ProductCounts
     nbytes: int
 
 
 class CancelledError(RuntimeError):
-    """All of a semigroup was needed, and cancel() stopped its enumeration."""
+    """Raised where a semigroup was needed whole, and cancel() stopped it at `found` elements."""
+
+    def __init__(self, found: int) -> None:
+        super().__init__(f"cancelled at {found} elements")
+        self.found = found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take apart for a copy or pickle."""
+        return type(self), (self.found,), vars(self)
 
 
-class Runner:
+class MemoryFullError(MemoryError):
+    """Raised where the memory given is full; with more of it the enumeration can go on.
+
+    found: how many elements. level: the length of the words under way. reason: what was missing.
+    """
+
+    def __init__(self, found: int, level: int, reason: str) -> None:
+        super().__init__(f"stopped at {found} elements, level {level}: {reason}")
+        self.found, self.level, self.reason = found, level, reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take apart for a copy or pickle."""
+        return type(self), (self.found, self.level, self.reason), vars(self)
+
+
+@dataclass(frozen=True, eq=False)
+class EnumerationState:
+    """Holds what another EnumerationRunner needs to go on. tables: None where nothing was begun."""
+
+    engines: EngineChoice
+    problem: EnumerationProblem
+    choose: bool
+    trust: bool
+    memory: int
+    tables: CayleyTables | None
+    rules: int
+
+
+class EnumerationRunner:
     """Enumerates on whole maps, or on the images of some points with a proof.
 
     Where rows are images of some points, it is proved in the end that what is found holds for
@@ -66,7 +95,8 @@ class Runner:
     engines: made when they are needed. problem: of which memory may be 0, for what the engine
         takes by default; rows of some points are compared even if it says not to.
     choose: whether points are to be chosen.
-    tables: to go on from; if all is finished it was proved. rules: how many were checked.
+    tables: to go on from; if all is finished it was proved. finished: an
+        enumeration that was proved, instead. rules: how many were checked.
 
     Steps and questions may come from several threads: each has the lock for its time. Only
     progress() and cancel() wait for nothing.
@@ -74,38 +104,61 @@ class Runner:
 
     def __init__(
         self,
-        engines: Engines,
-        problem: Problem,
+        engines: EngineChoice,
+        problem: EnumerationProblem,
         choose: bool = False,
-        tables: Tables | None = None,
+        tables: CayleyTables | None = None,
         rules: int = 0,
+        finished: Finished | None = None,
     ) -> None:
         self._engines = engines
-        self._engine: Transf | None = None
+        self._engine: SemigroupEngine | None = None
         self._enumerator: Enumerator | None = None
         self._choose = choose
         self._trust = not problem.compare
         self._memory = problem.memory
         self._spent = 0.0  # seconds, by the first engine
-        self._before = Counts()  # of what it did
-        self._checked = self._looked = 0  # numbers of which it was proved, or looked whether
-        self._next_look = _FIRST_LOOK
-        self._proving = False
+        self._before = ProductCounts()  # of what it did
+        self._proof = ProofSchedule()
         self._cancels = 0
         self.problem = problem
-        self.rules = 0
         self.lock = threading.RLock()
-        if tables is not None:
+        if finished is not None:
+            self._enumerator, self._proof.needed = finished, not problem.whole
+            self._proof.checked, self._proof.rules = finished.expanded, rules
+        elif tables is not None:
             self._start(tables)
-            self._checked = self.enumerator.expanded if self.enumerator.finished else 0
-            self.rules = rules if self._checked else 0
+            self._proof.checked = self.enumerator.expanded if self.enumerator.finished else 0
+            self._proof.rules = rules if self._proof.checked else 0
+
+    def state(self) -> EnumerationState:
+        """Return what there is, for restored(); to be asked with the lock held."""
+        tables = self.found().tables() if self.begun else None
+        return EnumerationState(
+            *(self._engines, self.problem, self._choose, self._trust, self._memory),
+            *(tables, self.rules),
+        )
+
+    @classmethod
+    def restored(cls, state: EnumerationState) -> EnumerationRunner:
+        """Return one that goes on, apart from the one before, once it is asked for something."""
+        problem = replace(state.problem, compare=not state.trust, memory=state.memory)
+        tables = state.tables
+        if tables is not None and len(tables.right) == len(tables.first):
+            # What was found, and proved, is not found anew.
+            problem = replace(problem, compare=state.problem.compare)
+            found = Finished(problem, tables.starts, CopiedTables(tables), len(tables.first))
+            return cls(state.engines, problem, rules=state.rules, finished=found)
+        return cls(state.engines, problem, state.choose, tables=tables)
 
     @property
     def begun(self) -> bool:
+        """True once an enumerator has begun, or tables were loaded."""
         return self._enumerator is not None
 
     @property
-    def engine(self) -> Transf:
+    def engine(self) -> SemigroupEngine:
+        """Engine that is used now, chosen when it is first asked for."""
         with self.lock:
             if self._engine is None:
                 self._engine = self._engines.first()
@@ -113,11 +166,12 @@ class Runner:
 
     @property
     def memory(self) -> int:
+        """Bytes that the enumeration may take."""
         return self._memory or self.engine.memory
 
     @property
     def enumerator(self) -> Enumerator:
-        """Begun, if it was not; what it found may have to be checked."""
+        """Return the enumerator, begun if it was not; what it found may have to be checked."""
         enumerator = self._enumerator
         if enumerator is None:
             with self.lock:
@@ -129,13 +183,14 @@ class Runner:
 
     @property
     def finished(self) -> bool:
+        """True if all is found and, where that is needed, proved."""
         if not self.begun:
             return False
         with self.lock:
             return self.enumerator.finished and self.proved
 
     def cancel(self) -> None:
-        """All that runs now; from any thread, or from a signal's handler, which a lock could
+        """Stop what runs now; from any thread, or from a signal's handler, which a lock could
         stop for ever."""
         self._cancels += 1
 
@@ -145,8 +200,8 @@ class Runner:
         seconds: float | None = None,
         progress: Callable[[Progress], None] | None = None,
         enough: int | None = None,
-    ) -> Stop:
-        """Until no more than `most` numbers can be found, or `enough` are."""
+    ) -> StopReason:
+        """Enumerate until no more than `most` numbers can be found, or `enough` are."""
         cancels = self._cancels
         end = None if seconds is None else time.monotonic() + seconds
         while True:
@@ -159,25 +214,28 @@ class Runner:
                     return "enough"
                 if not self._step(most, enough):
                     return "finished" if self.enumerator.finished else "limit"
-                told = self.progress()
-            if progress is not None:
+                told = None if progress is None else self.progress()
+            if progress is not None and told is not None:
                 progress(told)
 
     def found(self) -> Enumerator:
-        """With what is found proved to hold for whole maps, if that does not take long.
+        """Return the enumerator, what it found proved for whole maps if that does not take long.
 
         To be asked with the lock held.
         """
-        reached = self._checked
+        reached = self._proof.checked
         while self._unsettled:
-            self._look(_PATIENCE)
+            self._look(PATIENCE)
             while self.enumerator.expanded < reached and not self.enumerator.finished:
                 self._expand(reached - self.enumerator.expanded)
         return self.enumerator
 
     def set_memory(self, memory: int) -> None:
-        """Goes on from what is found."""
+        """Give it other memory, and go on from what is found."""
         with self.lock:
+            if isinstance(self._enumerator, Finished):
+                self._memory = self._enumerator.memory = memory
+                return
             if self._enumerator is None:
                 self._memory = memory
                 return
@@ -193,54 +251,59 @@ class Runner:
 
     @property
     def proved(self) -> bool:
-        """Whether what is found holds for whole maps."""
-        return not self._proving or self._checked == self.enumerator.expanded
+        """True if what is found is known to hold for whole maps."""
+        return not self._proof.needed or self._proof.covers(self.enumerator)
+
+    @property
+    def rules(self) -> int:
+        """Number of rules that were found to hold for whole maps, where that needs a proof."""
+        return self._proof.rules
 
     @property
     def _unsettled(self) -> bool:
-        if self.proved:
-            return False
-        return self.enumerator.finished or self._looked < self.enumerator.expanded
+        return self._proof.needed and self._proof.is_unsettled(self.enumerator)
 
-    def _start(self, tables: Tables | None = None) -> None:
-        problem = replace(self.problem, memory=self.memory)
-        if self._choose:
-            problem = replace(problem, points=first_points(problem.generators))
+    def _start(self, tables: CayleyTables | None = None) -> None:
+        points = first_points(self.problem.generators) if self._choose else self.problem.points
+        problem = replace(self.problem, memory=self.memory, points=points)
         proving = not problem.whole
-        problem = replace(problem, compare=proving or not self._trust)
+        if problem.compare != (proving or not self._trust):
+            problem = replace(problem, compare=not problem.compare)
         self._enumerator = self.engine.start(problem, tables)
-        self.problem, self._choose, self._proving = problem, False, proving
+        self.problem, self._choose, self._proof.needed = problem, False, proving
 
-    def _restart(self, problem: Problem) -> None:
+    def _restart(self, problem: EnumerationProblem) -> None:
         self._enumerator = None  # before another takes memory
-        self._checked = self._looked = self.rules = 0
-        self._next_look = _FIRST_LOOK
+        self._proof.forget()
         self.problem = problem
 
     def _step(self, most: int | None, enough: int | None) -> bool:
-        """One piece of work; False where there is none that may be done."""
+        """Do one piece of work; return False where there is none that may be done."""
         enumerator = self.enumerator
         done = enumerator.finished or (enough is not None and enumerator.size >= enough)
-        count = 0 if done else self._room(most)
+        count = 0 if done else numbers_within(enumerator, most)
         if not count:
             if self._unsettled:
-                self._look(_PATIENCE)
+                self._look(PATIENCE)
                 return True
             return False
         began = time.monotonic()
-        self._expand(count)
+        if most is None and enough is None and not self._proof.needed:
+            self._expand()
+        else:
+            self._expand(count)
         self._spent += time.monotonic() - began
-        if self._spent > _GPU_START and not self.enumerator.finished:
+        if self._spent > START_COSTS.seconds and not self.enumerator.finished:
             self._grow_out()
-        if self._proving and self.enumerator.expanded >= self._next_look:
+        if self._proof.needed and self._proof.is_due(self.enumerator):
             self._look()
         return True
 
     def _grow_out(self) -> None:
-        """Goes on with the larger engine, if there is one and it has room."""
+        """Go on with the larger engine, if there is one and it has room."""
         self._spent = -math.inf
         engine = self._engines.larger()
-        if engine is None or engine.name == self.engine.name:
+        if engine is None or type(engine) is type(self.engine):
             return
         problem = replace(self.problem, memory=self._memory or engine.memory)
         before = self.enumerator
@@ -251,10 +314,14 @@ class Runner:
         self._engine, self._enumerator, self.problem = engine, enumerator, problem
         self._before += before.counts
 
-    def _expand(self, most: int) -> None:
+    def _expand(self, most: int | None = None) -> None:
+        """Expand `most` numbers of the level under way at most, or as many as are soon done."""
         enumerator = self.enumerator
         try:
-            enumerator.expand(most)
+            if most is None:
+                enumerator.expand_on()
+            else:
+                enumerator.expand(most)
         except HashCollisionError:
             seed = (self.problem.seed + 1) % 2**64
             self._restart(replace(self.problem, seed=seed, hash_bits=128))
@@ -262,56 +329,20 @@ class Runner:
             found = enumerator.size - (not self.problem.monoid)
             why = str(error) or "there is not enough memory"
             level = len(enumerator.starts) - 2
-            raise MemoryError(f"stopped at {found} elements, level {level}: {why}") from None
+            raise MemoryFullError(found, level, why) from None
 
     def _look(self, patience: int = 0) -> None:
-        """Whether something is found that does not hold for whole maps; proves it if it is
-        finished, or takes less than `patience` or than only to look.
+        """Look for what does not hold for whole maps, and begin anew with more points if it is.
+
+        patience: see ProofSchedule.look().
         """
-        enumerator = self.enumerator
-        expanded = enumerator.expanded
-        claim = Claim(enumerator, self._checked)
-        if (
-            not enumerator.finished
-            and claim.by_maps > max(patience, claim.by_graphs)
-            and claim.is_consistent()
-        ):
-            self._looked = expanded if patience else self._looked
-        else:
-            failed = claim.failures()
-            if len(failed):
-                points = more_points(self.problem, failed)
-                self._restart(replace(self.problem, points=points))
-                return
-            self._checked, self.rules = expanded, self.rules + claim.rules
-        self._next_look = _LOOKS * expanded
-
-    def _room(self, most: int | None) -> int:
-        """How many numbers may be expanded so that no more than `most` can be found."""
-        enumerator = self.enumerator
-        if most is None:
-            return enumerator.waiting
-        room = max(0, most - enumerator.size)
-        count = room // self.problem.letters
-        if count >= _FEW:
-            return min(count, enumerator.waiting)
-        # Near the limit products are looked up first, of ever more numbers: they may be known.
-        most_at_once = min(enumerator.waiting, max(1, _PEEKED // self.problem.generators.nbytes))
-        ahead = 2 * count or 1
-        while ahead <= most_at_once and self._new(ahead) <= room:
-            count, ahead = ahead, 2 * ahead
-        return min(count, enumerator.waiting)
-
-    def _new(self, count: int) -> int:
-        """How many elements, at most, the next numbers' products will add."""
-        enumerator, generators = self.enumerator, self.problem.generators
-        start = enumerator.expanded
-        maps = enumerator.maps(np.arange(start, start + count))
-        products: Maps = np.concatenate([images[maps] for images in generators])
-        unknown = products[enumerator.positions(products) < 0]
-        return len({row.tobytes() for row in unknown})
+        failed = self._proof.look(self.enumerator, patience)
+        if len(failed):
+            points = more_points(self.problem, failed)
+            self._restart(replace(self.problem, points=points))
 
     def progress(self) -> Progress:
+        """Return how far it is, without waiting for anybody."""
         enumerator, no_element = self.enumerator, int(not self.problem.monoid)
         counts = replace(self._before)
         counts += enumerator.counts

@@ -1,32 +1,30 @@
-"""Semigroup: what generators generate, enumerated as far as it is asked for."""
+"""Define Semigroup: what generators generate, enumerated as far as it is asked for."""
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels.transf import Map, Maps, Numbers, Problem
+from kernels.transformations import EnumerationProblem, Map, Maps, NumberArray
 
-from .classes import GreenClasses, Kind
-from .engines import Engines
+from .classes import GreenClasses, GreenKind
+from .engines import EngineChoice
+from .enumeration import Enumeration, counted
 from .exports import cayley_networkx, gap_text
 from .options import Base, Generators, check_options, maps_of, points_of
-from .results import Results, known
-from .running import CancelledError, Progress, Runner
-from .sequences import Rules, Word, Words
+from .running import EnumerationRunner, EnumerationState, Progress
+from .sequences import RewritingRules, Word, Words
+from .structure import Structure
 
 _LONG = 1 << 12  # bytes of maps that are not rows by default
-_ITERATED = 1 << 20  # bytes of elements that are made at once
 
 
 class Semigroup:
-    """The semigroup, or monoid, that some maps generate.
+    """Represents the semigroup, or monoid, that some maps generate.
 
     generators: an array (m, degree), lists of images, or a Family, images counting from 0.
     monoid: whether the identity is an element even if it is no product of generators.
@@ -48,6 +46,9 @@ class Semigroup:
     it is asked for; then as much as is needed, or what run() is told. Whatever needs all runs to
     the end, and raises MemoryError where that does not fit, CancelledError after cancel(), both
     of which leave what was found, as Ctrl-C does.
+
+    Any number of threads may use one at once: one of them enumerates, and the others wait for
+    what they need of it.
 
     Raises ValueError for what are no maps, MemoryError for a Family too large for this machine;
     BackendUnavailableError on first use where the backend cannot run.
@@ -76,17 +77,18 @@ class Semigroup:
         threads: int | None = None,
         memory: int | None = None,
     ) -> None:
+        """Begin an enumeration, whose options are many: each says one thing of it, by name."""
         check_options(backend, memory, device, threads)
         maps = maps_of(generators)
         if base is None:
             base = "all" if maps[0].nbytes < _LONG else "auto"
         points = points_of(base, maps.shape[1])
-        problem = Problem(
+        problem = EnumerationProblem(
             maps, points, monoid=bool(monoid), compare=not hash_only, memory=memory or 0
         )
         choose = isinstance(base, str) and base == "auto"
-        engines = Engines(backend, device, threads)
-        self._set(Runner(engines, problem, choose), threads)
+        engines = EngineChoice(backend, device, threads)
+        self._compose(EnumerationRunner(engines, problem, choose), threads)
 
     @classmethod
     def load(
@@ -98,34 +100,39 @@ class Semigroup:
         threads: int | None = None,
         memory: int | None = None,
     ) -> Semigroup:
-        """What save() wrote, finished or to be gone on with, on any backend.
+        """Return what save() wrote, finished or to be gone on with, on any backend.
+
+        Of a finished one only what is asked for is read, as long as the file is open here. What
+        is damaged raises StoredError when it is read.
 
         Raises StoredError, a ValueError of one line, for a file that is damaged or something
         else, MemoryError where it does not fit, and OSError.
         """
-        from .files import load
+        from .files import open_stored
 
         check_options(backend, memory, device, threads)
-        stored = load(path)
-        engines = Engines(backend, device, threads)
-        problem = stored.problem(memory or 0)
-        rules = stored.summary.checked
+        engines = EngineChoice(backend, device, threads)
         made = cls.__new__(cls)
-        made._set(Runner(engines, problem, tables=stored.tables, rules=rules), threads)
+        made._compose(open_stored(path, engines, memory or 0), threads)
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an HDF5 file of what is found so far. Raises OSError."""
+        """Write an HDF5 file of what is found so far. Raises OSError."""
         from .files import save
 
-        with self._runner.lock:
-            save(path, self._runner.found(), self._runner.rules)
+        runner = self._enumeration.runner
+        with runner.lock:
+            save(path, runner.found(), runner.rules)
 
-    def _set(self, runner: Runner, threads: int | None) -> None:
-        self._runner = runner
-        # Number of the first element: the empty word's is 0, and it may be none.
-        self._begin = int(not runner.problem.monoid)
-        self._results = Results(runner, self._begin, threads)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take apart for a copy or pickle, which has what is found so far and goes on alone."""
+        runner = self._enumeration.runner
+        with runner.lock:
+            return _restored, (type(self), runner.state(), self._structure.threads)
+
+    def _compose(self, runner: EnumerationRunner, threads: int | None) -> None:
+        self._enumeration = Enumeration(runner)
+        self._structure = Structure(self._enumeration, threads)
 
     # --- running ---------------------------------------------------------------
 
@@ -135,115 +142,89 @@ class Semigroup:
         seconds: float | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> bool:
-        """Goes on with the enumeration; returns whether it is finished.
+        """Go on with the enumeration; return whether it is finished.
 
         limit: stops where more elements than so many might be found. seconds: stops some tenths
         of a second later at most, or when a proof is done. progress: is called again and again.
         Stopped, interrupted or failed, it can go on. Raises MemoryError where the memory given
         is full.
         """
-        if limit is not None and (limit != operator.index(limit) or limit < 1):
-            raise ValueError(f"limit is a number of elements, not {limit}")
-        most = None if limit is None else limit + self._begin
-        return self._runner.run(most, seconds, progress) == "finished"
+        return self._enumeration.run(limit, seconds, progress)
 
     def cancel(self) -> None:
-        """Makes what runs in another thread stop soon; it can be gone on with."""
-        self._runner.cancel()
+        """Make what runs in another thread stop soon; it can be gone on with."""
+        self._enumeration.runner.cancel()
 
     @property
     def finished(self) -> bool:
-        return self._runner.finished
+        """True if all elements are found, and proved to be all."""
+        return self._enumeration.runner.finished
 
     @property
     def memory(self) -> int:
         """Bytes that the enumeration may take; with more of them it can go on where it stopped."""
-        return self._runner.memory
+        return self._enumeration.runner.memory
 
     @memory.setter
     def memory(self, memory: int) -> None:
         check_options("auto", memory)
-        self._runner.set_memory(memory)
+        self._enumeration.runner.set_memory(memory)
 
     @property
     def progress(self) -> Progress:
-        """How far it is, also while it runs in another thread, which need not stop for that.
+        """Progress so far, also while it runs in another thread, which need not stop for that.
 
         Counts are from its beginning, or from where it was loaded.
         """
-        return self._runner.progress()
+        return self._enumeration.runner.progress()
 
     @property
     def current_size(self) -> int:
-        """How many elements are found so far."""
-        with self._runner.lock:
-            return self._runner.found().size - self._begin if self._runner.begun else 0
+        """Number of elements found so far."""
+        return self._enumeration.size
 
     @property
     def current_levels(self) -> list[int]:
-        """As levels, of the elements found so far."""
-        with self._runner.lock:
-            if not self._runner.begun:
-                return []
-            found = self._runner.found()
-            bounds = [self._begin, *found.starts[1:], found.size]
-        counts = [b - a for a, b in pairwise(bounds)]
-        return counts if counts[-1] else counts[:-1]
-
-    def _all(self) -> None:
-        if self._runner.run() == "cancelled":
-            raise CancelledError(f"cancelled at {self.current_size} elements")
-
-    def _reach(self, size: int) -> None:
-        """Until so many elements are found, or all."""
-        if self._runner.run(enough=size + self._begin) == "cancelled":
-            raise CancelledError(f"cancelled at {self.current_size} elements")
+        """Number of elements found so far for each length of words."""
+        return self._enumeration.levels
 
     # --- what there is -----------------------------------------------------------
 
     @property
     def generators(self) -> Maps:
-        """(m, degree), uint8, uint16 or uint32."""
-        return self._runner.problem.generators.copy()
+        """Copy of the generators: (m, degree), uint8, uint16 or uint32."""
+        return self._enumeration.problem.generators.copy()
 
     @property
     def degree(self) -> int:
-        return self._runner.problem.degree
+        """Number of points of the maps."""
+        return self._enumeration.problem.degree
 
     @property
     def monoid(self) -> bool:
-        """Whether the identity was added, if it had to be."""
-        return self._runner.problem.monoid
+        """True if the identity was added, in case that no product equals it."""
+        return self._enumeration.problem.monoid
 
     @property
     def backend(self) -> str:
-        """The name of the one that is used now."""
-        return self._runner.engine.name
+        """Name of the backend that is used now."""
+        return self._enumeration.runner.engine.name
 
     @property
     def base(self) -> list[int] | None:
-        """The points whose images are compared; None where whole maps are."""
-        problem = self._runner.problem
+        """Points whose images are compared, or None if whole maps are."""
+        problem = self._enumeration.problem
         return None if problem.whole else problem.points.tolist()
 
     @property
     def certainty(self) -> str:
-        """How elements are known to be different ones, and all that are, in a few words."""
-        problem = self._runner.problem
-        if not self._runner.begun:
-            return "not enumerated"
-        if problem.whole:
-            hashes = f"by {problem.hash_bits}-bit hashes only"
-            return "proved by comparing rows" if problem.compare else hashes
-        points = _count(problem.width, "point")
-        rules = _count(self._runner.rules, "rule")
-        proof = f"proved by checking {rules}" if self._runner.proved else "not proved yet"
-        return f"on the images of {points}, {proof}"
+        """Short text on how elements are known to be different ones, and to be all."""
+        return self._enumeration.certainty
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
-        self._all()
+        """Number of elements; all are found first."""
+        self._enumeration.run_to_the_end()
         return self.current_size
 
     def __len__(self) -> int:
@@ -254,181 +235,153 @@ class Semigroup:
 
     @property
     def levels(self) -> list[int]:
-        """How many elements have words of length 0, 1, …; the first is 0 without the identity."""
-        self._all()
+        """Number of elements whose words have length 0, 1, …; all are found first.
+
+        The first is 0 without the identity.
+        """
+        self._enumeration.run_to_the_end()
         return self.current_levels
 
     # --- elements ------------------------------------------------------------------
 
     def element(self, i: int) -> Map:
-        """The images of element i. Raises IndexError, here and below, where there is none."""
+        """Return the images of element i.
+
+        Raises IndexError, here and below, where there is none.
+        """
         images: Map = self.elements([i])[0]
         return images
 
     def elements(self, numbers: npt.ArrayLike) -> Maps:
-        """(count, degree), those of an array of numbers (count,)."""
-        chosen = self._known(numbers)
-        with self._runner.lock:
-            maps: Maps = self._runner.found().maps(chosen)
-        return maps
+        """Return the elements of an array of numbers (count,): (count, degree)."""
+        return self._enumeration.elements(numbers)
 
     def __iter__(self) -> Iterator[Map]:
-        """The elements, one after another, which are found on the way."""
-        step = max(1, _ITERATED // self._runner.problem.generators[0].nbytes)
-        start = 0
-        while True:
-            self._reach(start + 1)
-            stop = min(start + step, self.current_size)
-            if start >= stop:
-                return
-            yield from self.elements(np.arange(start, stop))
-            start = stop
+        """Yield the elements one after another, and find them on the way."""
+        return iter(self._enumeration)
 
     def word(self, i: int) -> Word:
-        """The least word of element i, in shortlex order: a tuple of numbers of generators."""
-        number = self._known([i])
-        with self._runner.lock:
-            found = self._runner.found()
-            finished = found.finished
-            letters: list[int] = []
-            [place] = number.tolist()
-            while place and not finished:
-                letters += found.array("first", place, place + 1).tolist()
-                [place] = found.array("suffix", place, place + 1).tolist()
-        return self._results.words.of(number)[0] if finished else tuple(letters)
+        """Return the least word of element i, in shortlex order: numbers of generators."""
+        number = self._enumeration.known([i])
+        word = self._enumeration.word(number)
+        return self._structure.words.of(number)[0] if word is None else word
 
     def words(self) -> Words:
-        """Those of all elements, a sequence; each is made when it is asked for."""
-        return self._finished.words
+        """Return the words of all elements, a sequence; each is made when it is asked for."""
+        return self._whole.words
 
     def position(self, x: npt.ArrayLike) -> int | None:
-        """The number of a map, None if it is no element. Enumerates until it is found."""
-        try:
-            images = np.asarray(x)
-        except ValueError:
-            return None  # rows of several lengths
-        if images.shape != (self.degree,) or images.dtype.kind not in "iu":
-            return None
-        while True:
-            finished = self.finished
-            [number] = self.current_positions(images[None]).tolist()
-            if number >= 0:
-                return int(number)
-            if finished:
-                return None
-            self._reach(2 * self.current_size + 1)
+        """Return the number of a map, None if it is no element. Enumerates until it is found."""
+        return self._enumeration.position(x)
 
     def __contains__(self, x: object) -> bool:
         return self.position(x) is not None  # type: ignore[arg-type]
 
     def positions(self, maps: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """(count,): the numbers of maps (count, degree), -1 of what is no element."""
-        self._all()
+        """Return the numbers (count,) of maps (count, degree), -1 of what is no element."""
+        self._enumeration.run_to_the_end()
         return self.current_positions(maps)
 
     def current_positions(self, maps: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """As positions(), -1 also of what is not found so far."""
-        images = np.asarray(maps)
-        if images.ndim != 2 or images.shape[1] != self.degree or images.dtype.kind not in "iu":
-            raise ValueError(
-                f"maps are integers (count, {self.degree}), not {images.dtype} {images.shape}"
-            )
-        result = np.full(len(images), -1, np.int64)
-        fits = np.flatnonzero(((images >= 0) & (images < self.degree)).all(axis=1))
-        chosen = images[fits].astype(self._runner.problem.generators.dtype)
-        with self._runner.lock:
-            places = self._runner.found().positions(chosen)
-        result[fits] = np.where(places < 0, -1, places - self._begin)
-        return result
+        """Return what positions() does, but -1 also of what is not found so far."""
+        return self._enumeration.positions(maps)
 
     @property
     def contains_identity(self) -> bool:
-        """Whether the identity is an element, which it may be without monoid too."""
+        """True if the identity is an element, which it may be without monoid too."""
         return self.monoid or np.arange(self.degree) in self
 
     # --- what needs all of it ----------------------------------------------------------
 
     def product(self, i: npt.ArrayLike, j: npt.ArrayLike) -> Any:
-        """The number of element i times element j: an int, or uint32 for arrays of numbers.
+        """Return the number of element i times element j: an int, or uint32 for arrays of numbers.
 
         It is read off the Cayley graphs, in as many steps as the shorter word has letters.
         """
-        found = self._finished.products(i, j)
+        found = self._whole.products(i, j)
         return found if found.ndim else int(found)
 
     @property
-    def right_cayley(self) -> Numbers:
-        """uint32 (size, m), read-only: element i times generator g is element [i, g]."""
-        return self._finished.right_cayley
+    def right_cayley(self) -> NumberArray:
+        """Right Cayley graph: element i times generator g is element [i, g].
+
+        uint32 (size, m), read-only.
+        """
+        return self._whole.right_cayley
 
     @property
-    def left_cayley(self) -> Numbers:
-        """uint32 (size, m), read-only: generator g times element i is element [i, g]."""
-        return self._finished.left_cayley
+    def left_cayley(self) -> NumberArray:
+        """Left Cayley graph: generator g times element i is element [i, g].
+
+        uint32 (size, m), read-only.
+        """
+        return self._whole.left_cayley
 
     @property
-    def rules(self) -> Rules:
-        """A presentation: a sequence of (word, lesser word of the same element).
+    def rules(self) -> RewritingRules:
+        """Presentation: a sequence of (word, lesser word of the same element).
 
         It is complete for rewriting. Left sides, in shortlex order, are the words that are not
         least, though all of their proper factors are (Froidure and Pin 1997).
         """
-        return self._finished.rules
+        return self._whole.rules
 
     @property
-    def idempotents(self) -> Numbers:
+    def idempotents(self) -> NumberArray:
         """Numbers of the elements e with e e = e, ascending, read-only."""
-        return self._finished.idempotents
+        return self._whole.idempotents
 
-    def green(self, kind: Kind) -> GreenClasses:
-        """Green's classes. x R y if both generate the same right ideal, x L y the same left
-        ideal, x J y the same two-sided ideal; H is R and L, D is R then L, here the same as J.
+    def green(self, kind: GreenKind) -> GreenClasses:
+        """Return the classes of one of Green's relations.
+
+        x R y if both generate the same right ideal, x L y the same left ideal, x J y the same
+        two-sided ideal; H is R and L, D is R then L, here the same as J. Raises ValueError for
+        another kind.
         """
-        return self._finished.green(kind)
+        return self._whole.green(kind)
 
     def to_networkx(self, side: Literal["right", "left"] = "right") -> Any:
-        """A Cayley graph as networkx.MultiDiGraph, the edge of generator g with the key g and
-        the attribute generator=g. Raises ImportError where there is no networkx.
+        """Return a Cayley graph as networkx.MultiDiGraph.
+
+        The edge of generator g has the key g and the attribute generator=g. Raises ImportError
+        where there is no networkx.
         """
         if side not in ("right", "left"):
             raise ValueError(f"a Cayley graph is right or left, not {side!r}")
         return cayley_networkx(self.right_cayley if side == "right" else self.left_cayley)
 
     def to_gap(self) -> str:
-        """The generators as a Semigroup or Monoid of Transformations, for GAP to read."""
-        return gap_text(self._runner.problem.generators, self.monoid)
+        """Return the generators as a Semigroup or Monoid of Transformations, for GAP to read."""
+        return gap_text(self._enumeration.problem.generators, self.monoid)
 
     def __repr__(self) -> str:
-        problem = self._runner.problem
+        problem = self._enumeration.problem
         finished = self.finished
-        size = _count(self.current_size, "map") if finished else "maps"
+        size = counted(self.current_size, "map") if finished else "maps"
         identity = "with the identity"
         if not problem.monoid:
             added = "without the identity" if finished else "the identity not added"
             identity = identity if finished and self.contains_identity else added
-        of = f"{_count(problem.degree, 'point')}, {_count(problem.letters, 'generator')}"
-        state = self._stopped() if self._runner.begun and not finished else self.certainty
+        of = f"{counted(problem.degree, 'point')}, {counted(problem.letters, 'generator')}"
+        state = (
+            self._stopped() if self._enumeration.runner.begun and not finished else self.certainty
+        )
         return f"<Semigroup of {size} of {of}, {identity}; {state}>"
 
     def _stopped(self) -> str:
         levels = self.current_levels
         level = f", level {len(levels) - 1}" if levels else ""
-        return f"stopped at {_count(sum(levels), 'map')}{level}"
-
-    def _known(self, numbers: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """As engines count; those elements are found first."""
-        array = np.asarray(numbers)
-        if array.ndim != 1:
-            raise TypeError(f"a row of numbers of elements is needed, not {array.shape}")
-        if array.size and array.dtype.kind in "iu" and array.max() >= self.current_size:
-            self._reach(int(array.max()) + 1)
-        return known(array, self.current_size) + self._begin
+        return f"stopped at {counted(sum(levels), 'map')}{level}"
 
     @property
-    def _finished(self) -> Results:
-        self._all()
-        return self._results
+    def _whole(self) -> Structure:
+        """Structure, once all is found: what is read off tables that are not whole is wrong."""
+        self._enumeration.run_to_the_end()
+        return self._structure
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _restored(cls: type[Semigroup], state: EnumerationState, threads: int | None) -> Semigroup:
+    """Return what Semigroup.__reduce__() has taken apart."""
+    made = cls.__new__(cls)
+    made._compose(EnumerationRunner.restored(state), threads)
+    return made

@@ -1,4 +1,4 @@
-"""Words and rules, made as they are asked for: there may be millions."""
+"""Make words and rules as they are asked for: there may be millions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from kernels.transf import Numbers
-from kernels.transf.graphs import words
+from kernels.transformations import NumberArray
+from kernels.transformations.graphs import words
 
 Word = tuple[int, ...]
 Rule = tuple[Word, Word]
@@ -20,7 +20,7 @@ _AT_ONCE = 4096
 
 
 class _Lazy(Sequence[T]):
-    """A sequence that makes several of its items at once."""
+    """Makes several items of a sequence at once, when they are asked for."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -46,18 +46,21 @@ class _Lazy(Sequence[T]):
 
 
 class Words(_Lazy[Word]):
-    """The least word of each element, a tuple of numbers of generators.
+    """Lists the least word of each element, a tuple of numbers of generators.
 
-    starts, first, suffix: as in kernels.transf.Tables. begin: number of the first element.
+    starts, first, suffix: as in kernels.transformations.CayleyTables. begin: number of the first
+    element.
     """
 
-    def __init__(self, starts: Sequence[int], first: Numbers, suffix: Numbers, begin: int) -> None:
+    def __init__(
+        self, starts: Sequence[int], first: NumberArray, suffix: NumberArray, begin: int
+    ) -> None:
         super().__init__(len(first) - begin)
         self._tables = (list(starts), first, suffix)
         self._begin = begin
 
     def of(self, numbers: npt.NDArray[np.integer]) -> list[Word]:
-        """Of numbers that count from the empty word."""
+        """Return the words of numbers that count from the empty word."""
         starts, first, suffix = self._tables
         letters, offsets = words(numbers, starts, first, suffix)
         flat, ends = letters.tolist(), offsets.tolist()
@@ -70,13 +73,15 @@ class Words(_Lazy[Word]):
         return f"<words of {len(self)} elements>"
 
 
-class Rules(_Lazy[Rule]):
-    """(word, lesser word of the same element), a presentation, complete for rewriting.
+class RewritingRules(_Lazy[Rule]):
+    """Lists (word, lesser word of the same element): a presentation, complete for rewriting.
 
-    words, letters, others: as rules() of kernels.transf.graphs makes them.
+    words, letters, others: as rules() of kernels.transformations.graphs makes them.
     """
 
-    def __init__(self, of: Words, words: Numbers, letters: Numbers, others: Numbers) -> None:
+    def __init__(
+        self, of: Words, words: NumberArray, letters: NumberArray, others: NumberArray
+    ) -> None:
         super().__init__(len(words))
         self._of, self._words, self._letters, self._others = of, words, letters, others
 

@@ -45,7 +45,7 @@ def signs_of(values: Sequence[int]) -> Any:
 
 
 def dense(values: Sequence[int], padding: int = 0, slack: int = 0) -> Numbers:
-    """`padding` zero words on top of the longest, then `slack` words that are none of it."""
+    """Lay numbers out densely: `padding` zero words on the longest, then `slack` words of none."""
     width = max((len(magnitude_words(v)) for v in values), default=0) + padding
     rows = np.full((len(values), width + slack), 0xDEAD, np.uint64)
     rows[:, :width] = 0
@@ -56,7 +56,7 @@ def dense(values: Sequence[int], padding: int = 0, slack: int = 0) -> Numbers:
 
 
 def ragged(values: Sequence[int], padding: Sequence[int]) -> Numbers:
-    """The numbers in reverse order in memory, padding[i] zero words on top of number i."""
+    """Lay the numbers out in reverse order in memory, padding[i] zero words on top of number i."""
     words: list[int] = []
     starts, lengths = [], []
     for value, zeros in reversed(list(zip(values, padding, strict=True))):
@@ -131,7 +131,7 @@ def expand(columns: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
 
 
 def assert_numbers(numbers: Numbers, expected: Sequence[int], note: object = "") -> None:
-    """The values, canonical: zero is not negative, and the arrays are what they must be."""
+    """Assert the values, canonical: zero is not negative, and the arrays are what they must be."""
     assert numbers.words.dtype == np.uint64
     assert numbers.words.ndim == 1
     assert numbers.words.flags.c_contiguous

@@ -1,7 +1,7 @@
 """What every backend of big-number arithmetic must do, as tests: Python's int is the oracle.
 
 A test class that inherits ArithmeticContract gives a fixture `arithmetic`, a
-kernels.bignum.arithmetic.Arithmetic.
+kernels.bignum.contract.Arithmetic.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernels.bignum.arithmetic import Arithmetic
+from kernels.bignum.contract import Arithmetic
+from kernels.bignum.errors import NotInvertibleError
 from kernels.bignum.numbers import Indices, from_ints
 from tests.bignum_batches import Operand, assert_numbers, dense, expand, operands, sign
+from tests.quick import examples
 
 BINARY: dict[str, Callable[[int, int], int]] = {
     "add": operator.add,
@@ -33,7 +35,7 @@ BINARY: dict[str, Callable[[int, int], int]] = {
 
 @cache
 def edges(words: int) -> list[int]:
-    """Of exactly or nearly so many words, both signs, and the small ones."""
+    """Return numbers of exactly or nearly so many words, both signs, and the small ones."""
     top = 64 * words
     values = {0, 1, 2, 2**top - 1, 2 ** (top - 1), 2 ** (top - 64), 2 ** (top - 64) - 1}
     values |= {2**top - 2**64 if words > 1 else 6, 2 ** (top - 1) + 1, 2**top // 3}
@@ -59,7 +61,7 @@ class ArithmeticContract:
         given: Sequence[Operand],
         *more: Indices,
     ) -> None:
-        """The operation of that name, with its batches and then arrays of indices."""
+        """Check the operation of that name, on its batches and then arrays of indices."""
         before = [(n.words.copy(), None if n.negative is None else n.negative.copy())
                   for _, n in given]  # fmt: skip
         result = arithmetic.get(
@@ -97,7 +99,7 @@ class ArithmeticContract:
 
     def run_property(self, strategy: st.SearchStrategy[Any], body: Callable[[Any], None]) -> None:
         @settings(
-            max_examples=self.examples,
+            max_examples=examples(self.examples),
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         )
@@ -243,6 +245,25 @@ class ArithmeticContract:
 
         self.run_property(operands(3, min(4, self.words), 5), body)
 
+    def test_inverses(self, arithmetic: Arithmetic[Any]) -> None:
+        def body(given: list[Operand]) -> None:
+            (a, x), (m, y) = given
+            if 0 in m:
+                m = [v or -1 for v in m]
+                y = from_ints(m)
+            rows = expand([a, m])
+            without = [i for i, (v, w) in enumerate(rows) if math.gcd(v, w) != 1]
+            if without:
+                with pytest.raises(NotInvertibleError) as caught:
+                    arithmetic.invert(arithmetic.put(x), arithmetic.put(y))
+                assert caught.value.index == without[0]
+                # What divides the modulus and is added to it once has an inverse.
+                a, m = [v * w + 1 for v, w in rows], [w for _, w in rows]
+                x, y = from_ints(a), from_ints(m)
+            self.check(arithmetic, "invert", lambda v, w: pow(v, -1, w), [(a, x), (m, y)])
+
+        self.run_property(operands(2, min(8, self.words), 12), body)
+
     def test_parts_of_batches(self, arithmetic: Arithmetic[Any]) -> None:
         def body(drawn: tuple[list[Operand], int]) -> None:
             given, seed = drawn
@@ -289,7 +310,7 @@ class ArithmeticContract:
             assert_numbers(arithmetic.get(total), [sum(values)], "sum")
 
     def test_results_are_operands(self, arithmetic: Arithmetic[Any]) -> None:
-        """A chain of operations, as what an operation leaves behind must be fit for the next."""
+        """Chain operations, as what an operation leaves behind must be fit for the next."""
 
         def body(given: list[Operand]) -> None:
             rows = expand([v for v, _ in given])
@@ -305,8 +326,9 @@ class ArithmeticContract:
 
         self.run_property(operands(2, self.words), body)
 
+    @pytest.mark.sample(1)
     def test_edges_of_every_width(self, arithmetic: Arithmetic[Any]) -> None:
-        """All pairs of the edges of a width: dense, so that loops of that width run."""
+        """Try all pairs of the edges of a width: dense, so that loops of that width run."""
         for words in self.widths:
             rows = list(product(edges(words), repeat=2))
             a, b = ([row[i] for row in rows] for i in range(2))

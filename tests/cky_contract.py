@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from kernels.cky import Batch, Cky, Rules, TooLongError, cell, cells
 from kernels.cky.ref import table
+from tests.quick import examples
 
 Make = Callable[..., Cky]
 String = list[int]
@@ -126,7 +127,7 @@ class CkyContract:
         strings: list[String],
         symbols: Sequence[int] | None = None,
     ) -> None:
-        """All that the engine says about these strings."""
+        """Check all that the engine says about these strings."""
         oracle = Oracle.of(engine.rules)
         batch = Batch.of(strings)
         for symbol in range(engine.rules.symbols) if symbols is None else symbols:
@@ -161,7 +162,7 @@ class CkyContract:
 
     def run_property(self, strategy: st.SearchStrategy[Any], body: Callable[[Any], None]) -> None:
         @settings(
-            max_examples=self.examples,
+            max_examples=examples(self.examples),
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         )
@@ -171,6 +172,7 @@ class CkyContract:
 
         run()
 
+    @pytest.mark.sample(3)
     def test_small_grammars(self, make: Make) -> None:
         def body(drawn: tuple[Rules, list[String]]) -> None:
             rules, strings = drawn
@@ -188,6 +190,7 @@ class CkyContract:
             draw.shuffle(strings)
             self.check(engine, strings, [0, 5])
 
+    @pytest.mark.sample(2)
     def test_numbers_of_symbols(self, make: Make) -> None:
         """Few pairs, and all there are."""
         for symbols in self.symbols:
@@ -205,6 +208,7 @@ class CkyContract:
             strings = random_strings(draw, rules, 35, length, 2)
             self.check(engine, strings, [draw.randrange(9)])
 
+    @pytest.mark.sample(2)
     def test_many_rights_of_a_pair(self, make: Make) -> None:
         """Nearly every rule there is, so that a pair has many right-hand symbols."""
         for symbols in (3, 8, 20, min(40, max(self.symbols))):

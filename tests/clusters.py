@@ -5,14 +5,15 @@ from __future__ import annotations
 import pickle
 import random
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from arith.cluster import Cluster, ClusterError, worker
-from arith.cluster.census import WorkerFacts, code
+from bulkbits.cluster import Cluster, ClusterError, worker
+from bulkbits.cluster.census import WorkerFacts, code
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class _Raised:
 
 @dataclass
 class InlineCluster:
-    """As arith.cluster.Cluster, but that tasks run where results are waited for, in an order
-    that the seed says, as far as they have been sent.
+    """Stands in for bulkbits.cluster.Cluster, but tasks run where results are waited for, in an
+    order that the seed says, as far as they have been sent.
 
     Arguments and results are pickled, as on the way to a worker.
     """
@@ -141,8 +142,28 @@ def two_workers() -> Iterator[Cluster]:
     Not for the whole session: Dask's threads would be in the way of tests that count threads or
     bytes.
     """
+    pytest.importorskip("distributed")
+    pytest.importorskip("cryptography")
     with Cluster.open("local:2", backend="cpu", threads=1) as cluster:
         yield cluster
 
 
-__all__ = ["Cluster", "ClusterError", "InlineCluster", "two_workers"]
+@contextmanager
+def admitted(cluster: Cluster) -> Iterator[str]:
+    """Have Dask's configuration hold the certificate of a cluster of this process, so that others
+    may connect to it; gives the address of its scheduler."""
+    import dask
+
+    client = cluster._client
+    found = client.security
+    with dask.config.set(
+        {
+            "distributed.comm.tls.ca-file": found.tls_ca_file,
+            "distributed.comm.tls.client.cert": found.tls_client_cert,
+            "distributed.comm.tls.client.key": found.tls_client_key,
+        }
+    ):
+        yield str(client.scheduler.address)
+
+
+__all__ = ["Cluster", "ClusterError", "InlineCluster", "admitted", "two_workers"]

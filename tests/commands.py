@@ -32,7 +32,7 @@ def in_process(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Done]:
-    """What calls a command by its main(), in this process."""
+    """Return a function that calls a command by its main(), in this process."""
     monkeypatch.setattr(signal, "signal", lambda *_: None)
 
     def run(*args: object, stdin: bytes = b"") -> Done:

@@ -13,32 +13,26 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import quick
+
 # Modules that hold no tests, but assertions of many.
 pytest.register_assert_rewrite(
+    "tests.arith.rationals",
+    "tests.ckyparse.commands",
     "tests.commands",
     "tests.interrupts",
+    "tests.life_cells_contract",
     "tests.life_contract",
+    "tests.life_chain_contract",
     "tests.lifesim.directories",
     "tests.lifesim.store.faults",
-    "tests.transf_contract",
-    "tests.transf_model",
+    "tests.lifesim.stream.streamed",
+    "tests.transformations_contract",
+    "tests.transformations_model",
+    "tests.ui.parse_windows",
     "tests.universes",
+    "tests.whole",
 )
-
-# A busy machine is no failure. Fewer examples than Hypothesis takes by itself; EXAMPLES=1000
-# looks longer. In CI the same ones each time, so that what fails there has come with the change;
-# everywhere else new ones are looked for.
-EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
-settings.register_profile(
-    "bulkbits",
-    deadline=None,
-    print_blob=True,
-    max_examples=EXAMPLES,
-    derandomize="CI" in os.environ,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("bulkbits")
-
 
 # Files are in memory, where there is room: nobody waits for a disk that is busy. What must be on
 # a real one is in the folder `real_disk`. Processes that tests start inherit all of this.
@@ -63,14 +57,55 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="module")
+def windows_are_garbage() -> Iterator[None]:
+    """Destroy what tests leave of windows on the main thread, as ui.qt.garbage does."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.enable()
+
+
 def pytest_collection_finish() -> None:
-    """What has been collected stays: the garbage collector need not look at it again."""
+    """Keep the garbage collector from looking again at what has been collected, which stays."""
     gc.collect()
     gc.freeze()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Say how many examples properties take, before any is imported.
+
+    A busy machine is no failure. In CI the same examples are taken each time, so that what fails
+    there has come with the change; everywhere else new ones are looked for.
+    """
+    settings.register_profile(
+        "bulkbits",
+        deadline=None,
+        print_blob=True,
+        max_examples=quick.take_examples(slow=_asks_for_slow(config)),
+        derandomize="CI" in os.environ,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("bulkbits")
+
+
+def _asks_for_slow(config: pytest.Config) -> bool:
+    """Return whether -m asks for slow tests: the default suite's expression is "not slow ..."."""
+    asked: str = config.option.markexpr
+    return "slow" in asked and "not slow" not in asked
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What needs a GPU runs only where it is asked for, be it slow or not."""
+    """Choose tests before -m does: properties are run again among the slow ones, at length.
+
+    What needs a GPU runs only where it is asked for, be it slow or not.
+    """
+    quick.leave_out(items)
+    if _asks_for_slow(config):
+        for item in items:
+            if quick.is_property(item):
+                item.add_marker(pytest.mark.slow)
     if "gpu" not in config.option.markexpr:
         skipped = pytest.mark.skip(reason="needs a GPU: -m gpu")
         for item in items:

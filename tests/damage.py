@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def flips(data: bytes) -> Iterator[bytes]:
-    """The data with one bit flipped, every one in turn."""
+    """Yield the data with one bit flipped, every one in turn."""
     changed = bytearray(data)
     for place in range(len(data)):
         for bit in range(8):

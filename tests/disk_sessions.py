@@ -7,14 +7,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from kernels.targets.choose import pick
 from lifesim.grid import BitGrid, Box
 from lifesim.store.make import from_grid, make_universe
 from lifesim.store.tiling import tile_universe
+from lifesim.store.universe import Universe
+from lifesim.stream.run import StreamedLife
 from tests.waiting import until
 from ui.disk.parts import Snapshot, Stripe
 from ui.disk.session import DiskSession
@@ -67,14 +71,14 @@ class Ears:
 
 
 def whole(session: DiskSession, scale: int = 0) -> FrameRequest:
-    """All of a small universe."""
+    """Return a request for all of a small universe."""
     return FrameRequest(
         Viewport(0, 0, scale, -(-session.width >> scale), -(-session.height >> scale))
     )
 
 
 def sharp(session: DiskSession, box: Box, scale: int) -> npt.NDArray[np.uint8]:
-    """What is drawn in the end."""
+    """Return what is drawn in the end, when nothing is missing."""
     end = time.monotonic() + WAIT
     while True:
         source = session.source(FrameRequest(Viewport(0, 0, 0, 2, 2)))
@@ -86,7 +90,7 @@ def sharp(session: DiskSession, box: Box, scale: int) -> npt.NDArray[np.uint8]:
 
 
 def shows(session: DiskSession, grid: BitGrid) -> bool:
-    """Whether all cells that are drawn are those of the grid."""
+    """Return whether all cells that are drawn are those of the grid."""
     frame = draw(whole(session), session.source(whole(session)))
     return bool(np.array_equal(frame.pixels > 0, grid.to_bool()))
 
@@ -110,3 +114,18 @@ class Held:
             return before(view, stripe)
 
         monkeypatch.setattr(Snapshot, "read", waiting)
+
+
+def break_off(universe: Universe, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin 12 generations of a universe that is open for writing, and break them off when the
+    first tiles are 6 generations further."""
+    real = Universe.finish_tiles
+
+    def finish_tiles(*arguments: Any) -> list[str]:
+        real(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Universe, "finish_tiles", finish_tiles)
+        with pytest.raises(KeyboardInterrupt):
+            StreamedLife(universe, [pick("reference")], generations=6).run(12)

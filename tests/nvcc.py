@@ -20,7 +20,7 @@ needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
 
 
 def nvcc(source: Path, *arguments: str) -> str:
-    """What it prints, warnings being errors; a test that has nvcc refuse the source fails."""
+    """Return what nvcc prints, warnings being errors; a test whose source it refuses fails."""
     command = ["nvcc", "-std=c++17", "-Werror=all-warnings", *arguments]
     digest = hashlib.sha256("\0".join([*_world(), str(source.resolve()), *command]).encode())
     said = cache() / f"nvcc-{source.stem}-{digest.hexdigest()[:24]}.txt"

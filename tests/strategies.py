@@ -64,7 +64,7 @@ _HURTING = [0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 2**32, 2**63 - 1, 2**63
 
 @st.composite
 def integers_that_hurt(draw: st.DrawFn, max_bits: int = 1280) -> int:
-    """Of either sign: random, all ones, single bits, 2^k +- 1, long carries, few words."""
+    """Draw of either sign: random, all ones, single bits, 2^k +- 1, long carries, few words."""
     kind, bits = draw(st.integers(0, 5)), draw(st.integers(0, max_bits))
     if kind == 0:
         value = draw(st.sampled_from(_HURTING))

@@ -84,8 +84,26 @@ def check_sdist(distributions: Path) -> None:
     [sdist] = distributions.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    built = {"CMakeLists.txt", "pyproject.toml", "kernels/_cpu.cpp", "kernels/life/life.cpp"}
+    built = {"CMakeLists.txt", "pyproject.toml", "kernels/_cpu.cpp", "kernels/life/cpu/life.cpp"}
     tested = {"tests/life_contract.py", "tests/emulation/engine.cpp", "data/patterns/acorn.rle"}
     documents = {"README.md", "LICENSE", "scripts/demo", "scripts/test"}
     assert needed_files() | built | tested | documents <= names
     assert not any(name.split("/")[0] in ("build", ".venv", ".git") for name in names)
+
+
+@pytest.mark.slow
+def test_gpu_tests_are_found_without_what_they_do_not_need(tmp_path: Path) -> None:
+    """A machine with a GPU needs neither Qt, Dask nor cryptography for `-m gpu`."""
+    missing = ["distributed", "dask", "PySide6", "pyqtgraph", "cryptography"]
+    (tmp_path / "without.py").write_text(
+        f"import sys\nsys.modules.update(dict.fromkeys({missing}))\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "without", "-m", "gpu", "--collect-only"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 0, found.stdout[-2000:]
+    assert "tests/kernels/life/test_cuda.py::" in found.stdout

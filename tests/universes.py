@@ -29,7 +29,7 @@ def on_disk(
     generation: int = 0,
     folder: Path | None = None,
 ) -> Iterator[Universe]:
-    """A universe of those cells, open for writing, in a directory that goes with it."""
+    """Give a universe of those cells, open for writing, in a directory that goes with it."""
     with TemporaryDirectory(dir=folder) as inner:
         universe = make_universe(
             os.path.join(inner, "universe"),
@@ -50,7 +50,7 @@ def reopened(universe: Universe) -> Universe:
 
 
 def tile_grid(universe: Universe, tile: int) -> BitGrid:
-    """The cells of one tile, of which every byte has been checked."""
+    """Return the cells of one tile, of which every byte has been checked."""
     box = universe.tiling.box(tile)
     reader = universe.reader(tile)
     for _ in reader.check():
@@ -66,7 +66,7 @@ def tile_grids(universe: Universe) -> list[BitGrid]:
 
 
 def whole_grid(universe: Universe, tiles: list[BitGrid] | None = None) -> BitGrid:
-    """All cells, from the files of all tiles, unless they have been read."""
+    """Return all cells, from the files of all tiles, unless they have been read."""
     grid = BitGrid(universe.width, universe.height)
     for tile, cells in enumerate(tile_grids(universe) if tiles is None else tiles):
         box = universe.tiling.box(tile)
@@ -76,7 +76,7 @@ def whole_grid(universe: Universe, tiles: list[BitGrid] | None = None) -> BitGri
 
 
 def stored_level(universe: Universe, tile: int, k: int) -> np.ndarray:
-    """Level k, 3 or more, of the pyramid of a tile."""
+    """Return level k, 3 or more, of the pyramid of a tile."""
     reader = universe.reader(tile)
     s = reader.sets[k - 2]
     data = b"".join(reader.read(s, chunk).tobytes() for chunk in range(s.chunks))

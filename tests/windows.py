@@ -15,7 +15,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim import patterns
 from lifesim.engine import Life
 from lifesim.grid import BitGrid, Box
@@ -30,7 +30,7 @@ from ui.qt.background import IsCancelled
 from ui.qt.dialogs import New
 from ui.qt.film.timeline_dock import TimelineDock
 from ui.qt.menus.control import ControlMenu
-from ui.qt.window import Window
+from ui.qt.window import LifeWindow
 
 LEFT, RIGHT, MIDDLE = (
     Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton,
@@ -72,9 +72,9 @@ def soup_after(generations: int, seed: int = 3) -> BitGrid:
     return life.grid()
 
 
-def make_window(folder: Path, session: MemorySession | None = None) -> Window:
+def make_window(folder: Path, session: MemorySession | None = None) -> LifeWindow:
     settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
-    made = Window(session or glider_session(), pick("auto", threads=1), settings)
+    made = LifeWindow(session or glider_session(), pick("auto", threads=1), settings)
     made.dialogs = FakeDialogs()  # type: ignore[assignment]
     made.resize(900, 640)
     made.show()
@@ -85,7 +85,7 @@ def make_window(folder: Path, session: MemorySession | None = None) -> Window:
     return made
 
 
-def close(window: Window) -> None:
+def close(window: LifeWindow) -> None:
     for other in QApplication.topLevelWidgets():
         if other is not window and other.isVisible():
             other.close()
@@ -103,8 +103,8 @@ def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
         time.sleep(0.001)
 
 
-def settle(window: Window) -> None:
-    """Until what has been asked for is done and shown."""
+def settle(window: LifeWindow) -> None:
+    """Wait until what has been asked for is done and shown."""
     assert isinstance(window.session, MemorySession)
     until(lambda: not window.background.is_busy)
     window.session.settle()
@@ -114,17 +114,17 @@ def settle(window: Window) -> None:
 
 
 def rest(session: MemorySession) -> None:
-    """Until what has been asked for is done, and who listens knows."""
+    """Wait until what has been asked for is done, and who listens knows."""
     session.settle()
     QApplication.processEvents()
 
 
 def record_run(dock: TimelineDock, session: MemorySession, count: int = 10) -> Recording:
     """Press the button, and record so many steps beside the first picture."""
-    assert dock.record_button.text() == "● &Record"
+    assert dock.record_button.text() == "● Record"
     QTest.mouseClick(dock.record_button, LEFT)
     assert dock.is_recording
-    assert dock.record_button.text() == "■ Stop &recording"
+    assert dock.record_button.text() == "■ Stop recording"
     recording = dock.recording
     assert recording is not None
     for number in range(count):
@@ -136,7 +136,7 @@ def record_run(dock: TimelineDock, session: MemorySession, count: int = 10) -> R
     return recording
 
 
-def live(window: Window) -> set[tuple[int, int]]:
+def live(window: LifeWindow) -> set[tuple[int, int]]:
     session = window.session
     cells = session.cells(Box(0, 0, session.width, session.height)).cells()
     return {(int(x), int(y)) for x, y in cells}
@@ -146,25 +146,25 @@ def shifted(x: int = AT[0], y: int = AT[1]) -> set[tuple[int, int]]:
     return {(x + a, y + b) for a, b in GLIDER}
 
 
-def generation(window: Window) -> int:
+def generation(window: LifeWindow) -> int:
     return window.session.status().generation
 
 
-def pixel(window: Window, x: int, y: int) -> QPoint:
+def pixel(window: LifeWindow, x: int, y: int) -> QPoint:
     """The middle of a cell on the canvas."""
     left, top, right, bottom = window.view.viewport.rectangle(Box(x, y, 1, 1))
     ratio = window.canvas.ratio
     return QPoint(int((left + right) // 2 / ratio), int((top + bottom) // 2 / ratio))
 
 
-def press_key(window: Window, key: str) -> None:
+def press_key(window: LifeWindow, key: str) -> None:
     sequence = QKeySequence(key)
     combination = sequence[0]
     modifiers = combination.keyboardModifiers()
     QTest.keyClick(window.canvas, combination.key(), modifiers)
 
 
-def in_menu(window: Window, id: str) -> QAction:
+def in_menu(window: LifeWindow, id: str) -> QAction:
     """The action as it stands in the menu bar; it must be there exactly once."""
 
     menus = window.registry._menus.values()
@@ -173,7 +173,7 @@ def in_menu(window: Window, id: str) -> QAction:
     return found[0]
 
 
-def drag(window: Window, button: Qt.MouseButton, *points: QPoint) -> None:
+def drag(window: LifeWindow, button: Qt.MouseButton, *points: QPoint) -> None:
     canvas = window.canvas
     QTest.mousePress(canvas, button, pos=points[0])
     for point in points[1:]:
@@ -181,55 +181,55 @@ def drag(window: Window, button: Qt.MouseButton, *points: QPoint) -> None:
     QTest.mouseRelease(canvas, button, pos=points[-1])
 
 
-def select(x: int, y: int, width: int, height: int) -> Callable[[Window], None]:
+def select(x: int, y: int, width: int, height: int) -> Callable[[LifeWindow], None]:
     return lambda window: window.edits.select(Box(x, y, width, height))
 
 
-def selected(window: Window) -> None:
+def selected(window: LifeWindow) -> None:
     select(*AT, 3, 3)(window)
 
 
-def answer(**answers: Any) -> Callable[[Window], None]:
+def answer(**answers: Any) -> Callable[[LifeWindow], None]:
     return lambda window: window.dialogs.answers.update(answers)  # type: ignore[attr-defined]
 
 
-def both(*steps: Callable[[Window], object]) -> Callable[[Window], None]:
-    def run(window: Window) -> None:
+def both(*steps: Callable[[LifeWindow], object]) -> Callable[[LifeWindow], None]:
+    def run(window: LifeWindow) -> None:
         for step in steps:
             step(window)
 
     return run
 
 
-def to_clipboard(text: str) -> Callable[[Window], None]:
+def to_clipboard(text: str) -> Callable[[LifeWindow], None]:
     return lambda window: QGuiApplication.clipboard().setText(text)
 
 
-def erased(window: Window) -> None:
+def erased(window: LifeWindow) -> None:
     selected(window)
     window.registry.run("edit.clear")
     until(lambda: live(window) == set())
 
 
-def carried(window: Window) -> None:
+def carried(window: LifeWindow) -> None:
     to_clipboard("bo$2bo$3o!")(window)
     window.registry.run("edit.paste")
     assert window.edits.ghost is not None
 
 
-def viewport(window: Window) -> Any:
+def viewport(window: LifeWindow) -> Any:
     return window.view.viewport
 
 
-def control(window: Window) -> ControlMenu:
+def control(window: LifeWindow) -> ControlMenu:
     return window.menu_of(ControlMenu)
 
 
-def folder_of(window: Window) -> str:
+def folder_of(window: LifeWindow) -> str:
     return os.path.dirname(window.settings.fileName())
 
 
-def endless(window: Window) -> threading.Event:
+def endless(window: LifeWindow) -> threading.Event:
     """Begins to open something that does not end but when it is cancelled, which is set then."""
     noticed = threading.Event()
 
@@ -237,19 +237,19 @@ def endless(window: Window) -> threading.Event:
         while not is_cancelled():
             time.sleep(0.001)
         noticed.set()
-        raise patterns.CancelledError("cancelled")
+        raise patterns.ReadCancelledError("cancelled")
 
     window.open_with("Opening…", make)
     return noticed
 
 
-def write_glider(window: Window) -> str:
+def write_glider(window: LifeWindow) -> str:
     path = os.path.join(folder_of(window), "a glider.rle")
     patterns.write(Pattern(BitGrid.from_cells(3, 3, GLIDER)), path)
     return path
 
 
-def write_universe(window: Window) -> str:
+def write_universe(window: LifeWindow) -> str:
     path = os.path.join(folder_of(window), "universe")
     if not os.path.exists(path):
         session = opening.random(32, 16, 0.5, 1, backend=window.backend)
@@ -262,6 +262,6 @@ def clip() -> str:
     return QGuiApplication.clipboard().text()
 
 
-def middle(window: Window) -> Box:
+def middle(window: LifeWindow) -> Box:
     view = viewport(window)
     return view.cells_at(view.width // 2, view.height // 2)

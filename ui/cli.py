@@ -8,22 +8,24 @@ import sys
 
 import click
 
-from lifesim.cli.options import backend_options, universe_options
+from bulkbits.options import one_device_options
+from lifesim.cli.options import universe_options
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from lifesim.window import advice, missing
 
 
 class NoWindowError(LifesimError):
-    """Qt is missing, or a screen."""
+    """Raised where Qt is missing, or a screen."""
 
 
 @click.command("view")
 @click.argument("universe", required=False, metavar="[PATTERN|UNIVERSE]")
 @universe_options
-@backend_options
+@one_device_options
 @click.option("--theme", type=click.Choice(["dark", "light"]), help="[the last one]")
-def command(
+def command(  # each parameter is an option, or an argument
     universe: str | None,
     rule: str | None,
     topology: str | None,
@@ -37,23 +39,29 @@ def command(
 
     Needs a display, and Qt: pip install 'bulkbits[gui]'.
     """
-    chosen = Rule.parse(rule) if rule else None
+    chosen = None if rule is None else Rule.parse(rule)
     where = Topology(topology) if topology else None
     check_display()
-    from ui.launch import Launch
+    from ui.launch import ViewLaunch
 
-    launch = Launch(universe, chosen, where, size, backend, device, threads, theme)
+    launch = ViewLaunch(universe, chosen, where, size, backend, device, threads, theme)
     try:
         from ui.qt.app import run
     except ImportError as error:
         if (error.name or "").startswith("ui."):
             raise
-        raise NoWindowError(f"Qt cannot be loaded: {error}") from None
+        raise NoWindowError(f"Qt cannot be loaded: {why_not(str(error))}") from None
     return run(launch)
 
 
+def why_not(otherwise: str) -> str:
+    """Say why Qt could open no window, better than it does where libraries are missing."""
+    libraries = missing()
+    return advice(libraries) if libraries else otherwise
+
+
 def check_display() -> None:
-    """Raises NoWindowError where Qt is not installed or would abort for want of a screen."""
+    """Raise NoWindowError where Qt is not installed or would abort for want of a screen."""
     if importlib.util.find_spec("PySide6") is None:
         raise NoWindowError("the window needs PySide6: pip install 'bulkbits[gui]'")
     if sys.platform.startswith("linux") and os.environ.get("QT_QPA_PLATFORM", "") in (

@@ -9,7 +9,8 @@ _Item = TypeVar("_Item")
 
 
 def score(query: str, text: str) -> int | None:
-    """How well text fits; None where letters are missing. Blanks in the query mean nothing.
+    """Return how well a text fits; None where letters are missing. Blanks in the query mean
+    nothing.
 
     Letters that follow each other count most, then those that begin words; a shorter text is
     better than a longer one. Of all ways to place the letters the best one counts.
@@ -45,7 +46,7 @@ def score(query: str, text: str) -> int | None:
 
 
 def ranked(query: str, items: Iterable[_Item], text: Callable[[_Item], str]) -> list[_Item]:
-    """The items that fit, best first; equals, and all for an empty query, in their order."""
+    """Return the items that fit, best first; equals, and all for an empty query, in their order."""
     if not query.strip():
         return list(items)
     scored = [(score(query, text(item)), item) for item in items]

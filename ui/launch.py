@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kernels.backend import Backend
-from kernels.choose import pick
+from kernels.targets.choose import pick
+from kernels.targets.contract import Target
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology
 from ui import opening
+from ui.reading import Progress, in_silence
 from ui.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
-    """path: a pattern file, a universe directory, or None for an empty universe. theme: "dark",
-    "light" or None for the last one. The rest are as of `lifesim run`."""
+class ViewLaunch:
+    """The arguments of a command that opens a window for universes.
+
+    path: a pattern file, a universe directory, or None for an empty universe. theme: "dark",
+    "light" or None for the last one. The rest are as of `lifesim run`.
+    """
 
     path: str | None = None
     rule: Rule | None = None
@@ -27,26 +31,29 @@ class Launch:
     threads: int | None = None
     theme: str | None = None
 
-    def pick(self) -> Backend:
-        """What computes. Raises BackendUnavailableError."""
+    def pick(self) -> Target:
+        """Return what computes. Raises BackendUnavailableError."""
         return pick(self.backend, device=self.device, threads=self.threads)
 
     def check(self) -> None:
-        """Raises SessionError for a path that no window is needed to refuse."""
+        """Raise SessionError for a path that no window is needed to refuse."""
         if self.path is not None:
             as_it_is = not (self.rule or self.topology or self.size)
             opening.check_source(self.path, as_it_is=as_it_is)
 
-    def empty(self, backend: Backend) -> Session:
-        """A new universe. Raises LifesimError."""
+    def empty(self, backend: Target) -> Session:
+        """Make a new universe. Raises LifesimError."""
         size = self.size or (opening.SIDE, opening.SIDE)
         rule, topology = self.rule or LIFE, self.topology or Topology.TORUS
         return opening.new(*size, rule, topology, backend=backend)
 
     def session(
-        self, backend: Backend, is_cancelled: Callable[[], bool] = lambda: False
+        self,
+        backend: Target,
+        is_cancelled: Callable[[], bool] = lambda: False,
+        progress: Progress = in_silence,
     ) -> Session:
-        """The universe of path. Raises as opening.open() does."""
+        """Open the universe of path. Raises as opening.open() does."""
         if self.path is None:
             return self.empty(backend)
         return opening.open(
@@ -56,4 +63,5 @@ class Launch:
             size=self.size,
             backend=backend,
             is_cancelled=is_cancelled,
+            progress=progress,
         )

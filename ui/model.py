@@ -13,18 +13,22 @@ from ui.picture.viewport import NEAREST, Viewport
 GRID_LINES_FROM = -3  # lines between cells are drawn from 8 pixels a cell on
 
 
-class Tool(Enum):
+class ToolName(Enum):
+    """Names what the left mouse button does."""
+
     PAN = "pan"
     DRAW = "draw"
     SELECT = "select"
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """palette: of lifesim.render. any_cell, ages: see FrameRequest. grid: lines between
-    cells, where they are near. auto_fit: after every picture, show all live cells. follow: keep
-    the middle of the live cells, or of the selection, in the middle.
-    selection: in cells, within the universe."""
+class CanvasView:
+    """The part of a universe that is seen, and how it is shown.
+
+    palette: of lifesim.render. any_cell, ages: see FrameRequest. grid: lines between cells, where
+    they are near. auto_fit: after every picture, show all live cells. follow: keep the middle of
+    the live cells, or of the selection, in the middle. selection: in cells, within the universe.
+    """
 
     viewport: Viewport = field(default_factory=lambda: Viewport(0, 0, 0, 1, 1))
     palette: str = "dark"
@@ -33,7 +37,7 @@ class View:
     grid: bool = True
     auto_fit: bool = False
     follow: bool = False
-    tool: Tool = Tool.DRAW
+    tool: ToolName = ToolName.DRAW
     selection: Box | None = None
 
     def __post_init__(self) -> None:
@@ -42,15 +46,18 @@ class View:
 
     @property
     def shows_lines(self) -> bool:
+        """Tell whether lines are drawn between cells."""
         return self.grid and NEAREST <= self.viewport.scale <= GRID_LINES_FROM
 
     @property
     def can_show_ages(self) -> bool:
+        """Tell whether cells are near enough for ages."""
         return self.viewport.scale <= FARTHEST_AGES
 
     def request(self, serial: int) -> FrameRequest:
+        """Return the request for a picture of this view. serial: its number."""
         return FrameRequest(self.viewport, self.any_cell, serial, self.ages)
 
-    def at(self, viewport: Viewport) -> View:
-        """Moved by hand: it follows nothing any more."""
+    def at(self, viewport: Viewport) -> CanvasView:
+        """Return the view moved by hand to a viewport: it follows nothing any more."""
         return replace(self, viewport=viewport, auto_fit=False, follow=False)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import stat
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
+from typing import BinaryIO, cast
 
-from kernels.backend import Backend, BackendUnavailableError
+from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim import patterns
 from lifesim.grid import BitGrid, GridError, check_size
+from lifesim.growing import COPIES
 from lifesim.patterns import Pattern
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
-from lifesim.start import COPIES, Start, place, soup
+from lifesim.start import Start, place, soup
 from lifesim.topology import Topology
 from ui.cells.session import MemorySession
 from ui.disk.session import DiskSession
+from ui.reading import CountedReader, Progress, in_silence
 from ui.session import Session, SessionError
 
-SIDE = 4096  # cells, of a torus that nobody has asked to be otherwise
-_STEP = 512  # sides beyond it are multiples
+SIDE = 4096  # cells, of an empty torus that nobody has asked to be otherwise
 
 
 def open(
@@ -30,26 +33,41 @@ def open(
     rule: Rule | None = None,
     topology: Topology | None = None,
     size: tuple[int, int] | None = None,
-    backend: Backend | str = "auto",
+    backend: Target | str = "auto",
     is_cancelled: Callable[[], bool] = lambda: False,
+    progress: Progress = in_silence,
 ) -> Session:
-    """The universe of a pattern file of any format, or of a universe directory.
+    """Open the universe of a pattern file of any format, or of a universe directory.
 
-    rule, topology, size: in place of what the file says; a directory has its own.
+    rule, topology, size: in place of what the file says; a directory has its own. A pattern for
+    which none of them says a size is on a plane without bounds, as of `lifesim run`. progress: is
+    told the share of a file that has been read.
     Raises LifesimError, in one line, for what cannot be opened, and as patterns.read() does
     when it is cancelled.
     """
     check_source(path, as_it_is=not (rule or topology or size))
     if os.path.isdir(path):
         return DiskSession.open(path, backend=backend)
-    pattern = patterns.read(path, is_cancelled=is_cancelled)
+    pattern = _read(path, is_cancelled, progress)
     try:
-        start = placed(pattern, size, rule, topology)
+        start = place(pattern, size, None, rule, topology)
     except GridError as error:
         raise SessionError(f"{path}: {error}") from None
     notes = pattern.name, pattern.comments
     where = None if path == "-" else os.path.abspath(path)
-    return _begun(lambda: _session(start, backend, where, notes))
+    session = _begun(lambda: _session(start, backend, where, notes, watch=True))
+    session.oddities = pattern.notes
+    return session
+
+
+def _read(path: str, is_cancelled: Callable[[], bool], progress: Progress) -> Pattern:
+    """Read a pattern as patterns.read() does."""
+    if path != "-":
+        with suppress(OSError), builtins.open(path, "rb") as file:
+            stream = cast(BinaryIO, CountedReader(file, progress))
+            return patterns.read(stream, name=path, is_cancelled=is_cancelled)
+    # Why it cannot be opened or read is said there.
+    return patterns.read(path, is_cancelled=is_cancelled)
 
 
 def check_source(path: str, *, as_it_is: bool = True) -> None:
@@ -62,40 +80,15 @@ def check_source(path: str, *, as_it_is: bool = True) -> None:
             raise SessionError(f"cannot read {path}: it is a pipe, not a file")
 
 
-def placed(
-    pattern: Pattern,
-    size: tuple[int, int] | None = None,
-    rule: Rule | None = None,
-    topology: Topology | None = None,
-) -> Start:
-    """A pattern as is said, else as its file says, else in the middle of a torus with room
-    around it.
-
-    Raises GridError for too large a one.
-    """
-    bounds = pattern.size or (0, 0)
-    cells = pattern.grid.width, pattern.grid.height
-    width, height = size or (
-        bound or _roomy(length) for bound, length in zip(bounds, cells, strict=True)
-    )
-    return place(pattern, 0, (width, height), None, rule, topology)
-
-
-def _roomy(length: int) -> int:
-    """The side of a torus for a pattern that is so long: SIDE, or a quarter more than it."""
-    wanted = length + max(length // 4, SIDE // 4)
-    return max(SIDE, -(-wanted // _STEP) * _STEP)
-
-
 def new(
     width: int = SIDE,
     height: int = SIDE,
     rule: Rule | str = LIFE,
     topology: Topology | str = Topology.TORUS,
     *,
-    backend: Backend | str = "auto",
+    backend: Target | str = "auto",
 ) -> MemorySession:
-    """An empty universe. Raises RuleError, GridError for a size there is no memory for,
+    """Make an empty universe. Raises RuleError, GridError for a size there is no memory for,
     SessionError where nothing computes."""
     chosen = rule if isinstance(rule, Rule) else Rule.parse(rule)
     check_size(width, height, COPIES)
@@ -111,9 +104,9 @@ def random(
     rule: Rule | str = LIFE,
     topology: Topology | str = Topology.TORUS,
     *,
-    backend: Backend | str = "auto",
+    backend: Target | str = "auto",
 ) -> MemorySession:
-    """A soup. Raises SoupError for a density or seed that none has, and what new() does."""
+    """Make a soup. Raises SoupError for a density or seed that none has, and what new() does."""
     chosen = rule if isinstance(rule, Rule) else Rule.parse(rule)
     Soup(density, seed)
     start = soup((width, height), density, seed, chosen, Topology(topology))
@@ -122,9 +115,10 @@ def random(
 
 def _session(
     start: Start,
-    backend: Backend | str,
+    backend: Target | str,
     path: str | None = None,
     notes: tuple[str, tuple[str, ...]] = ("", ()),
+    watch: bool = False,
 ) -> MemorySession:
     return MemorySession(
         start.grid,
@@ -134,6 +128,9 @@ def _session(
         backend=backend,
         path=path,
         notes=notes,
+        bounds=start.bounds,
+        at=start.at,
+        watch=watch,
     )
 
 

@@ -15,15 +15,15 @@ from lifesim.topology import Topology
 from ui.cells.saving import Whole
 from ui.film.stills import Still
 from ui.picture.request import FrameRequest
-from ui.picture.sources import Source
+from ui.picture.sources import PictureSource
 
 
 class SessionError(LifesimError):
-    """What cannot be done to this universe, in one line; nothing has changed."""
+    """Raised for what cannot be done to this universe, in one line; nothing has changed."""
 
 
 class Event(Enum):
-    """What a session tells those who listen."""
+    """Names what a session tells those who listen."""
 
     CELLS = auto()  # there is something new to draw
     STATUS = auto()  # status() says something else
@@ -32,10 +32,14 @@ class Event(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """population: live cells of the generation `counted`, None if nobody has counted. rate: cell
+    """The state of a session at one moment.
+
+    population: live cells of the generation `counted`, None if nobody has counted. rate: cell
     updates a second of the run under way or the last one, 0 before. running: whether generations
-    are being computed. progress: done share, 0 to 1, of what takes long (a run on disk, going to
-    a generation), else None. problem: why the last run stopped, else ''."""
+    are being computed. progress: done share, 0 to 1, of what takes long (a run on disk, going to a
+    generation), else None. problem: why the last run stopped, else ''. edge: the generation in
+    which live cells first met an edge that a pattern was given, as far as is known.
+    """
 
     generation: int
     population: int | None
@@ -45,38 +49,79 @@ class Status:
     modified: bool
     progress: float | None = None
     problem: str = ""
+    edge: int | None = None
 
 
 class Session(ABC):
     """A universe, its rule and its run. Calls return at once, but those that say otherwise.
 
-    Methods are for the main thread; listeners are called from any. width, height, rule,
-    topology: of now. where: what computes, in a few words. path: the file or directory that it
-    was read from or saved to, None of a new one.
+    Methods are for the main thread, but where they say that any may call them; listeners are
+    called from any. path: the file or directory that it was read from or saved to, None of a new
+    one. oddities: what was odd in the file that it was read from, though it could be read; a line
+    each.
     """
 
     can_edit: ClassVar[bool]
-    width: int
-    height: int
-    rule: Rule
-    topology: Topology
     path: str | None
-    where: str
+    oddities: tuple[str, ...] = ()
+
+    @property
+    @abstractmethod
+    def where(self) -> str:
+        """Return what computes, in a few words."""
+
+    @property
+    @abstractmethod
+    def box(self) -> Box:
+        """Return all cells there are, or that are held of a plane without bounds."""
+
+    @property
+    def width(self) -> int:
+        """Return how many columns the box has."""
+        return self.box.width
+
+    @property
+    def height(self) -> int:
+        """Return how many rows the box has."""
+        return self.box.height
+
+    @property
+    @abstractmethod
+    def rule(self) -> Rule:
+        """Return the rule of now."""
+
+    @property
+    @abstractmethod
+    def topology(self) -> Topology:
+        """Return how the edges are joined now."""
+
+    @property
+    def limits(self) -> Box:
+        """Return where cells may be put: in the box, or on a plane without bounds anywhere."""
+        return self.box
+
+    @property
+    def is_bounded(self) -> bool:
+        """Tell whether the universe has a size; else cells have coordinates of their own, negative
+        ones too, and the box grows before any lives at its border."""
+        return True
 
     @abstractmethod
-    def status(self) -> Status: ...
+    def status(self) -> Status:
+        """Return the status of now; any thread may ask."""
 
     @abstractmethod
-    def source(self, request: FrameRequest) -> Source:
-        """What to draw a request from, as new as is at hand. May be called from any thread,
-        and may take as long as a frame may."""
+    def source(self, request: FrameRequest) -> PictureSource:
+        """Return what to draw a request from, as new as is at hand. Any thread may ask, and it may
+        take as long as a frame may."""
 
     @abstractmethod
-    def listen(self, listener: Callable[[Event], None]) -> None: ...
+    def listen(self, listener: Callable[[Event], None]) -> None:
+        """Call a function with each event, from any thread, until forget()."""
 
     @abstractmethod
     def forget(self, listener: Callable[[Event], None]) -> None:
-        """It has listened long enough; may still be told what is being told now."""
+        """Stop calling a function, which may still be told what is being told now."""
 
     # --- running ---------------------------------------------------------------
 
@@ -86,7 +131,7 @@ class Session(ABC):
 
     @abstractmethod
     def stop(self) -> None:
-        """The run stops within 100 ms (on disk: when what is under way is safe)."""
+        """Stop the run within 100 ms (on disk: when what is under way is safe)."""
 
     @abstractmethod
     def step(self, generations: int) -> None:
@@ -94,44 +139,51 @@ class Session(ABC):
 
     @abstractmethod
     def set_speed(self, generations: int, frames_per_second: float | None) -> None:
-        """generations: between two pictures, 1 to 2^20. frames_per_second: at most; None is as
-        fast as it goes."""
+        """Set how fast a run goes.
+
+        generations: between two pictures, 1 to 2^20. frames_per_second: at most; None is as fast as
+        it goes.
+        """
 
     @abstractmethod
     def go_to(self, generation: int) -> None:
-        """From the nearest one that is known, back in time too. Raises SessionError where there
-        is none before it."""
+        """Go to a generation from the nearest one that is known, back in time too. Raises
+        SessionError where there is none before it."""
 
     @abstractmethod
     def reset(self) -> None:
-        """Back to the generation that was opened, or was there when a run first began."""
+        """Go back to the generation that was opened, or was there when a run first began."""
 
     # --- cells -----------------------------------------------------------------
 
     @abstractmethod
     def cells(self, box: Box) -> BitGrid:
-        """A copy of a region within the universe. Waits for it. Raises GridError where it is
+        """Return a copy of a region within the universe; waits for it. Raises GridError where it is
         too large for memory or leaves the universe."""
 
     @abstractmethod
     def whole(self) -> Whole:
-        """A copy of all cells at a generation, from any thread, which waits for no run. Raises
-        GridError where memory does not hold them, LifesimError where no generation is whole or
-        the universe is closed."""
+        """Return a copy of all cells at a generation; any thread may ask, and waits for no run.
+
+        Raises GridError where memory does not hold them, LifesimError where no generation is whole
+        or the universe is closed.
+        """
 
     @abstractmethod
     def still(self) -> Still | None:
-        """What is to be recorded of this generation, as whole(); the same object as long as it
-        is known to be the same. None where it cannot be had any more, or not yet."""
+        """Return what is to be recorded of this generation, as whole(); the same object as long as
+        it is known to be the same. None where it cannot be had any more, or not yet."""
 
     @abstractmethod
     def bounding_box(self) -> Box | None:
-        """Of all live cells; None where none lives. May take a second."""
+        """Return the box of all live cells; None where none lives. May take a second."""
 
     @abstractmethod
     def save(self, path: str) -> None:
-        """Writes a pattern file, or a universe directory; its name says which format. Waits.
-        Raises LifesimError; `path` and `modified` tell it then."""
+        """Write a pattern file, or a universe directory; its name says which format. Waits.
+
+        Raises LifesimError; `path` and `modified` tell it then.
+        """
 
     @abstractmethod
     def close(self) -> None:

@@ -19,8 +19,11 @@ RATES: tuple[float | None, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Speed:
-    """base: of BASES. exponent: base^exponent generations, MOST at the utmost."""
+class RunSpeed:
+    """The speed of a run, in generations between two pictures.
+
+    base: of BASES. exponent: base^exponent generations, MOST at the utmost.
+    """
 
     base: int = 2
     exponent: int = 0
@@ -31,18 +34,19 @@ class Speed:
 
     @property
     def generations(self) -> int:
+        """Return how many generations lie between two pictures."""
         return int(min(self.base**self.exponent, MOST))
 
-    def changed(self, steps: int) -> Speed:
-        """Faster by so many powers, as far as it goes; slower where negative."""
+    def changed(self, steps: int) -> RunSpeed:
+        """Return a speed faster by so many powers, as far as it goes; slower where negative."""
         return replace(self, exponent=min(max(self.exponent + steps, 0), top(self.base)))
 
-    def with_base(self, base: int) -> Speed:
-        """The power of another base that is next to this speed, but not above it."""
+    def with_base(self, base: int) -> RunSpeed:
+        """Return the speed of another base that is next to this one, but not above it."""
         exponent = 0
         while exponent < top(base) and base ** (exponent + 1) <= self.generations:
             exponent += 1
-        return Speed(base, exponent)
+        return RunSpeed(base, exponent)
 
     def __str__(self) -> str:
         if self.exponent == 0:
@@ -52,7 +56,7 @@ class Speed:
 
 
 def top(base: int) -> int:
-    """The least exponent that reaches MOST."""
+    """Return the least exponent that reaches MOST."""
     exponent = 0
     while base**exponent < MOST:
         exponent += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from arith.cli.entry import LazyGroup, run
+from bulkbits.entry import LazyGroup, run
 
 COMMANDS = {
     "shared-primes": "Find the RSA keys that share a prime with another.",
@@ -30,15 +30,6 @@ def group() -> None:
 
 
 def main() -> None:
-    """Entry point. Exit codes: 0 done, 2 bad input, 3 no backend or cluster, 130 interrupted;
-    1 where shared-primes found something."""
-    run(group, "arith", _exit_code)
-
-
-def _exit_code(error: Exception) -> int | None:
-    from arith.cluster import ClusterError
-    from kernels.backend import BackendUnavailableError
-
-    if isinstance(error, ClusterError):
-        return error.exit_code
-    return 3 if isinstance(error, BackendUnavailableError) else None
+    """Run the command and exit: 0 done, 1 where shared-primes found something, 2 bad input, 3 no
+    backend or cluster, 4 damaged, 130 interrupted."""
+    run(group, "arith")

@@ -13,7 +13,9 @@ import gmpy2
 import numpy as np
 
 from arith import engines
+from arith.functions import invert
 from arith.integer import IntArray
+from bulkbits.options import backend_option, device_option, json_option
 
 ROUNDS = 5
 _LOOP = 2000  # numbers in the loop over gmpy2
@@ -25,6 +27,7 @@ class Sizes(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     name = "BITS[,BITS...]"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
+        """Return the sizes in bits, as click asks for them."""
         if isinstance(value, tuple):
             return value
         parts = value.split(",")
@@ -45,6 +48,10 @@ OPERATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "divmod": (lambda a, b, c: divmod(c, b), lambda a, b, c: divmod(c, b)),
     "gcd": (lambda a, b, c: a.gcd(b), lambda a, b, c: gmpy2.gcd(a, b)),
     "isqrt": (lambda a, b, c: c.isqrt(), lambda a, b, c: gmpy2.isqrt(c)),
+    "invert": (
+        lambda a, b, c: invert(a, 1 << int(a[:1].bit_length()[0])),
+        lambda a, b, c: gmpy2.invert(a, gmpy2.mpz(1) << a.bit_length()),
+    ),
 }
 
 
@@ -54,14 +61,9 @@ OPERATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "--op", "names", type=click.Choice(list(OPERATIONS)), multiple=True, help="Several times, too."
 )
 @click.option("--count", type=click.IntRange(1, 1 << 26), help="Numbers at a time. [by size]")
-@click.option(
-    "--backend",
-    type=click.Choice(["auto", "cuda", "cpu", "reference"]),
-    default="auto",
-    help="Who computes; operands are there already. [auto]",
-)
-@click.option("--device", type=click.IntRange(0), default=0, help="Which GPU. [0]")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@backend_option()
+@device_option
+@json_option
 def command(
     bits: tuple[int, ...],
     names: tuple[str, ...],
@@ -74,7 +76,7 @@ def command(
 
     divmod and isqrt are of numbers of twice the bits. The ratio is that of gmpy2's time for
     one, in a loop on one core, to ours: the median over rounds taken by turns. A divisor
-    or a factor is always odd.
+    or a factor is always odd. invert is modulo 2 to the power of the bits.
     """
     place = _place(backend, device)
     results = []
@@ -99,8 +101,8 @@ def command(
 
 
 def _place(backend: str, device: int) -> str:
-    """Raises BackendUnavailableError where there is none."""
-    from kernels.backend import BackendUnavailableError
+    """Return the place that computes. Raises BackendUnavailableError where there is none."""
+    from kernels.targets.contract import BackendUnavailableError
 
     if backend in ("auto", "cuda"):
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -14,25 +13,46 @@ import click
 import numpy as np
 from gmpy2 import mpz
 
-from arith.cli.files import reading, writing
+from arith import functions, rational
 from arith.cli.operands import Numbers, Operand, batches
+from arith.cli.slow import say_if_slow
 from arith.factors.trees import product
 from arith.integer import IntArray
+from arith.operations import OPERATIONS, Operation
 from arith.rational import RationalArray
+from bulkbits.files import check_out, reading, writing
+from bulkbits.options import force_option, out_option
+from bulkbits.overwriting import begins
+from kernels.bignum.errors import IndexedValueError, IndexedZeroDivisionError
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
-    """compute: from a batch of each operand to the columns of the result."""
+class Calculation:
+    """An operation of `arith eval`.
+
+    compute: from a batch of each operand to the columns of the result. rational: whether it
+    takes rationals, too.
+    """
 
     arity: int
     line: str
     compute: Callable[..., tuple[Any, ...]]
-    rational: bool = False  # takes rationals too
+    rational: bool = False
 
 
 def _one(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
     return lambda *operands: (function(*operands),)
+
+
+def _of_row(row: Operation) -> Calculation:
+    """Return what a row of the table of operations on integers is here."""
+
+    def compute(*operands: Any) -> tuple[Any, ...]:
+        of_rationals = any(isinstance(numbers, RationalArray) for numbers in operands)
+        result = getattr(rational if of_rationals else functions, row.name)(*operands)
+        return result if isinstance(result, tuple) else (result,)
+
+    return Calculation(row.arity, row.line, compute, row.rational)
 
 
 def _shifted(a: IntArray, counts: IntArray) -> IntArray:
@@ -43,32 +63,16 @@ def _compared(a: Numbers, b: Numbers) -> IntArray:
     return IntArray((a > b).astype(np.int8) - (a < b).astype(np.int8))
 
 
-OPERATIONS = {
-    "add": Operation(2, "a + b", _one(operator.add), True),
-    "sub": Operation(2, "a - b", _one(operator.sub), True),
-    "mul": Operation(2, "a * b", _one(operator.mul), True),
-    "div": Operation(2, "a / b, a rational", _one(lambda a, b: RationalArray(a) / b), True),
-    "floordiv": Operation(2, "a // b, rounded down", _one(operator.floordiv), True),
-    "mod": Operation(2, "a - a // b * b", _one(operator.mod), True),
-    "divmod": Operation(2, "a // b and a mod b", divmod, True),
-    "pow": Operation(2, "a to the power b", _one(operator.pow)),
-    "powmod": Operation(3, "a to the power b, mod c", _one(IntArray.powmod)),
-    "muladd": Operation(3, "a * b + c", _one(IntArray.multiply_add)),
-    "gcd": Operation(2, "greatest common divisor", _one(IntArray.gcd)),
-    "lcm": Operation(2, "least common multiple", _one(IntArray.lcm)),
-    "shift": Operation(2, "a shifted left by b bits, right if b < 0", _one(_shifted)),
-    "isqrt": Operation(1, "square root, rounded down", _one(IntArray.isqrt)),
-    "neg": Operation(1, "-a", _one(operator.neg), True),
-    "abs": Operation(1, "|a|", _one(abs), True),
-    "bit_length": Operation(1, "bits of |a|", _one(lambda a: IntArray(a.bit_length()))),
-    "cmp": Operation(2, "-1, 0 or 1 as a is less than, equal to or more than b",
-                     _one(_compared), True),
-    "sum": Operation(1, "of all numbers, one line", _one(lambda a: a.sum()), True),
-    "prod": Operation(1, "of all numbers, one line", _one(lambda a: a.prod()), True),
+CALCULATIONS = {row.command: _of_row(row) for row in OPERATIONS.values() if row.command} | {
+    "div": Calculation(2, "a / b, a rational", _one(lambda a, b: RationalArray(a) / b), True),
+    "shift": Calculation(2, "a shifted left by b bits, right if b < 0", _one(_shifted)),
+    "bit_length": Calculation(1, "bits of |a|", _one(lambda a: IntArray(a.bit_length()))),
+    "cmp": Calculation(2, "-1, 0 or 1 as a is less than, equal to or more than b",
+                       _one(_compared), True),
+    "sum": Calculation(1, "of all numbers, one line", _one(lambda a: a.sum()), True),
+    "prod": Calculation(1, "of all numbers, one line", _one(lambda a: a.prod()), True),
 }  # fmt: skip
 _FOLDS = ("sum", "prod")
-
-_INDEX = re.compile(r" at index (\d+)")
 
 
 class _Command(click.Command):
@@ -77,23 +81,43 @@ class _Command(click.Command):
             formatter.write_dl(
                 [
                     (" ".join([name, *"ABC"[: each.arity]]), each.line)
-                    for name, each in OPERATIONS.items()
+                    for name, each in CALCULATIONS.items()
                 ]
             )
 
 
+_INTEGER = rb"[-+]?(?:0[xX][0-9a-fA-F]*|[0-9]*)"  # which may be cut off anywhere
+_NUMBER = re.compile(rb"%b(?:/%b)?" % (_INTEGER, _INTEGER))
+
+
+def _are_numbers(head: bytes) -> bool:
+    lines = (line.split() for line in head.split(b"\n"))
+    return all(
+        words[0].startswith(b"#") or all(map(_NUMBER.fullmatch, words)) for words in lines if words
+    )
+
+
+_NUMBERS = begins("file of numbers", _are_numbers)
+
+
 @click.command("eval", cls=_Command)
-@click.argument("operation", metavar="OP", type=click.Choice(list(OPERATIONS)))
+@click.argument("operation", metavar="OP", type=click.Choice(list(CALCULATIONS)))
 @click.argument("files", metavar="A [B [C]]", nargs=-1, required=True)
-@click.option("-o", "--out", default="-", metavar="FILE", help="[standard output]")
+@out_option()
+@force_option
 @click.option("--hex", "as_hex", is_flag=True, help="Write 0x hex, not decimal.")
 @click.option(
     "--backend",
     type=click.Choice(["cpu", "cuda", "reference"]),
-    help="Who computes. [the CPU: reading and writing digits takes longest]",
+    help="What computes. [the CPU: reading and writing digits takes longest]",
 )
 def command(
-    operation: str, files: tuple[str, ...], out: str, as_hex: bool, backend: str | None
+    operation: str,
+    files: tuple[str, ...],
+    out: str,
+    force: bool,
+    as_hex: bool,
+    backend: str | None,
 ) -> None:
     """Compute OP on the numbers in files A, B and C (or - for standard input), line by line.
 
@@ -103,11 +127,14 @@ def command(
     lowest terms. Results come a line each, in batches, so that files may be of any length.
     A FILE for the results appears when all went well, or not at all.
     """
-    chosen = OPERATIONS[operation]
+    chosen = CALCULATIONS[operation]
     if len(files) != chosen.arity:
         raise click.UsageError(f"{operation} takes {chosen.arity} files, not {len(files)}")
     if files.count("-") > 1:
         raise click.UsageError("standard input is only one of the operands")
+    check_out(out, _NUMBERS, files, force)
+    if backend is None:
+        say_if_slow()
     base = 16 if as_hex else 10
     with ExitStack() as stack:
         operands = [
@@ -127,9 +154,12 @@ def command(
 
 
 def _computed(
-    chosen: Operation, name: str, operands: Sequence[Operand], batch: Sequence[Numbers]
+    chosen: Calculation, name: str, operands: Sequence[Operand], batch: Sequence[Numbers]
 ) -> tuple[Any, ...]:
-    """Raises ClickException with the files and lines of what cannot be computed."""
+    """Return the results of a batch.
+
+    Raises ClickException with files and lines of what is wrong.
+    """
     if not chosen.rational:
         for operand, numbers in zip(operands, batch, strict=True):
             if isinstance(numbers, RationalArray):
@@ -144,12 +174,9 @@ def _computed(
     ]
     try:
         return chosen.compute(*alike)
-    except (ValueError, ZeroDivisionError) as error:
-        match = _INDEX.search(str(error))
-        if match is None:
-            raise
-        where = ", ".join(operand.place_of(int(match[1])) for operand in operands)
-        raise click.ClickException(f"{where}: {_INDEX.sub('', str(error))}") from None
+    except (IndexedValueError, IndexedZeroDivisionError) as error:
+        where = ", ".join(operand.place_of(error.index) for operand in operands)
+        raise click.ClickException(f"{where}: {error.reason}") from None
 
 
 def _product(factors: Sequence[int | Fraction]) -> Fraction:

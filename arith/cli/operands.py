@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import count, islice
 from typing import BinaryIO
 
 import click
 
-from arith.cli.files import one_line_errors, shown
 from arith.integer import IntArray
 from arith.rational import RationalArray
+from bulkbits.files import one_line_errors, shown
+from kernels.bignum.errors import DigitError
 
 Numbers = IntArray | RationalArray
 
 BATCH_LINES = 1 << 16
 BATCH_BYTES = 1 << 24
-
-_BAD_DIGIT = re.compile(r"line (\d+), column (\d+): (.*)", re.DOTALL)
+MOST_BYTES = 1 << 28  # of a line
+_PIECE = 1 << 16
+_OF_NUMBERS = b"0123456789abcdefABCDEFxX+-/ \t\n\r\v\f"
 
 
 class Operand:
-    """A file's numbers: decimal or 0x hex, or rationals as 3/4. Blank lines and those that
-    start with # count for nothing.
+    """Reads a file's numbers: decimal or 0x hex, or rationals as 3/4, whose sign comes first. Blank
+    lines and those that start with # count for nothing.
 
     single: there is only one, which stands for as many as it meets.
     """
@@ -39,13 +40,44 @@ class Operand:
 
     def _numbered(self, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
         with one_line_errors(self.path):
-            for row, line in enumerate(stream, 1):
+            for row in count(1):
+                line = self._line(stream, row)
+                if not line:
+                    return
                 body = line.strip()
                 if body and not body.startswith(b"#"):
                     yield row, line.rstrip()
 
+    def _line(self, stream: BinaryIO, row: int) -> bytes:
+        """Return the next line, whole, unless it is seen before its end that it is no number.
+
+        So what never ends, as /dev/zero, is refused after its first piece. What there is then
+        of the line has the character that is no digit. Raises ClickException.
+        """
+        piece = stream.readline(_PIECE)
+        if len(piece) < _PIECE or piece.endswith(b"\n"):
+            return piece
+        pieces, size, comment, blank = [b""], 0, False, True
+        while piece:
+            if blank and (body := piece.lstrip()):
+                comment, blank = body.startswith(b"#"), False
+            if comment:  # nobody asks for what it says, but for where it ends
+                pieces = [b"#"]
+            else:
+                pieces.append(piece)
+            if not comment and piece.translate(None, _OF_NUMBERS):
+                break
+            if (size := size + len(piece)) > MOST_BYTES:
+                raise click.ClickException(
+                    f"{shown(self.path)}:{row}: this line is longer than {MOST_BYTES:,} bytes"
+                )
+            if piece.endswith(b"\n"):
+                break
+            piece = stream.readline(_PIECE)
+        return b"".join(pieces)
+
     def take(self, count: int | None) -> Numbers | None:
-        """The next `count` numbers, a batch where it is None, fewer at the end, then None.
+        """Return the next `count` numbers, a batch where it is None, fewer at the end, then None.
 
         The only number of a file is returned every time.
         """
@@ -64,7 +96,7 @@ class Operand:
         return self._parsed(lines) if lines else None
 
     def place_of(self, index: int) -> str:
-        """FILE:LINE of a number of the batch that was taken last."""
+        """Return FILE:LINE of a number of the batch that was taken last."""
         return f"{shown(self.path)}:{self._rows[0 if self.single else index]}"
 
     def _parsed(self, lines: Sequence[tuple[int, bytes]]) -> Numbers:
@@ -74,9 +106,13 @@ class Operand:
             return self._integers(texts, [0] * len(texts)).to(self._place)
         above, bars, below = zip(*(text.partition(b"/") for text in texts), strict=True)
         numerators = self._integers(above, [0] * len(texts))
+        offsets = [len(text) + 1 for text in above]
+        for index, text in enumerate(below):  # as for a RationalArray, and for Fraction
+            if (body := text.lstrip())[:1] in (b"-", b"+"):
+                column = offsets[index] + len(text) - len(body) + 1
+                raise self._bad_digit(index, column, f"{chr(body[0])!r} is no digit")
         denominators = self._integers(
-            [text if bar else b"1" for text, bar in zip(below, bars, strict=True)],
-            [len(text) + 1 for text in above],
+            [text if bar else b"1" for text, bar in zip(below, bars, strict=True)], offsets
         )
         zeros = (denominators.sign() == 0).nonzero()[0]
         if len(zeros):
@@ -84,25 +120,25 @@ class Operand:
         return RationalArray(numerators.to(self._place), denominators.to(self._place))
 
     def _integers(self, texts: Sequence[bytes], offsets: Sequence[int]) -> IntArray:
-        """offsets: columns before each text in its line."""
-        empty = next((i for i, text in enumerate(texts) if not text.strip()), None)
+        """Read integers; offsets: columns before each text in its line."""
         try:
-            if empty is not None:  # a line without a number would be skipped
-                raise ValueError(f"line {empty + 1}, column 1: a digit is missing")
+            for i, text in enumerate(texts, 1):  # from_lines() would skip these
+                if (body := text.lstrip()).startswith(b"#"):
+                    column = len(text) - len(body) + 1
+                    raise DigitError(i, column, "'#' is no digit")
+                if not body:
+                    raise DigitError(i, 1, "a digit is missing")
             return IntArray.from_lines(b"\n".join(texts), 0)
-        except ValueError as error:
-            match = _BAD_DIGIT.fullmatch(str(error))
-            if match is None:
-                raise
-            index = int(match[1]) - 1
-            column = offsets[index] + int(match[2])
-            raise click.ClickException(
-                f"{self.place_of(index)}, column {column}: {match[3]}"
-            ) from None
+        except DigitError as error:
+            index = error.line - 1
+            raise self._bad_digit(index, offsets[index] + error.column, error.reason) from None
+
+    def _bad_digit(self, index: int, column: int, what: str) -> click.ClickException:
+        return click.ClickException(f"{self.place_of(index)}, column {column}: {what}")
 
 
 def batches(operands: Sequence[Operand]) -> Iterator[list[Numbers]]:
-    """The operands' numbers in step. Raises ClickException where one has more than another."""
+    """Yield the operands' numbers in step. Raises ClickException where one has more."""
     many = [operand for operand in operands if not operand.single]
     if not many:
         yield [operand.take(1) for operand in operands]  # type: ignore[misc]

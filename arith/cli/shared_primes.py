@@ -6,18 +6,35 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from arith.cli.devices import check_cluster, cluster_option, device_option, opened_cluster
-from arith.cli.files import one_line_errors, reading, shown
-from arith.cli.progress import bar
+from arith.cli.keyfiles import contents
+from arith.cli.slow import say_if_slow
 from arith.factors import BACKENDS, Finding, Kind, StoredModuli, save_moduli, shared_factors
-from arith.keys import FORMATS, KeyFileError, Keys, UnreadableKeyError
+from arith.factors.stored import KIND
+from arith.keys import FORMATS, KeyFileError, Keys, MissingReaderError
+from bulkbits import overwriting
+from bulkbits.entry import one_line
+from bulkbits.exit_codes import DamagedFileError
+from bulkbits.files import check_out, one_line_errors, shown
+from bulkbits.hdf5 import is_of
+from bulkbits.keeping import Kept, keep
+from bulkbits.options import (
+    check_cluster,
+    cluster_option,
+    devices_option,
+    force_option,
+    json_option,
+    opened_cluster,
+    threads_option,
+)
+from bulkbits.progress import bar
 
 if TYPE_CHECKING:
-    from arith.cluster import Cluster
+    from bulkbits.cluster import Cluster
 
 _SHOWN = 4  # places in a line of the table
 _MEANING = {
@@ -29,6 +46,8 @@ _MEANING = {
     Kind.SHARED_PRIME: "shared prime",
     Kind.SHARED_DIVISOR: "shared divisor",
 }
+
+_SET = overwriting.FileKind("set of moduli", lambda path: is_of(path, KIND))
 
 
 @click.command("shared-primes")
@@ -44,21 +63,23 @@ _MEANING = {
 @click.option(
     "--save", metavar="SET", help="Keep the moduli, with those of --against, for other runs."
 )
+@force_option
 @click.option(
     "--backend",
     type=click.Choice(BACKENDS),
     default="auto",
     help="cuda looks at all pairs on a GPU, cpu has trees of products. [by number and size]",
 )
-@device_option
-@click.option("--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]")
+@devices_option
+@threads_option
 @cluster_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(
+@json_option
+def command(  # each parameter is an option, or an argument
     files: tuple[str, ...],
     kind: str,
     against: str | None,
     save: str | None,
+    force: bool,
     backend: str,
     devices: tuple[int, ...],
     threads: int | None,
@@ -70,17 +91,29 @@ def command(
     FILES hold public keys, certificates or requests in PEM (many in one file, too) or DER,
     OpenSSH keys as in authorized_keys and known_hosts, or moduli, one a line: decimal, or
     hex where they begin with 0x or have a letter. Keys of other kinds are counted and
-    passed over, those that cannot be read named, private keys refused. It says what is
-    shared; it derives no keys.
+    passed over. What is no key or cannot be read, of whatever kind, is named and passed
+    over, too: private keys, other files, directories. It says what is shared; it derives
+    no keys.
 
     \b
     Exit codes: 0 nothing found, 1 something found, 2 bad input, also where nothing was
-    found but some keys could not be read.
+    found but some files or keys could not be read, or --save failed. What is found is
+    printed before it is saved.
     """
     check_cluster(cluster, devices)
+    check_out(save, _SET, files, force, regular=True)
     if backend == "cpu" and devices != (0,):
         raise click.UsageError("--device names GPUs, which --backend cpu has no use for")
+    if backend == "auto" and cluster is None:
+        say_if_slow()
     keys = _read(files, kind, quiet=as_json)
+    if keys.unreadable and not keys.moduli and not keys.others:
+        if as_json:
+            click.echo(json.dumps(_facts(keys, [], [])))
+            return 2
+        others = len(keys.unreadable) - 1
+        more = f" (and {others:,} more that cannot be read)" if others else ""
+        raise click.ClickException(keys.unreadable[0] + more)
     try:
         with one_line_errors(against or ""):
             stored = StoredModuli(against) if against else None
@@ -101,18 +134,33 @@ def command(
                 progress=progress,
             )
         names = stored.names() if stored and any(each.stored for each in found) else []
-        if save:
-            with one_line_errors(save):
-                save_moduli(save, keys.moduli, names=keys.sources, onto=stored)
+    except DamagedFileError:
+        raise
     except ValueError as error:  # of the stored set; the keys are read and checked
         raise click.ClickException(str(error)) from None
     if as_json:
         click.echo(json.dumps(_facts(keys, names, found)))
     else:
         _tell(keys, names, found)
+    saved = save is None or _save(save, keys, stored)
     if found:
         return 1
-    return 2 if keys.unreadable else 0
+    return 2 if keys.unreadable or not saved else 0
+
+
+def _save(path: str, keys: Keys, stored: StoredModuli | None) -> bool:
+    """Keep the moduli; say where they cannot be, and return whether they are there."""
+    sys.stdout.flush()  # what was found is out, whatever happens here
+    write = partial(save_moduli, moduli=keys.moduli, names=keys.sources, onto=stored)
+    try:
+        kept = keep(path, write, OSError)
+    except ValueError as error:  # of the stored set
+        kept = Kept(None, str(error))
+    if kept.error:
+        click.echo(f"arith: {kept.error}", err=True)
+    elif kept.path != path:
+        click.echo(f"arith: saved in {kept.path}", err=True)
+    return not kept.error
 
 
 def _read(files: Sequence[str], kind: str, quiet: bool) -> Keys:
@@ -121,16 +169,12 @@ def _read(files: Sequence[str], kind: str, quiet: bool) -> Keys:
         for done, path in enumerate(files):
             if progress:
                 progress(done / len(files))
-            with reading(path) as stream, one_line_errors(path):
-                data = stream.read()
             try:
-                keys.add(data, shown(path), kind)
-            except UnreadableKeyError as error:
-                keys.unreadable.append(str(error))
-            except KeyFileError as error:
+                keys.add(contents(path), shown(path), kind)
+            except MissingReaderError as error:
                 raise click.ClickException(str(error)) from None
-    if keys.unreadable and not keys.moduli and not keys.others:
-        raise click.ClickException(keys.unreadable[0])
+            except KeyFileError as error:
+                keys.unreadable.append(str(error))
     return keys
 
 
@@ -159,7 +203,7 @@ def _facts(keys: Keys, names: Sequence[str], found: Sequence[Finding]) -> dict[s
 
 def _tell(keys: Keys, names: Sequence[str], found: Sequence[Finding]) -> None:
     for line in keys.unreadable:
-        click.echo(f"arith: {line}", err=True)
+        click.echo(f"arith: {one_line(line)}", err=True)
     if keys.others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in keys.others.most_common())
         click.echo(f"arith: passed over what is no RSA key: {kinds}", err=True)
@@ -177,7 +221,7 @@ def _tell(keys: Keys, names: Sequence[str], found: Sequence[Finding]) -> None:
     table.add_column("value", overflow="fold")
     table.add_column("where", overflow="fold")
     for each in found:
-        places = _places(keys, names, each)
+        places = [*map(one_line, _places(keys, names, each))]
         more = [f"and {len(places) - _SHOWN:,} more"] if len(places) > _SHOWN else []
         where = "\n".join(places[:_SHOWN] + more)
         table.add_row(_MEANING[each.kind], _short(each.value), Text(where))

@@ -19,7 +19,7 @@ from .trees import product, shared_parts
 from .workers import Progress, Workers
 
 if TYPE_CHECKING:
-    from arith.cluster import Cluster
+    from bulkbits.cluster import Cluster
 
     from .distributed import OnCluster
 
@@ -38,7 +38,7 @@ def shared_factors(
     cluster: Cluster | None = None,
     progress: Progress | None = None,
 ) -> list[Finding]:
-    """Which moduli share a prime with another: what is shared, and by whom.
+    """Find which moduli share a prime with another: what is shared, and by whom.
 
     It tells apart equal moduli, shared primes, shared divisors that no gcd takes apart
     into primes, moduli that are prime or divide another (looked for among those that
@@ -57,7 +57,8 @@ def shared_factors(
 
     Raises TypeError with the first index of what is no integer, ValueError for a stored
     set that is damaged, MemoryError where the trees need more than there is,
-    kernels.backend.BackendUnavailableError where cuda, or a device, is asked for and cannot run.
+    BackendUnavailableError (kernels.targets.contract) where cuda, or a device, is asked for and
+    cannot run.
     """
     if backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}: one of {', '.join(BACKENDS)}")
@@ -111,7 +112,7 @@ def _by_pairs(
     *,
     must: bool,
 ) -> _Found | None:
-    """None where trees are better, or the only way, unless it must be."""
+    """Return None where trees are better, or the only way, unless pairs are asked for."""
     places = {} if stored is None else places_of(stored.numbers())
     theirs = [number for number in places if number > 1]
     if not must and not pairs.are_faster(ours, theirs, way.devices, way.threads):

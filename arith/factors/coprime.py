@@ -29,7 +29,7 @@ def coprime_base(numbers: Iterable[mpz]) -> list[mpz]:
 
 
 def touching(bases: Sequence[mpz], numbers: Sequence[mpz]) -> list[tuple[int, int]]:
-    """All (i, j) with gcd(bases[i], numbers[j]) > 1. bases: pairwise coprime.
+    """Return all (i, j) with gcd(bases[i], numbers[j]) > 1. bases: pairwise coprime.
 
     Goes down the tree of the bases' products, with those numbers that share something
     with the product of a node; a number meets few bases, so there are few everywhere.
@@ -62,7 +62,7 @@ def touching(bases: Sequence[mpz], numbers: Sequence[mpz]) -> list[tuple[int, in
 
 
 def _primitive(number: mpz) -> mpz:
-    """The number of which this one is the highest power."""
+    """Return the number of which this one is the highest power."""
     while gmpy2.is_power(number):
         exponent = 2
         while not (root := gmpy2.iroot(number, exponent))[1]:
@@ -79,7 +79,7 @@ def _base(numbers: list[mpz]) -> list[mpz]:
 
 
 def _refined(numbers: list[mpz]) -> list[mpz]:
-    """A coprime base of few numbers: the product of all falls with every gcd found."""
+    """Return a coprime base of few numbers: the product of all falls with every gcd found."""
     base: list[mpz] = []
     left = list(numbers)
     while left:
@@ -98,7 +98,7 @@ def _refined(numbers: list[mpz]) -> list[mpz]:
 
 
 def _merge(first: list[mpz], second: list[mpz]) -> list[mpz]:
-    """A coprime base of two coprime bases.
+    """Return a coprime base of two coprime bases.
 
     The parts of an element that different elements of the other base touch are coprime,
     as those are; so each touching pair is refined by itself, and what nothing touches stays.
@@ -114,7 +114,7 @@ def _merge(first: list[mpz], second: list[mpz]) -> list[mpz]:
 
 
 def without(number: mpz, other: mpz) -> mpz:
-    """The largest divisor of `number` that is coprime to `other`."""
+    """Return the largest divisor of `number` that is coprime to `other`."""
     while (shared := gmpy2.gcd(number, other)) > 1:
         number = gmpy2.divexact(number, shared)
     return number

@@ -22,9 +22,9 @@ import gmpy2
 from gmpy2 import mpz
 
 from arith import engines
-from arith.cluster import Cluster, worker
-from kernels.backend import BackendUnavailableError
+from bulkbits.cluster import Cluster, worker
 from kernels.bignum.numbers import Numbers
+from kernels.targets.contract import BackendUnavailableError
 
 from . import pairs, stored, trees
 from .stored import GROUP, StoredModuli
@@ -43,18 +43,18 @@ Tag: TypeAlias = tuple[str, int]  # of a run of shared_factors(); of the first t
 
 
 def subset_count(bits: int, workers: int) -> int:
-    """How many there are best: more than workers would be more products to bring together."""
+    """Return how many subsets are best: more than workers would be more products to join."""
     return max(1, min(workers, bits // LEAST_BITS))
 
 
 def piece_count(bits: int, answer: int, workers: int) -> int:
-    """Of stored products of so many bits, each of which is answered by `answer` bits."""
+    """Return how many pieces `bits` bits of stored products take, with `answer` bits for each."""
     size = min(bits // (PIECES * workers), max(PIECE_BITS, 2 * answer))
     return -(-bits // max(1, size))
 
 
 def cut(sizes: Sequence[int], count: int) -> list[range]:
-    """In order, into ranges of about equal sums: `count` of them, or fewer; none is empty."""
+    """Cut numbers, in order, into ranges of about equal sums: `count` or fewer, none empty."""
     found: list[range] = []
     left, taken, start = sum(sizes), 0, 0
     for i, size in enumerate(sizes):
@@ -66,7 +66,7 @@ def cut(sizes: Sequence[int], count: int) -> list[range]:
 
 
 class OnCluster:
-    """devices, threads: how many compute. As Here.
+    """The way to compute on a cluster, as Here in one process. devices, threads: how many compute.
 
     Raises BackendUnavailableError where cuda is asked for and a worker has none.
     """
@@ -90,6 +90,7 @@ class OnCluster:
         cluster.listen(self._heard)
 
     def sharing(self, ours: Sequence[mpz], theirs: Sequence[mpz]) -> tuple[list[int], list[int]]:
+        """Return which of ours and of theirs share a factor with the other of a pair."""
         todo = pairs.blocks(len(ours), len(theirs), self.devices)
         works = [float(block.pairs) for block in todo]
         self._expected += sum(works)
@@ -98,6 +99,7 @@ class OnCluster:
         return pairs.together(found, ours, theirs)
 
     def shared_parts(self, ours: Sequence[mpz], stored: StoredModuli | None) -> list[mpz]:
+        """Return the gcd of each of ours with the product of the others, and of what is stored."""
         if not ours:
             return []
         share, sizes = self._cluster.share, [number.bit_length() for number in ours]
@@ -121,7 +123,7 @@ class OnCluster:
     def _rests(
         self, stored: StoredModuli, pieces: Sequence[Piece], products: Sequence[mpz]
     ) -> list[mpz]:
-        """The product of all that is stored, modulo each of the products."""
+        """Return the product of all that is stored, modulo each of the products."""
         items = ((i, stored.products[r.start : r.stop]) for i, (r, _) in enumerate(pieces))
         works = [work for _, work in pieces]
         found = self._map(_residues, items, works, self._cluster.share(list(products)))
@@ -130,6 +132,7 @@ class OnCluster:
         return self._map(_rest, last, [0.0] * len(last))
 
     def stored_sharing(self, stored: StoredModuli, divisor: mpz) -> list[tuple[int, mpz]]:
+        """Return the stored moduli that are not coprime to `divisor`, with their indices."""
         moduli = stored.numbers()
         pieces = self._pieces(stored, 0)
         items = (
@@ -153,8 +156,10 @@ class OnCluster:
     def _map(
         self, function: Callable[..., Any], items: Iterable[Any], works: Sequence[float], *args: Any
     ) -> list[Any]:
-        """function(item, tag, *args) of each item, which begins with its place or is shared and
-        does so; works: of each, in units of what is expected."""
+        """Return function(item, tag, *args) of each item, which begins with its place.
+
+        A shared item does so, too. works: of each, in units of what is expected.
+        """
         tag = (self._run, len(self._works))
         with self._telling:
             self._works += works
@@ -170,7 +175,7 @@ class OnCluster:
         return found
 
     def _heard(self, name: str, news: Any) -> None:
-        """In a thread of the cluster's."""
+        """Take news of a task, in a thread of the cluster's."""
         run, task, share = news
         if run == self._run and self._error is None:
             try:
@@ -190,7 +195,7 @@ class OnCluster:
 
 
 class _StoppedError(Exception):
-    """Nobody wants the result any more."""
+    """Raised where nobody wants the result any more."""
 
 
 def _look(tag: Tag, place: int) -> Progress:
@@ -226,7 +231,7 @@ def _block(
     item: tuple[int, pairs.Block], tag: Tag, numbers: tuple[Numbers, Numbers]
 ) -> tuple[pairs.Indices, pairs.Indices]:
     place, block = item
-    all_pairs = worker.kept(tag[0], lambda: pairs.AllPairs(engines.named("cuda"), *numbers))
+    all_pairs = worker.kept(tag[0], lambda: pairs.DevicePairs(engines.named("cuda"), *numbers))
     return all_pairs.sharing(block, _look(tag, place))
 
 
@@ -248,7 +253,7 @@ def _product(subset: Subset, tag: Tag) -> mpz:
 
 
 def _residues(item: Subset, tag: Tag, moduli: Sequence[mpz]) -> list[mpz]:
-    """Of the product of stored products, modulo each."""
+    """Return the product of stored products, modulo each of the others."""
     place, products = item
     with _workers(tag, place) as workers:
         return [stored.product_modulo(products, modulus, workers) for modulus in moduli]
@@ -263,7 +268,7 @@ def _rest(item: tuple[int, mpz, list[mpz]], tag: Tag) -> mpz:
 def _parts(
     subset: Subset, tag: Tag, products: list[mpz], rests: list[mpz]
 ) -> list[tuple[int, mpz]]:
-    """What is above 1 of what each number shares, with its place in the subset."""
+    """Return what is above 1 of what each number shares, with its place in the subset."""
     place, numbers = subset
     others = [*products[:place], *products[place + 1 :], *rests[place : place + 1]]
     with _workers(tag, place) as workers:

@@ -14,7 +14,7 @@ from .coprime import coprime_base, touching
 
 
 class Kind(StrEnum):
-    """What a Finding says of its moduli; in this order they are reported."""
+    """The kinds of what a Finding says of its moduli, in the order in which they are reported."""
 
     INVALID = "invalid"  # negative, 0 or 1
     EVEN = "even"
@@ -45,7 +45,7 @@ Places = Mapping[mpz, Sequence[int]]
 
 
 def places_of(numbers: Sequence[mpz]) -> dict[mpz, list[int]]:
-    """Where each value is."""
+    """Return where each value is."""
     places: dict[mpz, list[int]] = {}
     for index, number in enumerate(numbers):
         places.setdefault(number, []).append(index)
@@ -53,7 +53,7 @@ def places_of(numbers: Sequence[mpz]) -> dict[mpz, list[int]]:
 
 
 def all_findings(new: Places, stored: Places, parts: Mapping[mpz, mpz]) -> list[Finding]:
-    """Of the new moduli, with each other and with stored ones.
+    """Return the findings on the new moduli, with each other and with stored ones.
 
     parts: for each number that shares something, if only with a new one, its largest
     divisor that has no primes but shared ones.
@@ -101,8 +101,10 @@ def all_findings(new: Places, stored: Places, parts: Mapping[mpz, mpz]) -> list[
 def _holders(
     parts: Mapping[mpz, mpz],
 ) -> tuple[dict[mpz, list[mpz]], dict[mpz, list[mpz]]]:
-    """For each element of a coprime base of the parts the numbers that have it, ascending;
-    and for each number its elements."""
+    """Return the numbers that have each element of a coprime base of the parts, ascending.
+
+    Beside them each number's elements.
+    """
     base = coprime_base(parts.values())
     known = set(base)
     holders: dict[mpz, list[mpz]] = {element: [] for element in base}
@@ -119,7 +121,7 @@ def _holders(
 
 
 def _multiples(number: mpz, groups: Sequence[list[mpz]]) -> list[mpz]:
-    """Among the numbers that are in every group; each is ascending."""
+    """Return the multiples of a number that are in every group; each group is ascending."""
     group = min(groups, key=len)
     larger = group[bisect_left(group, 2 * number) :]
     return [other for other in larger if other % number == 0]

@@ -9,12 +9,16 @@ from typing import TypeAlias
 from gmpy2 import mpz
 
 from arith.integer import IntArray
+from kernels.bignum.errors import IndexedTypeError
 
 Moduli: TypeAlias = IntArray | Iterable[int]
 
 
 def as_mpz(moduli: Moduli) -> list[mpz]:
-    """Raises TypeError with the first index of what is no integer."""
+    """Return moduli as GMP has them.
+
+    Raises TypeError with the first index of what is no integer.
+    """
     if isinstance(moduli, IntArray):
         moduli = moduli.to_ints()
     numbers = []
@@ -22,7 +26,7 @@ def as_mpz(moduli: Moduli) -> list[mpz]:
         try:
             numbers.append(mpz(operator.index(value)))
         except TypeError:
-            raise TypeError(
-                f"an integer is wanted at index {index}, not {type(value).__name__}"
+            raise IndexedTypeError(
+                "an integer is wanted", index, f", not {type(value).__name__}"
             ) from None
     return numbers

@@ -1,6 +1,6 @@
 """Moduli that share a factor, by looking at all pairs on devices; for sets not too large.
 
-A device only tells which moduli do (kernels/gcd/pairs.py). Those are few, and go through a
+A device only tells which moduli do (kernels/gcd/cuda/pairs.py). Those are few, and go through a
 tree as all would on the CPU. Several devices take blocks of the pairs as they get free.
 """
 
@@ -22,26 +22,22 @@ from gmpy2 import mpz
 
 from arith import engines
 from arith.integer import IntArray
-from kernels.backend import BackendUnavailableError
 from kernels.bignum.numbers import Numbers
+from kernels.targets.contract import BackendUnavailableError
 
+from .costs import COSTS, FactorCosts
 from .workers import Progress
 
-# Seconds of a pair of 1024 bits on an H200 (benchmarks/gcd_device.py), and of a bit on a
-# level of the trees on one core of a Xeon (benchmarks/factors.py). Pairs grow with the
-# square of the length, trees hardly faster than it.
-PAIR_SECONDS = 0.35e-9
-TREE_SECONDS = 1.0e-8
 PADDING = 2  # times the mean: the longest number that all are padded to
 
-GROUP = 32  # numbers that are looked at together (kernels/gcd/pairs.py)
+GROUP = 32  # numbers that are looked at together (kernels/gcd/cuda/pairs.py)
 BLOCKS = 16  # a device, about: so that all are busy until about the end
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 
 
 def engines_for(backend: str, devices: list[int]) -> list[engines.Engine]:
-    """Of the devices, which "auto" can do without if only the first is asked for.
+    """Return the engines of the devices; "auto" can do without if only the first is asked for.
 
     Raises BackendUnavailableError where one cannot run, ValueError for others with "cpu".
     """
@@ -58,8 +54,14 @@ def engines_for(backend: str, devices: list[int]) -> list[engines.Engine]:
         return []
 
 
-def are_faster(ours: Sequence[mpz], theirs: Sequence[mpz], devices: int, threads: int) -> bool:
-    """Whether looking at all pairs, each of ours with ours and theirs, beats the trees."""
+def are_faster(
+    ours: Sequence[mpz],
+    theirs: Sequence[mpz],
+    devices: int,
+    threads: int,
+    costs: FactorCosts = COSTS,
+) -> bool:
+    """Return whether looking at all pairs, each of ours with ours and theirs, beats the trees."""
     count = len(ours) + len(theirs)
     lengths: list[int] = [number.bit_length() for number in (*ours, *theirs)]
     total, longest = sum(lengths), max(lengths, default=0)
@@ -68,8 +70,8 @@ def are_faster(ours: Sequence[mpz], theirs: Sequence[mpz], devices: int, threads
     pairs = len(ours) * (len(ours) / 2 + len(theirs))
     # What is stored needs no tree, but one pass over its product.
     work = sum(lengths[: len(ours)]) * max(len(ours).bit_length(), 1) + sum(lengths[len(ours) :])
-    seconds = pairs * PAIR_SECONDS * (longest / 1024) ** 2 / devices
-    return seconds < work * TREE_SECONDS / threads
+    seconds = pairs * costs.pair * (longest / 1024) ** 2 / devices
+    return seconds < work * costs.bit / threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class Block:
 
 
 def blocks(ours: int, theirs: int, devices: int) -> list[Block]:
-    """Of all pairs, so many numbers being ours and theirs. The largest come first."""
+    """Return blocks of all pairs, so many numbers being ours and theirs. The largest come first."""
     counts = [(False, ours), (True, theirs if ours else 0)]
     groups = sum(-(-count // GROUP) for _, count in counts)
     size = max(1, groups if devices == 1 else -(-groups // (BLOCKS * devices)))
@@ -99,13 +101,13 @@ def blocks(ours: int, theirs: int, devices: int) -> list[Block]:
     return sorted(found, key=lambda block: -block.pairs)
 
 
-class AllPairs:
+class DevicePairs:
     """The numbers on a device, for one thread at a time. Raises MemoryError."""
 
     def __init__(self, engine: engines.Engine, ours: Numbers, theirs: Numbers) -> None:
-        """ours: odd."""
-        from kernels.bignum.transfer import Transfer
-        from kernels.gcd.pairs import Search
+        """Put the numbers on a device. ours: odd."""
+        from kernels.bignum.cuda.transfer import Transfer
+        from kernels.gcd.cuda.pairs import Search
 
         device = engine.device  # type: ignore[attr-defined]
         transfer = Transfer(device)
@@ -115,7 +117,7 @@ class AllPairs:
         device.synchronize()
 
     def sharing(self, block: Block, told: Callable[[float], object]) -> tuple[Indices, Indices]:
-        """Of ours and of theirs, those that share a factor with the other of a pair.
+        """Return which of ours and of theirs share a factor with the other of a pair.
 
         told: how much of the block is done.
         """
@@ -127,7 +129,10 @@ class AllPairs:
 
 
 def prepared(ours: Sequence[mpz], theirs: Sequence[mpz]) -> tuple[Numbers, Numbers]:
-    """For AllPairs. Two even numbers share a factor without asking, so ours may be made odd."""
+    """Return what DevicePairs takes.
+
+    Two even numbers share a factor without asking: ours are made odd.
+    """
     odd = [number >> (number.bit_scan1(0) or 0) for number in ours]
     return IntArray(odd).numbers(), IntArray(theirs).numbers()
 
@@ -135,7 +140,7 @@ def prepared(ours: Sequence[mpz], theirs: Sequence[mpz]) -> tuple[Numbers, Numbe
 def together(
     found: Iterable[tuple[Indices, Indices]], ours: Sequence[mpz], theirs: Sequence[mpz]
 ) -> tuple[list[int], list[int]]:
-    """What all blocks have found, and the even ones."""
+    """Return what all blocks have found, and the even ones."""
     chosen = {i for i, number in enumerate(ours) if number % 2 == 0}
     elsewhere = {j for j, number in enumerate(theirs) if chosen and number % 2 == 0}
     for mine, others in found:
@@ -154,8 +159,11 @@ def sharing(
     theirs: Sequence[mpz],
     progress: Progress | None,
 ) -> tuple[list[int], list[int]]:
-    """Indices of our numbers that share a factor with another or with one of theirs, and of
-    theirs that do with ours. All are distinct, and ours at least 2. Raises MemoryError."""
+    """Return which of our numbers share a factor with another, or with one of theirs.
+
+    Beside their indices those of theirs that do with ours. All are distinct, and ours at
+    least 2. Raises MemoryError.
+    """
     todo = blocks(len(ours), len(theirs), len(devices))
     waiting, whole = deque(todo), sum(block.pairs for block in todo)
     numbers = prepared(ours, theirs)
@@ -168,10 +176,10 @@ def sharing(
         news.put((block, done))
 
     def work(engine: engines.Engine) -> list[tuple[Indices, Indices]]:
-        """In a thread of its own, which ends with None among the news."""
+        """Take blocks in a thread of its own, which ends with None among the news."""
         found = []
         try:
-            pairs = AllPairs(engine, *numbers)
+            pairs = DevicePairs(engine, *numbers)
             with suppress(IndexError, _StoppedError):
                 while True:
                     block = waiting.popleft()

@@ -17,6 +17,8 @@ from gmpy2 import mpz
 from arith import storage
 from arith.convert import pack
 from arith.integer import IntArray
+from bulkbits.exit_codes import DamagedFileError
+from kernels.bignum.numbers import Numbers
 
 from . import trees
 from .numbers import Moduli, as_mpz
@@ -41,36 +43,37 @@ class StoredModuli:
 
     def _load(self, part: str) -> IntArray:
         loaded = storage.load(self.path, [part, "digests"], KIND)
-        digests = loaded["digests"].to_ints()
+        digests = IntArray.from_numbers(loaded["digests"]).to_ints()
         if len(digests) != len(_PARTS) or digests[_PARTS.index(part)] != _digest(loaded[part]):
-            raise ValueError(f"{self.path}: {part} are damaged: their digest is another")
-        return loaded[part]
+            raise DamagedFileError(f"{self.path}: {part} are damaged: their digest is another")
+        return IntArray.from_numbers(loaded[part])
 
     def moduli(self) -> IntArray:
+        """Return the moduli. Raises ValueError where the file contradicts itself."""
         moduli = self._load("moduli")
         if -(-len(moduli) // GROUP) != len(self.products):
             raise ValueError(f"{self.path}: {len(moduli)} moduli, {len(self.products)} products")
         return moduli
 
     def names(self) -> list[str]:
-        """One for each modulus, empty where none was given."""
+        """Return a name for each modulus, empty where none was given."""
         return [_text(number) for number in self._load("names").to_ints()]
 
     def numbers(self) -> list[mpz]:
-        """moduli(), as GMP has them."""
+        """Return moduli() as GMP has them."""
         return as_mpz(self.moduli())
 
     def product_modulo(self, modulus: mpz, workers: Workers) -> mpz:
-        """Of all moduli, in one pass over the products."""
+        """Return the product of all moduli modulo another number, in one pass over the products."""
         return product_modulo(self.products, modulus, workers)
 
     def sharing(self, divisor: mpz, workers: Workers) -> list[tuple[int, mpz]]:
-        """The moduli that are not coprime to `divisor`, with their indices."""
+        """Return the moduli that are not coprime to `divisor`, with their indices."""
         return search(self.numbers(), self.products, divisor, workers)
 
 
 def product_modulo(products: Sequence[mpz], modulus: mpz, workers: Workers) -> mpz:
-    """Of products of GROUP moduli each."""
+    """Return the product of products of GROUP moduli each, modulo another number."""
 
     def residue(batch: Sequence[mpz]) -> mpz:
         factor = product(batch)
@@ -108,7 +111,7 @@ def search(
 
 
 def _groups_of(bits: int, products: Sequence[mpz]) -> int:
-    """How many groups have a product of about so many bits; 1 at least."""
+    """Return how many groups have a product of about so many bits; 1 at least."""
     longest = max((each.bit_length() for each in products), default=1)
     return max(1, bits // longest)
 
@@ -141,12 +144,13 @@ def save_moduli(
     with gmpy2.context(gmpy2.get_context()):
         products = products + [product(_valid(group)) for group in _parted(rest, GROUP)]
     parts = dict(zip(_PARTS, (array, IntArray(list(map(int, products))), labels), strict=True))
-    digests = IntArray([_digest(part) for part in parts.values()])
-    storage.save(path, {**parts, "digests": digests}, KIND)
+    batches = {name: part.numbers() for name, part in parts.items()}
+    digests = IntArray([_digest(batch) for batch in batches.values()])
+    storage.save(path, {**batches, "digests": digests.numbers()}, KIND)
 
 
 def _valid(moduli: Sequence[mpz]) -> list[mpz]:
-    """With 1 for what is no modulus, and shares nothing."""
+    """Return moduli with 1 for what is no modulus, and shares nothing."""
     return [max(number, mpz(1)) for number in moduli]
 
 
@@ -154,8 +158,8 @@ def _parted(numbers: Sequence[mpz], size: int) -> list[Sequence[mpz]]:
     return [numbers[i : i + size] for i in range(0, len(numbers), size)]
 
 
-def _digest(array: IntArray) -> int:
-    packed = pack(array.numbers())
+def _digest(numbers: Numbers) -> int:
+    packed = pack(numbers)
     lengths = xxhash.xxh3_64_intdigest(packed.length_array().tobytes())
     return int(xxhash.xxh3_64_intdigest(packed.words.tobytes(), seed=lengths))
 

@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 import gmpy2
 from gmpy2 import mpz
 
-from kernels.memory import available_memory
+from arith.memory import NotEnoughMemoryError
+from kernels.targets.memory import available_memory
 
 from .workers import Workers, release_gil
 
@@ -37,7 +38,7 @@ Outside = Callable[[mpz], mpz]
 
 
 def product_levels(leaves: Sequence[mpz]) -> Levels:
-    """The leaves, the products of their pairs, and so on up to one product; not of nothing."""
+    """Return the leaves, the products of their pairs, and so on up to one product; not of none."""
     levels = [list(leaves)]
     while len(levels[-1]) > 1:
         levels.append(_pairwise(levels[-1]))
@@ -45,6 +46,7 @@ def product_levels(leaves: Sequence[mpz]) -> Levels:
 
 
 def product(numbers: Sequence[mpz]) -> mpz:
+    """Return the product of all numbers; 1 of none."""
     level = list(numbers) or [mpz(1)]
     while len(level) > 1:
         level = _pairwise(level)
@@ -60,7 +62,7 @@ def _pairwise(level: Sequence[mpz]) -> list[mpz]:
 
 
 def remainders(number: mpz, moduli: Sequence[mpz]) -> list[mpz]:
-    """number mod each of the moduli, which may be many; by a remainder tree."""
+    """Return number mod each of the moduli, which may be many; by a remainder tree."""
     if not moduli:
         return []
     levels = product_levels(moduli)
@@ -80,7 +82,7 @@ def shared_parts(
     outside: Outside | None = None,
     memory: int | None = None,
 ) -> list[mpz]:
-    """gcd(n, product of all the others) for each of the numbers.
+    """Return gcd(n, product of all the others) for each of the numbers.
 
     numbers: each at least 2. outside: returns the product of further numbers, which are
     not asked about, modulo its argument. memory: bytes that may be taken [what is free].
@@ -105,11 +107,12 @@ def shared_parts(
 
 
 def fits(numbers: Sequence[mpz], memory: int) -> bool:
-    """Whether one tree over them does. Raises MemoryError where several would not either."""
+    """Return whether one tree over them does. Raises MemoryError where several would not either."""
     return len(_blocks(numbers, memory)) == 1
 
 
 def product_modulo(factors: Sequence[mpz], modulus: mpz, workers: Workers) -> mpz:
+    """Return the product of all factors, modulo another number."""
     row = list(factors) or [mpz(1)]
 
     def multiply(a: mpz, b: mpz) -> mpz:
@@ -123,7 +126,7 @@ def product_modulo(factors: Sequence[mpz], modulus: mpz, workers: Workers) -> mp
 
 
 def together(products: Sequence[mpz], workers: Workers, outside: Outside | None = None) -> Outside:
-    """The product of these, and of those outside."""
+    """Return a function of a modulus: the product of these, and of those outside, modulo it."""
 
     def all_of_them(modulus: mpz) -> mpz:
         further = [] if outside is None else [outside(modulus)]
@@ -133,12 +136,12 @@ def together(products: Sequence[mpz], workers: Workers, outside: Outside | None 
 
 
 def work(numbers: Sequence[mpz]) -> int:
-    """Of going up or down a tree once: its levels, times what a level has."""
+    """Return the work of going up or down a tree once: its levels, times what a level has."""
     return len(numbers) * len(numbers).bit_length()
 
 
 def tree_bytes(count: int, bits: int) -> int:
-    """That shared_parts() takes for one tree over `count` numbers of `bits` bits in all.
+    """Return the bytes of shared_parts() for one tree over `count` numbers of `bits` bits in all.
 
     A level of products for every halving, and about as much as 19 levels beside them at
     the top, measured: sums or fractions, products of twice their length, and what GMP
@@ -149,7 +152,7 @@ def tree_bytes(count: int, bits: int) -> int:
 
 
 def _blocks(numbers: Sequence[mpz], memory: int) -> list[Sequence[mpz]]:
-    """The numbers, parted so that a tree over each part fits beside the products of all."""
+    """Part the numbers so that a tree over each part fits beside the products of all."""
     bits = sum(number.bit_length() for number in numbers)
     parts = 1
     while parts <= 64:
@@ -158,7 +161,7 @@ def _blocks(numbers: Sequence[mpz], memory: int) -> list[Sequence[mpz]]:
         if need <= max(memory, _SMALL):
             return [numbers[i : i + per] for i in range(0, len(numbers), per)]
         parts *= 2
-    raise MemoryError(f"the product trees need about {need:,} bytes, {memory:,} are available")
+    raise NotEnoughMemoryError("the product trees", need, memory, "need about")
 
 
 class Tree:
@@ -206,10 +209,11 @@ class Tree:
             self._sums = [x + y for x, y in crossed] + self._sums[even:]
 
     def root(self) -> mpz:
+        """Return the product of all leaves."""
         return product(self._levels[-1])
 
     def parts(self, workers: Workers, outside: Outside | None) -> list[mpz]:
-        """The gcd of each leaf with the product of the others, and of those outside.
+        """Return the gcd of each leaf with the product of the others, and of those outside.
 
         Takes the levels away as it goes down.
         """
@@ -241,7 +245,7 @@ class Tree:
         return [part for parts in found for part in parts]
 
     def _branch(self, index: int) -> Levels:
-        """The levels below a number of the level `branch_height`."""
+        """Return the levels below a number of the level `branch_height`."""
         height = self._branch_height
         return [
             level[index << (height - at) : (index + 1) << (height - at)]
@@ -255,7 +259,7 @@ def _multiply(a: mpz, b: mpz) -> mpz:
 
 
 def _grow(leaves: Sequence[mpz], height: int, sums: bool) -> tuple[Levels, mpz]:
-    """`height` + 1 levels of products, and the sum that belongs to the last of them."""
+    """Return `height` + 1 levels of products, and the sum that belongs to the last of them."""
     levels = [list(leaves)]
     totals = [mpz(1)] * len(leaves)
     for _ in range(height):
@@ -270,7 +274,7 @@ def _grow(leaves: Sequence[mpz], height: int, sums: bool) -> tuple[Levels, mpz]:
 
 
 def _first_fraction(numerator: mpz, modulus: mpz, rest: mpz | None) -> mpz:
-    """numerator * rest / modulus mod 1, with as many bits as the modulus, and GUARD."""
+    """Return numerator * rest / modulus mod 1, with as many bits as the modulus, and GUARD."""
     width = modulus.bit_length()
     release_gil(width)
     remainder = numerator % modulus
@@ -280,14 +284,14 @@ def _first_fraction(numerator: mpz, modulus: mpz, rest: mpz | None) -> mpz:
 
 
 def _next_fraction(fraction: mpz, width: int, sibling: mpz, modulus: mpz) -> mpz:
-    """From the fraction over modulus * sibling, a product of `width` bits, to that over modulus."""
+    """Take the fraction over modulus * sibling, a product of `width` bits, to that over modulus."""
     release_gil(width)
     kept = modulus.bit_length()
     return gmpy2.f_mod_2exp((fraction * sibling) >> (width - kept), kept + GUARD)
 
 
 def _leaf_parts(levels: Levels, fraction: mpz) -> list[mpz]:
-    """From the fraction over the only number of the last level to the gcds of the leaves."""
+    """Take the fraction over the only number of the last level to the gcds of the leaves."""
     fractions = [fraction]
     while len(levels) > 1:
         above, below = levels.pop(), levels[-1]

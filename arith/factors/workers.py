@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from types import TracebackType
 from typing import Any, TypeVar
 
 import gmpy2
+from gmpy2 import mpz
+
+from .costs import COSTS, FactorCosts
 
 Result = TypeVar("Result")
 Progress = Callable[[float], object]
 
-# Below this many bits an operation is over before another thread has taken the GIL.
-PARALLEL_BITS = 1 << 14
+
+def release_gil(bits: int, costs: FactorCosts = COSTS) -> None:
+    """Set whether gmpy2 lets others run during this thread's next operations, of about `bits`."""
+    gmpy2.get_context().allow_release_gil = bits >= costs.parallel_bits
 
 
-def release_gil(bits: int) -> None:
-    """Whether this thread's next operations, on numbers of about `bits`, let others run."""
-    gmpy2.get_context().allow_release_gil = bits >= PARALLEL_BITS
+# Freed integers that gmpy2 keeps for a thread's next ones, of up to a KiB each. With a thread that
+# ends they would be lost, and nothing of gmpy2's frees them.
+_KEPT = 100
+
+
+class _Thread:
+    """Keeps a thread's own integers; where the thread ends, they are handed over."""
+
+    def __init__(self, kept: list[list[mpz]]) -> None:
+        self._kept = kept
+
+    def __del__(self) -> None:
+        self._kept.append([mpz() for _ in range(_KEPT)])
+
+
+_of_thread = threading.local()
+
+
+def _begin(kept: list[list[mpz]]) -> None:
+    _of_thread.thread = _Thread(kept)
 
 
 class Workers:
@@ -31,7 +54,8 @@ class Workers:
 
     def __init__(self, threads: int | None = None, progress: Progress | None = None) -> None:
         self.threads = threads or len(os.sched_getaffinity(0))
-        self._pool = ThreadPoolExecutor(self.threads)
+        self._kept: list[list[mpz]] = []  # of threads that have ended
+        self._pool = ThreadPoolExecutor(self.threads, initializer=_begin, initargs=(self._kept,))
         self.progress = progress
         self._total, self._done = 0.0, 0.0
 
@@ -45,6 +69,7 @@ class Workers:
         trace: TracebackType | None,
     ) -> None:
         self._pool.shutdown(cancel_futures=True)
+        self._kept.clear()  # this thread lives on, and so what it keeps is used
         if error is None and self.progress is not None:
             self.progress(1.0)
 
@@ -55,7 +80,7 @@ class Workers:
     def map(
         self, function: Callable[..., Result], columns: Sequence[Iterable[Any]], work: float = 0.0
     ) -> list[Result]:
-        """function(*row) for the rows of the columns; all of it is `work` of what is expected."""
+        """Return function(*row) for the rows of the columns; all is `work` of what is expected."""
         futures = [
             self._pool.submit(function, *row) for row in zip(*columns, strict=True)
         ]  # one after the other, so that the first are begun first

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arith.integer import IntArray
+from kernels.bignum.errors import IndexedOverflowError
 
 from .pairs import Pair
 
@@ -18,7 +19,7 @@ _LOWEST = 1074  # 2^-1074 is the least positive float
 
 
 def nearest(n: IntArray, d: IntArray) -> IntArray:
-    """n / d to the nearest integer, to the even one of two, as round()."""
+    """Return n / d rounded to the nearest integer, to the even one of two, as round() does."""
     quotient, rest = divmod(n * 2 + d, d * 2)
     tied = rest.sign() == 0
     if not tied.any():
@@ -28,7 +29,7 @@ def nearest(n: IntArray, d: IntArray) -> IntArray:
 
 
 def to_floats(n: IntArray, d: IntArray) -> Floats:
-    """float64 (count): n / d, rounded once, to even, as Python's int / int.
+    """Return n / d as float64 (count), rounded once, to even, as Python's int / int is.
 
     Raises OverflowError with the first index that rounds beyond the largest float.
     """
@@ -56,15 +57,15 @@ def to_floats(n: IntArray, d: IntArray) -> Floats:
         )
     infinite = np.isinf(result)
     if infinite.any():
-        raise OverflowError(
-            f"the number at index {int(infinite.argmax())} is too large for a float"
+        raise IndexedOverflowError(
+            "the number", int(infinite.argmax()), " is too large for a float"
         )
     result[n.sign() < 0] *= -1
     return result
 
 
 def limit_denominator(n: IntArray, d: IntArray, largest: int) -> Pair:
-    """The nearest rationals with denominators up to `largest`, at least 1.
+    """Return the nearest rationals with denominators up to `largest`, at least 1.
 
     n, d: in lowest terms; so is the result. As fractions.Fraction.limit_denominator,
     on all numbers whose continued fraction goes on: the last convergent that is allowed,
@@ -100,7 +101,7 @@ def _nearer(
     p1: IntArray,
     q1: IntArray,
 ) -> Pair:
-    """The convergent p1 / q1, or the last semiconvergent after it, if that is nearer.
+    """Return the convergent p1 / q1, or the last semiconvergent after it, if that is nearer.
 
     They are 1 / (q1 q) apart, and p1 / q1 is d / (q1 full) from the number.
     """

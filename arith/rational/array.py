@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -28,7 +29,9 @@ _KIND = "RationalArray"  # of HDF5 files
 
 
 class RationalArray:
-    """A one-dimensional array of rationals, in lowest terms with positive denominators.
+    """A one-dimensional, immutable array of rationals, in lowest terms, denominators positive.
+
+    Any number of threads may use one at once, if none has it as the out= of a function.
 
     values: ints, Fractions (and other numbers.Rational), Decimals, strings as Fraction
     takes them ("3/4", "-3", "0.75"), or floats, which are taken exactly; in any iterable,
@@ -40,14 +43,16 @@ class RationalArray:
     of which one is such an array, the result is one. reduce() brings it back.
 
     Raises ValueError with the index, and the column in a string, of what is no rational
-    number, TypeError with the index for other types, and ZeroDivisionError with the first
-    index of a denominator of zero.
+    number, TypeError with the index for other types, ZeroDivisionError with the first index
+    of a denominator of zero, and MemoryError with the index of a string or Decimal whose
+    exponent is beyond about 10,000,000 either way: few characters would take all memory.
 
     Operators are element by element and mean what they mean for Fraction: // gives an
     IntArray, comparisons bool arrays. The other operand is a RationalArray, an IntArray
     or integer array of the same length, or a single Rational. Numbers stay exact: a
     float operand raises TypeError, except in comparisons. All is computed where the
-    numbers are, in host memory or, after on_device(), on a GPU.
+    numbers are, in host memory or, after on_device(), on a GPU. An array is changed by
+    `out=` only, as an IntArray is.
     """
 
     __slots__ = ("_d", "_lowest", "_n")
@@ -60,7 +65,7 @@ class RationalArray:
         self._n: IntArray
         self._d: IntArray
         if denominators is not None:
-            n, d = _columns(values, denominators)
+            n, d = exact.from_columns(values, denominators)
             self._n, self._d = pairs.reduce(n, d) if reduce else (n, d)
         elif isinstance(values, RationalArray):
             whole = values.reduce() if reduce else values
@@ -80,16 +85,22 @@ class RationalArray:
         array._n, array._d, array._lowest = n, d, lowest
         return array
 
+    def _become(self, other: RationalArray) -> None:
+        """Take the numbers of another array, for `out=`, which alone changes arrays."""
+        self._n, self._d, self._lowest = other._n, other._d, other._lowest
+
     # --- conversions ------------------------------------------------------------
 
     # Copies of what refers to the numbers: to be an IntArray's `out` changes nothing here.
 
     @property
     def numerator(self) -> IntArray:
+        """Return the numerators."""
         return IntArray(self._n)
 
     @property
     def denominator(self) -> IntArray:
+        """Return the denominators, which are positive."""
         return IntArray(self._d)
 
     @property
@@ -98,11 +109,12 @@ class RationalArray:
         return self._lowest
 
     def reduce(self) -> RationalArray:
-        """The same numbers in lowest terms, as those computed from them will be."""
+        """Return the same numbers in lowest terms, as those computed from them will be."""
         n, d = (self._n, self._d) if self._lowest else pairs.reduce(self._n, self._d)
         return self._of(n, d, True)
 
     def to_fractions(self) -> list[Fraction]:
+        """Return Python's Fractions."""
         return list(map(self._fraction, self._n.to_ints(), self._d.to_ints()))
 
     def _fraction(self, n: int, d: int) -> Fraction:
@@ -114,14 +126,14 @@ class RationalArray:
         return value
 
     def to_floats(self) -> Floats:
-        """float64 (count), the nearest to each, ties to even, as float(Fraction).
+        """Return float64 (count), the nearest to each, ties to even, as float(Fraction).
 
         Raises OverflowError with the first index of a number too large for a float.
         """
         return approximate.to_floats(self._n, self._d)
 
     def astype(self, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        """As to_floats() for float64; an array of Fractions for object."""
+        """Return what to_floats() does for float64, an array of Fractions for object."""
         wanted = np.dtype(dtype)
         if wanted == np.float64:
             return self.to_floats()
@@ -139,38 +151,48 @@ class RationalArray:
     def __reduce__(self) -> tuple[Callable[..., RationalArray], tuple[Any, ...]]:
         return RationalArray._of, (self._n, self._d, self._lowest)
 
+    def __copy__(self) -> RationalArray:
+        return +self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RationalArray:
+        return self._of(copy.deepcopy(self._n), copy.deepcopy(self._d), self._lowest)
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """As an HDF5 file with the groups `numerator` and `denominator`; see arith/storage.py."""
+        """Write HDF5 with the groups `numerator` and `denominator`; see arith/storage.py."""
         from arith import storage
 
-        storage.save(path, {"numerator": self._n, "denominator": self._d}, _KIND)
+        batches = {"numerator": self._n.numbers(), "denominator": self._d.numbers()}
+        storage.save(path, batches, _KIND)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, reduce: bool = True) -> RationalArray:
-        """What save() wrote. Raises ValueError where the file is something else or damaged."""
+        """Read what save() wrote. Raises ValueError where the file is something else or damaged."""
         from arith import storage
 
-        arrays = storage.load(path, ["numerator", "denominator"], _KIND)
+        batches = storage.load(path, ["numerator", "denominator"], _KIND)
+        numerator, denominator = (IntArray.from_numbers(x) for x in batches.values())
         try:
-            return cls(arrays["numerator"], arrays["denominator"], reduce=reduce)
+            return cls(numerator, denominator, reduce=reduce)
         except (ValueError, ZeroDivisionError) as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from None
 
     # --- where it lies ----------------------------------------------------------
 
     def to(self, place: str) -> RationalArray:
-        """See IntArray.to()."""
+        """Return an array of its own in that place, as IntArray.to() does."""
         return self._of(self._n.to(place), self._d.to(place), self._lowest)
 
     def on_device(self, index: int = 0) -> RationalArray:
+        """Return an array of its own on the GPU of that index."""
         return self._of(self._n.on_device(index), self._d.on_device(index), self._lowest)
 
     def on_host(self) -> RationalArray:
+        """Return an array of its own in host memory."""
         return self._of(self._n.on_host(), self._d.on_host(), self._lowest)
 
     @property
     def place(self) -> str:
-        """ "host" or "device"."""
+        """Return "host" or "device"."""
         return self._n.place
 
     # --- as a sequence ----------------------------------------------------------
@@ -178,8 +200,13 @@ class RationalArray:
     def __len__(self) -> int:
         return len(self._n)
 
+    def __bool__(self) -> bool:
+        """Return whether the only number is not zero. Raises ValueError for none or several."""
+        return bool(self._n)
+
     @property
     def shape(self) -> tuple[int]:
+        """Return (count,), as numpy does."""
         return (len(self),)
 
     def __iter__(self) -> Iterator[Fraction]:
@@ -190,7 +217,7 @@ class RationalArray:
     @overload
     def __getitem__(self, index: Index) -> RationalArray: ...
     def __getitem__(self, index: Any) -> Fraction | RationalArray:
-        """A number, or those of a slice, at indices, or where a mask is true."""
+        """Return a number, or those of a slice, at indices, or where a mask is true."""
         n, d = self._n[index], self._d[index]
         if isinstance(n, IntArray):
             return self._of(n, d, self._lowest)
@@ -198,7 +225,7 @@ class RationalArray:
 
     @classmethod
     def concatenate(cls, arrays: Iterable[RationalArray]) -> RationalArray:
-        """Of which one is not in lowest terms, the result is not."""
+        """Return the numbers of all arrays, not in lowest terms unless all arrays are."""
         parts = list(arrays)
         return cls._of(
             IntArray.concatenate(part._n for part in parts),
@@ -208,7 +235,7 @@ class RationalArray:
 
     @classmethod
     def where(cls, mask: Bools, a: Other, b: Other) -> RationalArray:
-        """a[i] where mask[i], else b[i]; mask: bool (count)."""
+        """Return a[i] where mask[i], else b[i]; mask: bool (count)."""
         count = len(mask)
         (n1, d1), first = operators.operand(cls, a, count)
         (n2, d2), second = operators.operand(cls, b, count)
@@ -216,7 +243,7 @@ class RationalArray:
         return cls._of(n, d, first and second)
 
     def equals(self, other: RationalArray) -> bool:
-        """The same numbers in the same order."""
+        """Return whether these are the same numbers in the same order."""
         return len(self) == len(other) and bool((self == other).all())
 
     def __repr__(self) -> str:
@@ -253,7 +280,10 @@ class RationalArray:
         return other // self, other % self
 
     def __pow__(self, exponents: IntArray | int | npt.NDArray[Any] | list[int]) -> RationalArray:
-        """Raises ZeroDivisionError with the first index of a zero to a negative power."""
+        """Return powers.
+
+        Raises ZeroDivisionError with the first index of a zero to a negative power.
+        """
         if isinstance(exponents, (np.ndarray, list, tuple)):
             exponents = IntArray(exponents)
         if not isinstance(exponents, IntArray):
@@ -270,13 +300,15 @@ class RationalArray:
         return self._of(abs(self._n), self._d, self._lowest)
 
     def sign(self) -> Signs:
-        """int8 (count): -1, 0 or 1."""
+        """Return -1, 0 or 1 for each number, int8 (count)."""
         return self._n.sign()
 
     def floor(self) -> IntArray:
+        """Return the greatest integers that are not above the numbers."""
         return self._n // self._d
 
     def ceil(self) -> IntArray:
+        """Return the least integers that are not below the numbers."""
         return -(-self._n // self._d)
 
     def trunc(self) -> IntArray:
@@ -289,10 +321,15 @@ class RationalArray:
     @overload
     def round(self, digits: int) -> RationalArray: ...
     def round(self, digits: int | None = None) -> IntArray | RationalArray:
-        """To the nearest integer or multiple of 10^-digits, to the even one of two."""
+        """Round to the nearest integer or multiple of 10^-digits, to the even one of two.
+
+        Raises MemoryError for digits beyond about 10,000,000 either way.
+        """
         if digits is None:
             return approximate.nearest(self._n, self._d)
-        unit = Fraction(10) ** -operator.index(digits)
+        digits = max(-exact.ENDLESS, min(operator.index(digits), exact.ENDLESS))
+        power, _ = exact.power_of_ten(abs(digits), f"{digits:,} digits")
+        unit = Fraction(1, int(power)) if digits > 0 else Fraction(int(power))
         steps: RationalArray = self / unit
         rounded: RationalArray = RationalArray(steps.round(), reduce=self._lowest) * unit
         return rounded
@@ -300,7 +337,7 @@ class RationalArray:
     __floor__, __ceil__, __trunc__, __round__ = floor, ceil, trunc, round
 
     def limit_denominator(self, max_denominator: int = 1000000) -> RationalArray:
-        """The nearest with denominators up to max_denominator, as of Fraction; in lowest terms.
+        """Return the nearest with denominators up to max_denominator, in lowest terms.
 
         Raises ValueError where that is less than 1.
         """
@@ -311,23 +348,27 @@ class RationalArray:
         return self._of(*approximate.limit_denominator(whole._n, whole._d, largest), True)
 
     def sum(self) -> Fraction:
-        """By a tree, as prod(), so that operands stay of about equal lengths."""
+        """Return the sum, by a tree, as prod(), so that operands stay of about equal lengths."""
         return self._fold(operator.add, Fraction(0))
 
     def prod(self) -> Fraction:
+        """Return the product of all numbers."""
         return self._fold(operator.mul, Fraction(1))
 
     def min(self) -> Fraction:
-        """Raises ValueError for an empty array, as does max()."""
+        """Return the least number. Raises ValueError for an empty array, as does max()."""
         return self._fold(RationalArray.minimum, None)
 
     def max(self) -> Fraction:
+        """Return the greatest number."""
         return self._fold(RationalArray.maximum, None)
 
     def minimum(self, other: Other) -> RationalArray:
+        """Return the smaller of each pair of numbers."""
         return RationalArray.where(self <= other, self, other)
 
     def maximum(self, other: Other) -> RationalArray:
+        """Return the larger of each pair of numbers."""
         return RationalArray.where(self >= other, self, other)
 
     def _fold(
@@ -347,24 +388,3 @@ class RationalArray:
             if len(rest):
                 left = RationalArray.concatenate([left, rest])
         return left[0]
-
-
-def _columns(numerators: Any, denominators: Any) -> pairs.Pair:
-    """With positive denominators. Raises ZeroDivisionError with the first index of a zero."""
-    if _is_scalar(numerators) and not _is_scalar(denominators):
-        d = IntArray(denominators)
-        n = d * 0 + numerators
-    else:
-        n = IntArray(numerators)
-        d = n * 0 + denominators if _is_scalar(denominators) else IntArray(denominators)
-    if len(n) != len(d):
-        raise ValueError(f"{len(n)} numerators and {len(d)} denominators")
-    zero = d.sign() == 0
-    if zero.any():
-        raise ZeroDivisionError(f"the denominator at index {int(zero.argmax())} is zero")
-    columns: pairs.Pair = pairs.positive(n, d)
-    return columns
-
-
-def _is_scalar(value: Any) -> bool:
-    return hasattr(value, "__index__") and not isinstance(value, np.ndarray)

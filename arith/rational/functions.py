@@ -3,7 +3,7 @@
 where: bool (count): only there is computed, and only there can anything fail; elsewhere
 the result has what `out` had, or 0 without it.
 out: an array of the same length and of the result's type, which takes the result and is
-returned. It changes only when all went well.
+returned. It changes only when all went well; no other array does (see arith/functions.py).
 At least one operand is a RationalArray.
 """
 
@@ -27,34 +27,40 @@ Result = TypeVar("Result", IntArray, RationalArray)
 def add(
     a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
 ) -> RationalArray:
+    """Return a + b."""
     return _masked(operator.add, (a, b), where, out)
 
 
 def subtract(
     a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
 ) -> RationalArray:
+    """Return a - b."""
     return _masked(operator.sub, (a, b), where, out)
 
 
 def multiply(
     a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
 ) -> RationalArray:
+    """Return a * b."""
     return _masked(operator.mul, (a, b), where, out)
 
 
 def divide(
     a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
 ) -> RationalArray:
+    """Return a / b. Raises ZeroDivisionError with the first index."""
     return _masked(operator.truediv, (a, b), where, out, RationalArray)
 
 
 def remainder(
     a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
 ) -> RationalArray:
+    """Return a - a // b * b. Raises ZeroDivisionError with the first index."""
     return _masked(operator.mod, (a, b), where, out, RationalArray)
 
 
 def floor_divide(a: Other, b: Other, *, where: Any = True, out: IntArray | None = None) -> IntArray:
+    """Return a // b, integers. Raises ZeroDivisionError with the first index."""
     return _masked(operator.floordiv, (a, b), where, out, RationalArray)
 
 
@@ -65,7 +71,9 @@ def divmod(
     where: Any = True,
     out: tuple[IntArray, RationalArray] | None = None,
 ) -> tuple[IntArray, RationalArray]:
-    """Quotients and remainders; out: an IntArray and a RationalArray."""
+    """Return quotients and remainders; out: an IntArray and a RationalArray."""
+    if out is not None and (not isinstance(out, tuple) or len(out) != 2):
+        raise TypeError("out is a pair of an IntArray and a RationalArray")
     quotient_out, rest_out = (None, None) if out is None else out
     # Both before either is stored.
     quotient = _computed(operator.floordiv, (a, b), where, quotient_out, RationalArray)
@@ -80,30 +88,38 @@ def power(
     where: Any = True,
     out: RationalArray | None = None,
 ) -> RationalArray:
+    """Return a ** b.
+
+    Raises ZeroDivisionError with the first index of a zero to a negative power.
+    """
     return _masked(operator.pow, (a, b), where, out, IntArray)
 
 
 def minimum(
     a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
 ) -> RationalArray:
+    """Return the smaller of each pair of numbers."""
     return _masked(RationalArray.minimum, (a, b), where, out)
 
 
 def maximum(
     a: Other, b: Other, *, where: Any = True, out: RationalArray | None = None
 ) -> RationalArray:
+    """Return the larger of each pair of numbers."""
     return _masked(RationalArray.maximum, (a, b), where, out)
 
 
 def negative(
     a: RationalArray, *, where: Any = True, out: RationalArray | None = None
 ) -> RationalArray:
+    """Return -a."""
     return _masked(operator.neg, (a,), where, out)
 
 
 def absolute(
     a: RationalArray, *, where: Any = True, out: RationalArray | None = None
 ) -> RationalArray:
+    """Return the absolute values."""
     return _masked(operator.abs, (a,), where, out)
 
 
@@ -124,7 +140,7 @@ def _computed(
     out: Result | None,
     guard: type[RationalArray | IntArray] | None,
 ) -> Result:
-    """What out is to take; it can take it.
+    """Return what out is to take; it can take it.
 
     guard: what to make of the second operand, to put ones where the mask is false, as
     the operation could fail there.
@@ -150,6 +166,5 @@ def _computed(
 def _store(result: Result, out: Result | None) -> Result:
     if out is None:
         return result
-    for name in type(out).__slots__:
-        setattr(out, name, getattr(result, name))
+    out._become(result)
     return out

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from arith.integer import IntArray
 from arith.operators import meet
-from kernels.bignum.layouts import Slabs
-from kernels.rational import rational
+from kernels.bignum.cuda.layouts import Slabs
+from kernels.rational.cuda import rational
 
 if TYPE_CHECKING:
     from .pairs import Operand, Pair
 
-Operation = Callable[[Any, rational.Ratios, rational.Ratios], rational.Ratios]
+RatioOperation = Callable[[Any, rational.Ratios, rational.Ratios], rational.Ratios]
 
 
-def fused(operation: Operation, a: Operand, b: Operand) -> Pair | None:
-    """By a function of kernels.rational.rational; None where there is no such way.
+def fused(operation: RatioOperation, a: Operand, b: Operand) -> Pair | None:
+    """Compute by kernels.rational.cuda.rational; return None where there is no such way.
 
     Operands and result are in lowest terms.
     """
     columns = (*a, *b)
     if all(isinstance(x, int) or x.place == "host" for x in columns):
         return None
-    from kernels.bignum.cuda import DeviceArithmetic
+    from kernels.bignum.cuda.engine import DeviceArithmetic
 
     engine, batches, _ = meet(IntArray, *columns)
     assert isinstance(engine, DeviceArithmetic)

@@ -5,41 +5,61 @@ The class is a parameter: arith/rational/array.py has it, and is made of what is
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
-from fractions import Fraction
 from numbers import Rational
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from arith.integer import IntArray
+from arith.memory import longest_bits
+from arith.scalars import as_real, comparable
 
 from . import exact, pairs
 from .pairs import Bools, Operand
 
-if TYPE_CHECKING:
-    from .array import RationalArray
-
-Method: TypeAlias = "Callable[[RationalArray, Any], Any]"
+Method: TypeAlias = Callable[[Any, Any], Any]
 
 _FLOATS = (float, np.floating)
 
 
+class Rationals(Protocol):
+    """The part of a RationalArray that operators need."""
+
+    def __len__(self) -> int:
+        """Return how many numbers there are."""
+
+    @property
+    def numerator(self) -> IntArray:
+        """Return the numerators."""
+
+    @property
+    def denominator(self) -> IntArray:
+        """Return the denominators, which are above zero."""
+
+    @property
+    def reduced(self) -> bool:
+        """Return whether the numbers are in lowest terms and are to stay so."""
+
+
 def known(other: Any) -> bool:
-    """Operators leave what this is false for to the other operand."""
-    return isinstance(other, (Rational, IntArray, np.ndarray, list, tuple, *_FLOATS))
+    """Return whether operators take `other`, and do not leave it to its own operators."""
+    if isinstance(other, np.timedelta64):  # to numpy an integer, but of seconds or days
+        return False
+    return isinstance(other, (Rational, np.bool_, IntArray, np.ndarray, list, tuple, *_FLOATS))
 
 
-def operand(cls: type[RationalArray], value: Any, count: int | None) -> tuple[Operand, bool]:
-    """Its columns, and whether they are in lowest terms and to stay so.
+def operand(cls: type[Rationals], value: Any, count: int | None) -> tuple[Operand, bool]:
+    """Return the columns of an operand, and whether they are in lowest terms and to stay so.
 
     count: the length that it must have if it is no scalar, or None for any.
     Raises TypeError for floats, which stand for other numbers than they seem to.
     """
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
+    if isinstance(value, np.bool_):  # numpy's is no Rational, Python's is
+        value = int(value)
     if isinstance(value, Rational):
         if count == 0:  # what stands for as many as there are stands for none
             return (IntArray(), IntArray()), True
@@ -64,8 +84,8 @@ def operand(cls: type[RationalArray], value: Any, count: int | None) -> tuple[Op
     return columns, lowest
 
 
-def meet(self: RationalArray, other: Any) -> tuple[Operand, Operand, bool] | None:
-    """The columns of both, and whether the result is to be in lowest terms."""
+def meet(self: Rationals, other: Any) -> tuple[Operand, Operand, bool] | None:
+    """Return the columns of both, and whether the result is to be in lowest terms."""
     cls = type(self)
     if not isinstance(other, cls) and not known(other):
         return None
@@ -74,15 +94,15 @@ def meet(self: RationalArray, other: Any) -> tuple[Operand, Operand, bool] | Non
 
 
 def both_ways(operation: Callable[[Operand, Operand, bool], pairs.Pair]) -> tuple[Method, Method]:
-    """The methods of an operator, from the left and from the right."""
+    """Return the methods of an operator, for the left operand and for the right one."""
 
-    def left(self: RationalArray, other: Any) -> Any:
+    def left(self: Any, other: Any) -> Any:
         if (met := meet(self, other)) is None:
             return NotImplemented
         ours, theirs, lowest = met
         return self._of(*operation(ours, theirs, lowest), lowest)
 
-    def right(self: RationalArray, other: Any) -> Any:
+    def right(self: Any, other: Any) -> Any:
         if (met := meet(self, other)) is None:
             return NotImplemented
         ours, theirs, lowest = met
@@ -92,23 +112,30 @@ def both_ways(operation: Callable[[Operand, Operand, bool], pairs.Pair]) -> tupl
 
 
 def floor_division() -> tuple[Method, Method]:
-    def left(self: RationalArray, other: Any) -> Any:
+    """Return the methods of //, whose results are integers."""
+
+    def left(self: Any, other: Any) -> Any:
         met = meet(self, other)
         return NotImplemented if met is None else pairs.floordiv(met[0], met[1])
 
-    def right(self: RationalArray, other: Any) -> Any:
+    def right(self: Any, other: Any) -> Any:
         met = meet(self, other)
         return NotImplemented if met is None else pairs.floordiv(met[1], met[0])
 
     return left, right
 
 
-def comparison(holds: Callable[[Any, Any], Any]) -> Callable[[RationalArray, Any], Bools]:
-    def compare(self: RationalArray, other: Any) -> Any:
-        if isinstance(other, _FLOATS):
-            if not math.isfinite(other):  # above or below all numbers, or neither
-                return np.full(len(self), bool(holds(0.0, float(other))))
-            other = Fraction(float(other))
+def comparison(holds: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Bools]:
+    """Return the method of a comparison, exact with numbers of any kind (arith/scalars.py)."""
+
+    def compare(self: Any, other: Any) -> Any:
+        if holds in (operator.eq, operator.ne):
+            other = as_real(other)
+        above, below = (longest_bits(x._batch) for x in (self.numerator, self.denominator))
+        number = comparable(other, above, below)
+        if isinstance(number, float):  # above or below all numbers, or neither
+            return np.full(len(self), bool(holds(0.0, number)))
+        other = other if number is None else number
         if (met := meet(self, other)) is None:
             return NotImplemented
         ours, theirs, lowest = met

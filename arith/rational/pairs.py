@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from arith.integer import IntArray
-from arith.operators import check_divisor
-from kernels.bignum.layouts import Slabs
-from kernels.rational import rational
+from arith.operations import check_divisor
+from kernels.bignum.cuda.layouts import Slabs
+from kernels.bignum.errors import IndexedZeroDivisionError
+from kernels.rational.cuda import rational
 
 from .fused import fused
 
@@ -29,7 +30,7 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
 def add(a: Operand, b: Operand, lowest: bool) -> Any:
-    """lowest: both operands are in lowest terms, and so is the sum."""
+    """Return a + b; lowest: both operands are in lowest terms, and so is the sum."""
     if lowest and (done := fused(rational.add, a, b)):
         return done
     (n1, d1), (n2, d2) = a, b
@@ -47,13 +48,14 @@ def add(a: Operand, b: Operand, lowest: bool) -> Any:
 
 
 def subtract(a: Operand, b: Operand, lowest: bool) -> Any:
+    """Return a - b; lowest as in add()."""
     if lowest and (done := fused(rational.subtract, a, b)):
         return done
     return add(a, (-b[0], b[1]), lowest)
 
 
 def multiply(a: Operand, b: Operand, lowest: bool) -> Any:
-    """lowest: both operands are in lowest terms, and so is the product."""
+    """Return a * b; lowest: both operands are in lowest terms, and so is the product."""
     if lowest and (done := fused(rational.multiply, a, b)):
         return done
     (n1, d1), (n2, d2) = a, b
@@ -64,24 +66,26 @@ def multiply(a: Operand, b: Operand, lowest: bool) -> Any:
 
 
 def divide(a: Operand, b: Operand, lowest: bool) -> Any:
-    """Raises ZeroDivisionError with the first index, as do floordiv and mod."""
+    """Return a / b. Raises ZeroDivisionError with the first index, as do floordiv and mod."""
     n, d = b
     if isinstance(n, IntArray):
         check_divisor(n._engine, n._batch)
     elif n == 0:
-        raise ZeroDivisionError("division by zero at index 0")
+        raise IndexedZeroDivisionError("division by zero", 0)
     if lowest and (done := fused(rational.divide, a, b)):
         return done
     return multiply(a, positive(d, n), lowest)
 
 
 def mod(a: Operand, b: Operand, lowest: bool) -> Any:
+    """Return a - a // b * b."""
     (n1, d1), (n2, d2) = a, b
     n, d = _times(n1, d2) % _times(n2, d1), _times(d1, d2)
     return reduce(n, d) if lowest else (n, d)
 
 
 def floordiv(a: Operand, b: Operand) -> Any:
+    """Return a // b, integers."""
     x, y = crosswise(a, b)
     return x // y
 
@@ -99,7 +103,7 @@ def reduce(n: Any, d: Any) -> Any:
 
 
 def positive(n: Any, d: Any) -> Any:
-    """The same numbers with positive denominators; precondition: none is zero."""
+    """Return the same numbers with positive denominators; precondition: none is zero."""
     if isinstance(d, int):
         return (n, d) if d > 0 else (-n, -d)
     negative = d.sign() < 0
@@ -107,7 +111,10 @@ def positive(n: Any, d: Any) -> Any:
 
 
 def power(n: IntArray, d: IntArray, exponents: Column) -> Pair:
-    """Raises ZeroDivisionError with the first index of a zero with a negative exponent."""
+    """Return powers.
+
+    Raises ZeroDivisionError with the first index of a zero to a negative power.
+    """
     size = exponents.__abs__()
     high, low = n**size, d**size
     inverse = np.broadcast_to(exponents < 0, (len(n),))
@@ -116,7 +123,7 @@ def power(n: IntArray, d: IntArray, exponents: Column) -> Pair:
     bad = inverse & (n.sign() == 0)
     if bad.any():
         index = int(bad.argmax())
-        raise ZeroDivisionError(f"zero to a negative power at index {index}")
+        raise IndexedZeroDivisionError("zero to a negative power", index)
     above, below = IntArray.where(inverse, low, high), IntArray.where(inverse, high, low)
     result: Pair = positive(above, below)
     return result
@@ -132,7 +139,7 @@ def _gcd(a: Column, b: Column) -> Column:
 
 
 def _is_one(a: Column) -> bool:
-    """A gcd, everywhere, so that to divide by it can be left out."""
+    """Return whether a gcd is 1 everywhere, so that to divide by it can be left out."""
     if isinstance(a, int):
         return a == 1
     if isinstance(a._batch, Slabs):
@@ -147,7 +154,7 @@ def _times(a: Column, b: Column) -> Column:
 
 
 def _dot(a: Column, b: Column, c: Column, d: Column) -> Column:
-    """a * b + c * d"""
+    """Return a * b + c * d."""
     if isinstance(b, int) and b == 1:
         a, b, c, d = c, d, a, b
     second = _times(c, d)

@@ -15,10 +15,10 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 
-from kernels.device import Device
+from kernels.targets.cuda.device import Device
 
 from .cpu import CPU_RUNGS, CpuLadder
-from .measure import Measured, measure_all, measure_cpu
+from .measure import MeasuredRung, measure_all, measure_cpu
 from .rungs import RUNGS
 
 # -O3 may put two 64-bit words into a register of 128 bits, and sixteen cells; the
@@ -29,9 +29,9 @@ CpuRates = Mapping[str, Mapping[str, float]]  # flags, rung
 
 
 def cuda_device(index: int) -> Device | None:
-    """None, and why on stderr, where there is none."""
+    """Return the GPU; None, and why on standard error, where there is none."""
     try:
-        from kernels.cuda import CudaDevice
+        from kernels.targets.cuda.pycuda import CudaDevice
 
         device: Device = CudaDevice(index)
     except Exception as error:  # the driver's own kinds come from a module that may lack
@@ -44,8 +44,8 @@ def row(*cells: str) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def table_61(gpu: Mapping[str, Measured], cpu: CpuRates) -> str:
-    """One generation a pass."""
+def table_61(gpu: Mapping[str, MeasuredRung], cpu: CpuRates) -> str:
+    """Return Table 6.1: one generation a pass."""
     names = ("word_per_cell", "single_word", "double_word")
     published = {rung.name: rung.published for rung in RUNGS}
     lines = [
@@ -65,7 +65,7 @@ def table_61(gpu: Mapping[str, Measured], cpu: CpuRates) -> str:
     return "\n".join(lines)
 
 
-def table_62(gpu: Mapping[str, Measured]) -> str:
+def table_62(gpu: Mapping[str, MeasuredRung]) -> str:
     """Several generations a pass: here / Fujita, and their ratio."""
     columns = [
         ("shared_single32", "shared 32×32 SINGLE"),
@@ -127,7 +127,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     device = cuda_device(options.device)
-    gpu: dict[str, Measured] = {}
+    gpu: dict[str, MeasuredRung] = {}
     if device is not None:
         for result in measure_all(
             device,
@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def as_json(
     options: argparse.Namespace,
     device: Device | None,
-    gpu: Mapping[str, Measured],
+    gpu: Mapping[str, MeasuredRung],
     cpu: CpuRates,
 ) -> dict[str, object]:
     return {
@@ -186,7 +186,7 @@ def as_json(
 def as_markdown(
     options: argparse.Namespace,
     device: Device | None,
-    gpu: Mapping[str, Measured],
+    gpu: Mapping[str, MeasuredRung],
     cpu: CpuRates,
 ) -> str:
     parts = ["Life (B3/S23) on a torus, 10^9 updates/s, best of 3. Fujita's: 16384×16384, 1024."]

@@ -1,6 +1,6 @@
 // Fujita's ladder of Game of Life implementations (2017, chapter 6) on a torus,
 // B3/S23: what Tables 6.1 and 6.2 compare, each rung a kernel. Only benchmarks
-// run it; the library's kernel is kernels/life/life.cu.
+// run it; the library's kernel is kernels/life/cuda/life.cu.
 //
 // Words. Bit j of word w of a row is the cell in column w B + j, B the bits of a
 // word, 32 or 64. The width is a multiple of 64, the height anything.

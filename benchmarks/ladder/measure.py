@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels.device import Device
+from kernels.targets.cuda.device import Device
 
 from .cpu import CpuLadder
 from .rungs import RUNGS, Rung, Simulation, Variant, Words, run, rung_named, variants
@@ -19,7 +19,7 @@ REPEATS = 3  # the best counts
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredRung:
     """rate: of the best variant, best of REPEATS. probes: one short run of each variant."""
 
     rung: Rung
@@ -47,7 +47,7 @@ def seconds(work: Callable[[], object], finish: Callable[[], object] = lambda: N
 
 def measure(
     device: Device, rung: Rung, size: int, generations: int, *, first_variant_only: bool = False
-) -> Measured:
+) -> MeasuredRung:
     """The rung on a torus of size x size cells, in whichever variant is fastest here.
 
     generations: a multiple of 16. Raises WrongCellsError.
@@ -72,7 +72,7 @@ def measure(
     verify(device, rung, best)
     simulation = prepared(best)
     fastest = max(rate(simulation, generations) for _ in range(REPEATS))
-    return Measured(rung, fastest, best, {str(v): r for v, r in probes.items()})
+    return MeasuredRung(rung, fastest, best, {str(v): r for v, r in probes.items()})
 
 
 def verify(device: Device, rung: Rung, variant: Variant) -> None:
@@ -104,7 +104,7 @@ def measure_all(
     *,
     first_variant_only: bool = False,
     progress: Callable[[str], None] = lambda line: None,
-) -> list[Measured]:
+) -> list[MeasuredRung]:
     results = []
     for rung in RUNGS:
         result = measure(device, rung, size, generations, first_variant_only=first_variant_only)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from kernels.device import Device
+from kernels.targets.cuda.device import Device
 
 SOURCE = Path(__file__).with_name("ladder.cu")
 MAX_GRID_Y = 65535  # blocks, of any CUDA device
@@ -21,7 +21,7 @@ Memory = Literal["global", "shared", "register"]
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One implementation of his tables.
+    """An implementation that stands in Fujita's tables.
 
     steps: generations a launch. bits: of a word, 8 where a word is one cell.
     published: 10^9 updates/s that he measured on a GeForce GTX TITAN X.
@@ -42,7 +42,7 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What a rung leaves open; ladder.cu explains the macros of the same names.
+    """The choices that a rung leaves open; ladder.cu explains the macros of the same names.
 
     warps: of a CUDA block. columns: words in column-major order. whole_bytes: slices
     are stored as bytes.
@@ -89,7 +89,7 @@ def rung_named(name: str) -> Rung:
 
 
 def variants(rung: Rung) -> list[Variant]:
-    """All that a rung can be run in; the first is nearest to what he describes.
+    """Return all variants that a rung can be run in; the first is nearest to what he describes.
 
     He had blocks of one warp and words in column-major order, and does not say how
     slices that share words are written.

@@ -7,7 +7,7 @@ import threading
 
 import click
 
-from arith.cli.entry import LazyGroup, run
+from bulkbits.entry import LazyGroup, run
 
 COMMANDS = {
     "accept": "Say of each line whether it is a sentence.",
@@ -41,25 +41,13 @@ def group() -> None:
 
 
 def main() -> None:
-    """Entry point. Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend or
+    """Run the command and exit: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend or
     no cluster, 130 interrupted."""
     try:
-        run(group, "ckyparse", _exit_code)
+        run(group, "ckyparse")
     except SystemExit as stop:
         if any(thread.name.startswith(STREAM) for thread in threading.enumerate()):
             # Stuck, as where nobody reads what is written. To end the interpreter under it
             # would be noticed by what it holds.
             os._exit(stop.code if isinstance(stop.code, int) else 1)
         raise
-
-
-def _exit_code(error: Exception) -> int | None:
-    from arith.cluster import ClusterError
-    from ckyparse.grammar import GrammarError
-    from kernels.backend import BackendUnavailableError
-
-    if isinstance(error, ClusterError):
-        return error.exit_code
-    if isinstance(error, GrammarError):
-        return 2
-    return 3 if isinstance(error, BackendUnavailableError) else None

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ckyparse.cli.columns import objects
-from ckyparse.cli.desk import Work
 from ckyparse.cli.lines import ACCEPTED, DROPPED, REJECTED, Lines
-from ckyparse.cli.options import Choices, output_option, sentence_options
+from ckyparse.cli.options import Choices, lines_option, sentence_options
+from ckyparse.cli.processor import LineTask
 from ckyparse.cli.stream import stream
 from ckyparse.cli.tokenise import Tokenizer
 from kernels.cky.batch import Mask
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @click.command("accept")
 @sentence_options
-@output_option(
+@lines_option(
     "1 or 0, a tab, and the line",
     "the line's number, and if it is rejected, how many of its tokens begin some sentence",
 )
@@ -49,7 +49,7 @@ def command(output: str, only: str | None, **options: Any) -> int:
 
 def work(
     output: str, only: str | None, named: bool, parser: CKYParser, tokenizer: Tokenizer
-) -> Work[npt.NDArray[Any] | None]:
+) -> LineTask[npt.NDArray[Any] | None]:
     """named: objects have the file."""
 
     def compute(lines: Lines) -> tuple[Mask, npt.NDArray[Any] | None]:
@@ -75,4 +75,4 @@ def work(
             ]
         return objects(lines, columns, named)
 
-    return Work(compute, render)
+    return LineTask(compute, render)

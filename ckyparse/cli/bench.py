@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from bulkbits.options import backend_option, device_option, json_option, threads_option
 from kernels.cky import Batch
 
 if TYPE_CHECKING:
@@ -26,12 +27,13 @@ _DISTINCT = 1 << 12  # strings, repeated as often as need be
 _BRACKETS = "S -> S S | '(' S ')' | '(' ')'"
 
 
-class Sizes(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """Nonterminals and binary rules: 32,8192."""
+class GrammarSizes(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Takes numbers of nonterminals and binary rules: 32,8192."""
 
     name = "N,RULES"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        """Return the two numbers of a text."""
         if isinstance(value, tuple):
             return value
         parts = value.split(",")
@@ -47,7 +49,7 @@ class Sizes(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 @click.option(
     "--grammar",
     "sizes",
-    type=Sizes(),
+    type=GrammarSizes(),
     multiple=True,
     help="Of a random grammar; several times, too. [brackets, and 16,256 32,2048 32,8192]",
 )
@@ -59,22 +61,17 @@ class Sizes(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     help="Of strings; several times, too. [8 and 32]",
 )
 @click.option("--count", type=click.IntRange(1, 1 << 24), help="Strings at a time. [by rate]")
-@click.option(
-    "--backend",
-    type=click.Choice(["auto", "cuda", "cpu", "reference"]),
-    default="auto",
-    help="Who computes. [auto]",
-)
-@click.option("--device", type=click.IntRange(0), default=0, help="Which GPU. [0]")
-@click.option("--jobs", type=click.IntRange(1, 4096), help="CPU threads. [all cores]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@backend_option()
+@device_option
+@threads_option
+@json_option
 def command(
     sizes: tuple[tuple[int, int], ...],
     lengths: tuple[int, ...],
     count: int | None,
     backend: str,
     device: int,
-    jobs: int | None,
+    threads: int | None,
     as_json: bool,
 ) -> None:
     """Measure how long it takes to accept or reject a string.
@@ -85,9 +82,9 @@ def command(
     takes for one, on one core; - where it does not come to an end within two seconds.
     """
     from ckyparse.parser import CKYParser
-    from kernels.choose import pick
+    from kernels.targets.choose import pick
 
-    place = pick(backend, device=device, threads=jobs).describe()
+    place = pick(backend, device=device, threads=threads).describe()
     results = []
     if not as_json:
         click.echo(f"{place}; median of {ROUNDS} rounds")
@@ -96,7 +93,7 @@ def command(
             f"{'nltk':>12}"
         )
     for name, grammar in _grammars(sizes):
-        parser = CKYParser(grammar, backend=backend, device=device, threads=jobs)
+        parser = CKYParser(grammar, backend=backend, device=device, threads=threads)
         for length in lengths or (8, 32):
             result = _measured(parser, _strings(grammar, length), count)
             results.append({"grammar": name, "length": length, **result})
@@ -121,7 +118,7 @@ def _grammars(sizes: Sequence[tuple[int, int]]) -> Iterator[tuple[str, Grammar]]
 
 
 def _strings(grammar: Grammar, length: int) -> list[list[str]]:
-    """Of random terminals; of brackets that close, as far as the length allows."""
+    """Return strings of random terminals; of brackets that close, as far as the length allows."""
     source = random.Random(length)
     if grammar.terminals != ("(", ")"):
         return [source.choices(grammar.terminals, k=length) for _ in range(_DISTINCT)]
@@ -138,7 +135,7 @@ def _strings(grammar: Grammar, length: int) -> list[list[str]]:
 
 
 def _measured(parser: CKYParser, strings: list[list[str]], count: int | None) -> dict[str, Any]:
-    """Seconds of ours and of nltk's are taken by turns."""
+    """Measure by turns the seconds of ours and of nltk's."""
     some = parser.encode(strings).batch
 
     def batch(size: int) -> Batch:
@@ -175,7 +172,7 @@ class _Nltk:
         self._given_up = False
 
     def seconds(self, string: list[str]) -> float | None:
-        """To fill the chart of a string; None if that takes more than _PATIENCE."""
+        """Return what it takes to fill the chart; None if that is more than _PATIENCE."""
         from nltk.parse.chart import ChartParser
 
         if self._given_up:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from arith.cli.files import shown
+from bulkbits.files import shown
 from kernels.cky.text import Bytes
 
 _PATIENCE = 20  # milliseconds between looks at whether results are waited for
@@ -22,7 +22,7 @@ _FEW = 1 << 18  # bytes, that a core's own cache holds
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class TextBlock:
     """Lines of one file.
 
     path: as in messages. text: whole lines, uint8; the last of a file may lack its newline.
@@ -37,8 +37,8 @@ class Block:
     line: bool = False
 
     @classmethod
-    def lost(cls, path: str, error: OSError) -> Block:
-        """In place of a file, or of its rest."""
+    def lost(cls, path: str, error: OSError) -> TextBlock:
+        """Return what is in place of a file, or of its rest."""
         return cls(path, _view(bytearray(), 0), trouble=str(error.strerror or error))
 
     @property
@@ -48,8 +48,8 @@ class Block:
             return int(self.line)
         return _newlines(self.text) + int(self.text[-1] != _NEWLINE)
 
-    def cut(self, size: int) -> Iterator[Block]:
-        """As blocks of so many bytes; of more where a line has more."""
+    def cut(self, size: int) -> Iterator[TextBlock]:
+        """Yield it as blocks of so many bytes; of more where a line has more."""
         text, start = self.text, self.start
         while text.size > size:
             end = text[:size].tobytes().rfind(b"\n") + 1
@@ -65,7 +65,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Extent:
-    """So many lines of one file, not read: from the byte `start` up to `stop`.
+    """Names so many lines of one file, not read: from the byte `start` up to `stop`.
 
     path: as in messages. file: where to read it.
     """
@@ -76,18 +76,20 @@ class Extent:
     stop: int
     count: int
 
-    def blocks(self, size: int) -> Iterator[Block]:
-        """As blocks() of the whole file has these lines. Raises OSError, and EOFError where
-        the file has become shorter."""
+    def blocks(self, size: int) -> Iterator[TextBlock]:
+        """Yield what blocks() of the whole file has of these lines.
+
+        Raises OSError, and EOFError where the file has become shorter.
+        """
         with open(self.file, "rb", buffering=0) as file:
-            stream = _Part(file, self.start, self.stop)
-            yield from _Reader(self.path, stream, lambda: False, size, self.start).blocks()
+            stream = _FilePart(file, self.start, self.stop)
+            yield from _BlockReader(self.path, stream, lambda: False, size, self.start).blocks()
         if stream.left:
             raise EOFError("it has become shorter")
 
 
 def extents(path: str, file: str, size: Callable[[], int]) -> Iterator[Extent]:
-    """The lines of a file. size: bytes of the next extent, which has as many lines as fit in
+    """Yield the lines of a file. size: bytes of the next extent, which has as many lines as fit in
     them; of more where a line has more. Raises OSError."""
     buffer = bytearray(_FEW)
     text = np.frombuffer(buffer, np.uint8)
@@ -110,8 +112,8 @@ def extents(path: str, file: str, size: Callable[[], int]) -> Iterator[Extent]:
             yield Extent(path, file, start, at, lines + int(end < at))
 
 
-def blocks(paths: Sequence[str], hungry: Callable[[], bool], size: int) -> Iterator[Block]:
-    """The lines of the files, one file after the other; - is standard input.
+def blocks(paths: Sequence[str], hungry: Callable[[], bool], size: int) -> Iterator[TextBlock]:
+    """Yield the lines of the files, one file after the other; - is standard input.
 
     A block has as many lines as fit in `size` bytes. It has fewer at a file's end, and where
     a pipe or terminal has no more for now while someone waits for results, as hungry() says.
@@ -127,9 +129,9 @@ def blocks(paths: Sequence[str], hungry: Callable[[], bool], size: int) -> Itera
                     stream = getattr(buffered, "raw", buffered)
                 else:
                     stream = stack.enter_context(open(path, "rb", buffering=0))
-                yield from _Reader(name, stream, hungry, size).blocks()
+                yield from _BlockReader(name, stream, hungry, size).blocks()
         except OSError as error:
-            yield Block.lost(name, error)
+            yield TextBlock.lost(name, error)
 
 
 def _newlines(text: Bytes) -> int:
@@ -141,7 +143,7 @@ def _view(buffer: bytearray, end: int, begin: int = 0) -> Bytes:
     return np.frombuffer(buffer, np.uint8)[begin:end]
 
 
-class _Part(io.RawIOBase):
+class _FilePart(io.RawIOBase):
     """Bytes of a file; left: how many are not read yet."""
 
     def __init__(self, file: io.RawIOBase, start: int, stop: int) -> None:
@@ -154,7 +156,7 @@ class _Part(io.RawIOBase):
         return count
 
 
-class _Reader:
+class _BlockReader:
     """start: the byte of the file that is to be read next."""
 
     def __init__(
@@ -170,7 +172,7 @@ class _Reader:
         self.poll = select.poll()
         self.poll.register(number, select.POLLIN)
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[TextBlock]:
         # buffer[:held] has been read and not handed on; its whole lines are buffer[:end]. It
         # begins with this byte of the file.
         buffer, held, end, start = bytearray(self.size), 0, 0, self.start
@@ -187,18 +189,20 @@ class _Reader:
                 following = bytearray(self.size)
                 following[: held - end] = memoryview(buffer)[end:held]
                 begin = len(_BOM) if not start and buffer.startswith(_BOM) else 0
-                yield Block(self.name, _view(buffer, end, begin), start + begin)
+                yield TextBlock(self.name, _view(buffer, end, begin), start + begin)
                 buffer, held, end, start = following, held - end, 0, start + end
             elif not over:
                 length, held, over = self.pass_over(buffer)
                 end = buffer.rfind(b"\n", 0, held) + 1
                 trouble = f"a line of {length} bytes; the longest possible has {self.size}"
-                yield Block(self.name, _view(bytearray(), 0), start, trouble, line=True)
+                yield TextBlock(self.name, _view(bytearray(), 0), start, trouble, line=True)
                 start += length + 1
 
     def pass_over(self, buffer: bytearray) -> tuple[int, int, bool]:
-        """Of the line that fills the buffer: its bytes, how many have then been read behind it,
-        and whether the file is over."""
+        """Pass over the line that fills the buffer.
+
+        Return its bytes, how many have then been read behind it, and whether the file is over.
+        """
         length = self.size
         while self.more(False) and (count := self.read(buffer)):
             newline = buffer.find(b"\n", 0, count)
@@ -210,7 +214,7 @@ class _Reader:
         return length, 0, True
 
     def read(self, buffer: bytearray | memoryview) -> int:
-        """Bytes that were read into it; 0 at the end."""
+        """Return bytes that were read into it; 0 at the end."""
         while (count := self.stream.readinto(buffer)) is None:  # a pipe that does not wait
             self.more(False)
         return int(count)

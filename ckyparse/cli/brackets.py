@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Style:
-    """How a node is written: its label between first and last, what is below after `between`.
+    """Says how a node is written: its label between first and last, what is below after `between`.
 
     always: the label is followed by `between` even where there is nothing below.
     """
@@ -31,7 +31,7 @@ ARRAYS = Style("[", ", ", "]", False, lambda symbol: json.dumps(str(symbol)))
 
 
 def written(tree: Tree, style: Style) -> str:
-    """On one line."""
+    """Write a tree on one line."""
     pieces: list[str] = []
     waiting: list[tuple[bool, Any]] = [(True, tree)]  # what is a node, and what is text
     while waiting:

@@ -1,4 +1,4 @@
-"""From a thread to the next: items in order, few at a time."""
+"""Hand items from one thread to the next: in order, few at a time."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Channel(Generic[T]):
         self._items.put(item)
 
     def close(self, error: BaseException | None = None) -> None:
-        """No more come. error: raised by the receiver's iteration at its end."""
+        """Say that no more come. error: raised by the receiver's iteration at its end."""
         self._error = error
         self._items.put(None)
 
     def stop(self) -> None:
-        """What waits is not received any more, nor anything put."""
+        """Stop: what waits is not received any more, nor anything put."""
         self._stopped = True
         self._items.put(None)
         self._room.put(None)

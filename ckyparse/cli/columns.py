@@ -13,7 +13,7 @@ _ANSWERS = {ACCEPTED: "true", REJECTED: "false", UNDECIDED: "null"}
 
 
 def numbered(lines: Lines, texts: Sequence[str]) -> bytes:
-    """Each line that is not DROPPED behind its text and a tab; the text is ? if UNDECIDED."""
+    """Write each line that is not DROPPED behind its text and a tab; ? if UNDECIDED."""
     rows = []
     for i, status in enumerate(lines.status.tolist()):
         if status != DROPPED:
@@ -23,7 +23,7 @@ def numbered(lines: Lines, texts: Sequence[str]) -> bytes:
 
 
 def objects(lines: Lines, columns: Mapping[str, Sequence[str | None]], named: bool) -> bytes:
-    """A JSON object for each line that is not DROPPED, a line each.
+    """Return a JSON object for each line that is not DROPPED, a line each.
 
     columns: more entries, as JSON; what is None has no entry, and UNDECIDED lines have none
     of them. named: with the file.

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ckyparse.cli.options import start_option
+from bulkbits.options import json_option
+from ckyparse.cli.options import read_grammar, start_option
 
 if TYPE_CHECKING:
     from ckyparse.grammar import Grammar
@@ -18,7 +19,7 @@ _NAMED = 8  # symbols of a list that are shown
 @click.command("info")
 @click.argument("grammar", metavar="GRAMMAR")
 @start_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(grammar: str, start: str | None, as_json: bool) -> None:
     """Describe the grammar in a file: its size, its normal forms, its language.
 
@@ -26,9 +27,7 @@ def command(grammar: str, start: str | None, as_json: bool) -> None:
     trees where a symbol derives itself and nothing beside it. Whether a grammar is
     ambiguous cannot be computed for all; what is said of it is true.
     """
-    from ckyparse.grammar import Grammar
-
-    facts = _facts(Grammar.read(grammar, start))
+    facts = _facts(read_grammar(grammar, start))
     if as_json:
         click.echo(json.dumps(facts))
         return

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from ckyparse.cli.blocks import Block, Extent, blocks
+from ckyparse.cli.blocks import Extent, TextBlock, blocks
 from ckyparse.cli.tokenise import Tokenizer
 from kernels.cky import Batch
 from kernels.cky.batch import Indices, Mask
 from kernels.cky.text import Bytes, Encoded
 
-B = TypeVar("B", bound=Block | Extent)
+B = TypeVar("B", bound=TextBlock | Extent)
 
 ACCEPTED, REJECTED, UNDECIDED, DROPPED = b"1"[0], b"0"[0], b"?"[0], 0
 BLOCK_BYTES = 1 << 23  # lines that are read, computed and written together; the longest line
@@ -42,15 +42,16 @@ class Lines:
     trouble: str = ""
 
     @classmethod
-    def of(cls, block: Block, first: int, encoded: Encoded) -> Lines:
+    def of(cls, block: TextBlock, first: int, encoded: Encoded) -> Lines:
+        """Return the lines of a block, not yet settled."""
         status = np.full(len(encoded.batch), REJECTED, np.uint8)
         return cls(
             block.path, first, block.text, encoded.starts, encoded.bad, encoded.batch, status
         )
 
     @classmethod
-    def lost(cls, block: Block, first: int) -> Lines:
-        """In place of the line, or file, that could not be read."""
+    def lost(cls, block: TextBlock, first: int) -> Lines:
+        """Return what is in place of the line, or file, that could not be read."""
         none = np.zeros(1 + block.line, np.int64)
         batch = Batch(np.empty(0, np.uint32), none)
         status = np.full(len(batch), UNDECIDED, np.uint8)
@@ -61,7 +62,7 @@ class Lines:
         return len(self.batch)
 
     def line(self, i: int) -> bytes:
-        """Without what ends it."""
+        """Return a line without what ends it."""
         begin, end = self.starts[i : i + 2].tolist()
         line = self.text[begin:end].tobytes()
         return line[:-2] if line.endswith(b"\r\n") else line.removesuffix(b"\n")
@@ -75,7 +76,7 @@ class Lines:
         return f"{place}:{len(before.decode()) + 1}"
 
     def part(self, begin: int, end: int) -> Lines:
-        """Lines begin .. end - 1."""
+        """Return lines begin .. end - 1."""
         starts, ends = self.starts[begin : end + 1], self.batch.offsets[begin : end + 1]
         batch = Batch(self.batch.terminals[ends[0] : ends[-1]], ends - ends[0])
         first, last = np.searchsorted(self.bad[:, 0], (begin, end))
@@ -85,7 +86,7 @@ class Lines:
         return Lines(self.path, self.first + begin, text, starts - starts[0], bad, batch, status)
 
     def leave_out(self, which: Mask) -> None:
-        """Nothing can be found out of these: they become empty strings."""
+        """Make empty strings of lines that nothing can be found out of."""
         self.status[which] = UNDECIDED
         lengths = self.batch.lengths
         terminals = self.batch.terminals[np.repeat(~which, lengths)]
@@ -94,8 +95,8 @@ class Lines:
         self.batch = Batch(terminals, offsets)
 
 
-def lines_in(block: Block, first: int, tokenizer: Tokenizer) -> Iterator[Lines]:
-    """The lines of a block, whose first has that number, tokenised."""
+def lines_in(block: TextBlock, first: int, tokenizer: Tokenizer) -> Iterator[Lines]:
+    """Yield the lines of a block, whose first has that number, tokenised."""
     if block.trouble:
         yield Lines.lost(block, first)
         return
@@ -110,7 +111,7 @@ def lines_in(block: Block, first: int, tokenizer: Tokenizer) -> Iterator[Lines]:
 def lines_of(
     paths: Sequence[str], tokenizer: Tokenizer, hungry: Callable[[], bool]
 ) -> Iterator[Lines]:
-    """The files' lines, tokenised; hungry: see blocks()."""
+    """Yield the files' lines, tokenised; hungry: see blocks()."""
     for path in paths:  # one may be there twice
         first = 1
         for block in blocks([path], hungry, BLOCK_BYTES):
@@ -121,16 +122,18 @@ def lines_of(
 
 def blocks_of(
     paths: Sequence[str], hungry: Callable[[], bool], size: int
-) -> Iterator[tuple[Block, int]]:
-    """The same, not tokenised, with the number of the first line. size: as Block.cut() takes
-    it."""
+) -> Iterator[tuple[TextBlock, int]]:
+    """Yield blocks of the files' lines, each with the number of its first line.
+
+    size: as TextBlock.cut() takes it.
+    """
     for path in paths:
         whole = blocks([path], hungry, BLOCK_BYTES)
         yield from numbered((part for block in whole for part in block.cut(size)), 1)
 
 
 def numbered(blocks: Iterable[B], first: int) -> Iterator[tuple[B, int]]:
-    """Each of blocks that follow one another with the number of its first line."""
+    """Yield each of blocks that follow one another with the number of its first line."""
     for block in blocks:
         yield block, first
         first += block.count

@@ -1,4 +1,4 @@
-"""What the subcommands that read sentences have in common: options, and what they choose."""
+"""Options of the subcommands that read sentences, and what they choose."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from arith.cli.devices import check_cluster, cluster_option, device_option
-from arith.cli.sizes import Memory
+from bulkbits.options import (
+    check_cluster,
+    cluster_option,
+    format_option,
+    many_devices_options,
+    memory_option,
+)
 from ckyparse.cli.reports import say
 from ckyparse.cli.tokenise import JsonTokenizer, PlainTokenizer, RegexTokenizer, Tokenizer
 from kernels.cky.text import ABSENT
@@ -18,20 +23,22 @@ from kernels.cky.text import ABSENT
 if TYPE_CHECKING:
     from ckyparse.grammar import Grammar
     from ckyparse.parser import CKYParser
-    from kernels.backend import Backend
+    from kernels.targets.contract import Target
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Tokens(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """The name of a way to cut lines, and the pattern of a regex."""
+    """Takes the name of a way to cut lines, and the pattern of a regex."""
 
     name = "WAY"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return what help shows for a value."""
         return "space|chars|regex:PATTERN|json"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, re.Pattern[str] | None]:
+        """Return the name of a way, and the pattern of a regex."""
         if isinstance(value, tuple):
             return value
         way, colon, pattern = value.partition(":")
@@ -47,7 +54,7 @@ class Tokens(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 
 @dataclass(frozen=True)
 class Choices:
-    """What a command that reads sentences was told."""
+    """Holds what a command that reads sentences was told."""
 
     grammar: str
     files: tuple[str, ...]
@@ -57,7 +64,7 @@ class Choices:
     skip_empty: bool
     backend: str
     devices: tuple[int, ...]
-    jobs: int | None
+    threads: int | None
     memory: int | None
     cluster: str | None
 
@@ -66,20 +73,20 @@ class Choices:
 
     @property
     def paths(self) -> tuple[str, ...]:
+        """The files to read; standard input where none is named."""
         return self.files or ("-",)
 
     def read_grammar(self) -> Grammar:
-        """Raises GrammarError."""
+        """Return the grammar of the file. Raises GrammarError."""
         from ckyparse.analysis import is_empty
-        from ckyparse.grammar import Grammar
 
-        grammar = Grammar.read(self.grammar, self.start)
+        grammar = read_grammar(self.grammar, self.start)
         if is_empty(grammar):
             say(f"{self.grammar}: the language is empty, no sentence will be accepted")
         return grammar
 
     def parser(
-        self, grammar: Grammar, backend: Backend | None = None, memory: int | None = None
+        self, grammar: Grammar, backend: Target | None = None, memory: int | None = None
     ) -> CKYParser:
         """backend, memory: instead of what was said, and where nothing was.
 
@@ -93,7 +100,7 @@ class Choices:
                 grammar,
                 backend=backend or self.backend,
                 device=self.devices[0] if len(self.devices) == 1 else self.devices,
-                threads=self.jobs,
+                threads=self.threads,
                 memory=self.memory or memory,
                 unknown=unknown,
             )
@@ -105,7 +112,8 @@ class Choices:
             ) from error
 
     def tokenizer(self, parser: CKYParser) -> Tokenizer:
-        from kernels.cpu import core_count
+        """Return the tokenizer that the options choose."""
+        from kernels.targets.cpu import core_count
 
         numbers = parser.vocabulary.numbers
         unknown = ABSENT if self.unknown in ("reject", "error") else numbers[self.unknown]
@@ -114,8 +122,18 @@ class Choices:
             return RegexTokenizer(numbers, unknown, pattern)
         if way == "json":
             return JsonTokenizer(numbers, unknown)
-        threads = self.jobs or core_count()
+        threads = self.threads or core_count()
         return PlainTokenizer(numbers, unknown, chars=way == "chars", threads=threads)
+
+
+def read_grammar(path: str, start: str | None) -> Grammar:
+    """Return the grammar in a file, and say what is odd about it. Raises GrammarError."""
+    from ckyparse.grammar import parse_file, undefined_note
+
+    grammar = parse_file(path, start)
+    if note := undefined_note(grammar, path):
+        say(note)
+    return grammar
 
 
 grammar_option = click.option(
@@ -126,14 +144,9 @@ start_option = click.option(
 )
 
 
-def output_option(tsv: str, jsonl: str) -> Callable[[F], F]:
-    """--output, with what either has."""
-    return click.option(
-        "--output",
-        type=click.Choice(["tsv", "jsonl"]),
-        default="tsv",
-        help=f"tsv: {tsv}. jsonl: an object with {jsonl}. [tsv]",
-    )
+def lines_option(tsv: str, jsonl: str) -> Callable[[F], F]:
+    """Return --format of results a line each: what either has."""
+    return format_option("tsv", "jsonl", help=f"tsv: {tsv}. jsonl: an object with {jsonl}.")
 
 
 def sentence_options(command: F) -> F:
@@ -157,15 +170,8 @@ def sentence_options(command: F) -> F:
                 "or it counts as TOKEN. [reject]",
             ),
             click.option("--skip-empty", is_flag=True, help="Pass over lines without tokens."),
-            click.option(
-                "--backend",
-                type=click.Choice(["auto", "cuda", "cpu", "reference"]),
-                default="auto",
-                help="Who computes. [auto]",
-            ),
-            device_option,
-            click.option("--jobs", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"),
-            click.option("--memory", type=Memory(), help="For charts: 512M, 4G. [what there is]"),
+            many_devices_options,
+            memory_option("For charts: 512M, 4G. [what there is]"),
             cluster_option,
         ]
     ):

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, overload
 import click
 import numpy as np
 
+from bulkbits.options import format_option
 from ckyparse.cli.brackets import ARRAYS, BRACKETS, written
-from ckyparse.cli.desk import Work
 from ckyparse.cli.lines import ACCEPTED, DROPPED, REJECTED, Lines
 from ckyparse.cli.options import Choices, sentence_options
-from ckyparse.cli.reports import Report
+from ckyparse.cli.processor import LineTask
+from ckyparse.cli.reports import FaultReport
 from ckyparse.cli.stream import stream
 from ckyparse.cli.tokenise import Tokenizer
 from kernels.cky.batch import Indices, Mask
@@ -33,12 +34,12 @@ _LONG = 1 << 23  # of a line of output that is written in parts
 
 @click.command("parse")
 @sentence_options
-@click.option(
-    "--output",
-    type=click.Choice(["trees", "tsv", "jsonl"]),
-    default="trees",
+@format_option(
+    "trees",
+    "tsv",
+    "jsonl",
     help="trees: a line each, in brackets. tsv: the line's number, a tab, and a tree. jsonl: an "
-    "object for each line, with trees as arrays: a label, then what is below. [trees]",
+    "object for each line, with trees as arrays: a label, then what is below.",
 )
 @click.option(
     "--best/--all", default=True, help="One tree, the most probable if there is such. [best]"
@@ -69,7 +70,7 @@ def work(
     named: bool,
     parser: CKYParser,
     tokenizer: Tokenizer,
-) -> Work[None]:
+) -> LineTask[None]:
     """several: more than one tree of a line may be asked for. named: objects have the file."""
     trees = _Trees(parser, tokenizer, several, limit)
     rows = {"trees": _as_trees, "tsv": _as_tsv, "jsonl": _as_json}[output]
@@ -77,16 +78,16 @@ def work(
     def compute(lines: Lines) -> tuple[Mask, None]:
         return parser.accepts(lines.batch), None
 
-    def pieces(lines: Lines, _: None, report: Report) -> Iterator[bytes]:
+    def pieces(lines: Lines, _: None, report: FaultReport) -> Iterator[bytes]:
         found = trees.of(lines, report)
         place = {"file": lines.path} if named else {}
         return _joined(rows(lines, found, several, place))
 
-    return Work(compute, lambda lines, piece: piece, pieces)
+    return LineTask(compute, lambda lines, piece: piece, pieces)
 
 
 class _Trees:
-    """What to print of each line."""
+    """Finds what to print of each line."""
 
     def __init__(
         self, parser: CKYParser, tokenizer: Tokenizer, several: bool, limit: int | None
@@ -99,12 +100,12 @@ class _Trees:
         self.ranked = grammar.is_probabilistic
         self.cyclic = several and cycle(grammar) is not None
 
-    def of(self, lines: Lines, report: Report) -> Iterator[tuple[int, Iterable[Tree]]]:
-        """The lines that are not DROPPED, and of each its trees."""
+    def of(self, lines: Lines, report: FaultReport) -> Iterator[tuple[int, Iterable[Tree]]]:
+        """Yield the lines that are not DROPPED, and of each its trees."""
         from ckyparse.tokens import Sentences
 
         accepted = np.flatnonzero(lines.status == ACCEPTED)
-        rows = _Rows(lines, self.tokenizer, accepted)
+        rows = _TokenRows(lines, self.tokenizer, accepted)
         sentences = Sentences(lines.batch.take(accepted), self.parser.vocabulary, rows)
         charts = iter(self.parser.charts(sentences))
         for i, status in enumerate(lines.status.tolist()):
@@ -113,7 +114,7 @@ class _Trees:
             elif status != DROPPED:
                 yield i, ()
 
-    def _of(self, lines: Lines, i: int, chart: Chart, report: Report) -> Iterable[Tree]:
+    def _of(self, lines: Lines, i: int, chart: Chart, report: FaultReport) -> Iterable[Tree]:
         if not self.several:
             tree = chart.best() if self.ranked else next(chart.trees(), None)
             return () if tree is None else (tree,)
@@ -123,7 +124,7 @@ class _Trees:
         return islice(chart.trees(), self.limit)
 
 
-class _Rows(Sequence[Sequence[str]]):
+class _TokenRows(Sequence[Sequence[str]]):
     """The tokens of these of the lines, made when asked for."""
 
     def __init__(self, lines: Lines, tokenizer: Tokenizer, which: Indices) -> None:
@@ -138,7 +139,7 @@ class _Rows(Sequence[Sequence[str]]):
     def __getitem__(self, index: slice) -> Sequence[Sequence[str]]: ...
     def __getitem__(self, index: int | slice) -> Sequence[Any]:
         if isinstance(index, slice):
-            return _Rows(self._lines, self._tokenizer, self._which[index])
+            return _TokenRows(self._lines, self._tokenizer, self._which[index])
         return self._tokenizer.words(self._lines.line(int(self._which[index])))
 
 
@@ -177,7 +178,10 @@ def _as_json(lines: Lines, found: Found, several: bool, place: dict[str, str]) -
 
 
 def _joined(texts: Iterable[str]) -> Iterator[bytes]:
-    """In pieces that are worth writing, of whole lines, but for a line that goes on and on."""
+    """Yield the texts in pieces that are worth writing.
+
+    These are of whole lines, but for a line that goes on and on.
+    """
     pieces: list[str] = []
     size = 0
     for text in texts:

@@ -10,9 +10,9 @@ import click
 import numpy as np
 
 from ckyparse.cli.columns import numbered, objects
-from ckyparse.cli.desk import Work
 from ckyparse.cli.lines import Lines
-from ckyparse.cli.options import Choices, output_option, sentence_options
+from ckyparse.cli.options import Choices, lines_option, sentence_options
+from ckyparse.cli.processor import LineTask
 from ckyparse.cli.stream import stream
 from ckyparse.cli.tokenise import Tokenizer
 from kernels.cky.batch import Mask
@@ -29,7 +29,7 @@ class _Found:
 
 @click.command("prob")
 @sentence_options
-@output_option(
+@lines_option(
     "the logarithm (with --exact the fraction), a tab, and the line",
     "the line's number and logarithm, null for that of zero (with --exact the fraction, too)",
 )
@@ -59,7 +59,7 @@ def work(
     named: bool,
     parser: CKYParser,
     tokenizer: Tokenizer,
-) -> Work[_Found]:
+) -> LineTask[_Found]:
     """named: objects have the file."""
     if not parser.normal_form.grammar.is_probabilistic:
         raise click.ClickException(f"{grammar}: the grammar has no probabilities")
@@ -86,11 +86,11 @@ def work(
             columns["probability"] = [f'"{text}"' for text in found.exact]
         return objects(lines, columns, named)
 
-    return Work(compute, render)
+    return LineTask(compute, render)
 
 
 def _refusable(compute: Any) -> Any:
-    """What the grammar's weights do not allow becomes a ClickException."""
+    """Compute; what the grammar's weights do not allow becomes a ClickException."""
     try:
         return compute()
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""How far a stream of lines has come, shown on a terminal."""
+"""Show on a terminal how far a stream of lines has come."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress(paths: Sequence[str]) -> Iterator[Callable[[int, int], None]]:
-    """A function that takes the bytes and lines done since its last call.
+    """Yield a function that takes the bytes and lines done since its last call.
 
     It shows something only where standard error is a terminal and standard output is none:
     lines of results and a bar would overwrite each other.
@@ -44,7 +44,7 @@ def progress(paths: Sequence[str]) -> Iterator[Callable[[int, int], None]]:
 
 
 def _size(paths: Sequence[str]) -> int | None:
-    """Bytes of all files, None where that is not known."""
+    """Return bytes of all files, None where that is not known."""
     total = 0
     for path in paths:
         try:

@@ -1,4 +1,4 @@
-"""What is said of bad lines on standard error."""
+"""Reports of bad lines, on standard error."""
 
 from __future__ import annotations
 
@@ -19,42 +19,47 @@ _NAMED = 10  # lines of a kind
 
 
 def say(message: str) -> None:
-    """One line, whatever it quotes."""
+    """Print one line on standard error, whatever it quotes."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
     click.echo(f"ckyparse: {text}", err=True)
 
 
-class Report(Protocol):
+class FaultReport(Protocol):
     """Takes what was found about lines, in their order."""
 
     def found(self, kind: str, count: int, texts: Iterable[str]) -> None:
-        """texts: one for each, of which only the first are taken. kind: is said of those
-        that are not named."""
+        """Take faults of one kind.
+
+        texts: one for each, of which only the first are taken. kind: is said of those that are
+        not named.
+        """
 
     def unknown(self, count: int, first: Callable[[], str]) -> None:
-        """Lines with unknown tokens, and the text about the first of them."""
+        """Take lines with unknown tokens, and the text about the first of them."""
 
 
 class Reporter:
-    """A line for each of what was found, but not for more than a few of a kind."""
+    """Prints a line for each of what was found, but not for more than a few of a kind."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self._unknown, self._first_unknown = 0, ""
 
     def found(self, kind: str, count: int, texts: Iterable[str]) -> None:
+        """See FaultReport.found()."""
         before = self._counts.get(kind, 0)
         self._counts[kind] = before + count
         for text in islice(texts, max(0, _NAMED - before)):
             say(text)
 
     def unknown(self, count: int, first: Callable[[], str]) -> None:
+        """See FaultReport.unknown()."""
         if count and not self._unknown:
             self._first_unknown = first()
         self._unknown += count
 
     def close(self) -> None:
-        """Says how many were not named."""
+        """Say how many were not named."""
         for kind, count in self._counts.items():
             if count > _NAMED:
                 say(f"{kind}: {count - _NAMED:,} more")
@@ -64,40 +69,43 @@ class Reporter:
 
 
 class Record:
-    """A Report to be made later, by another process perhaps."""
+    """Keeps a report to be made later, by another process perhaps."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, list[str]]] = {}
         self._unknown, self._first_unknown = 0, ""
 
     def found(self, kind: str, count: int, texts: Iterable[str]) -> None:
+        """See FaultReport.found()."""
         before, named = self._found.get(kind, (0, []))
         self._found[kind] = before + count, [*named, *islice(texts, _NAMED - len(named))]
 
     def unknown(self, count: int, first: Callable[[], str]) -> None:
+        """See FaultReport.unknown()."""
         if count and not self._unknown:
             self._first_unknown = first()
         self._unknown += count
 
-    def make(self, report: Report) -> None:
+    def make(self, report: FaultReport) -> None:
+        """Make the report that was kept."""
         for kind, (count, texts) in self._found.items():
             report.found(kind, count, texts)
         report.unknown(self._unknown, lambda: self._first_unknown)
 
 
 class LineReports:
-    """Of lines with faults."""
+    """Reports lines with faults."""
 
-    def __init__(self, tokenizer: Tokenizer, report: Report) -> None:
+    def __init__(self, tokenizer: Tokenizer, report: FaultReport) -> None:
         self._tokenizer, self._report = tokenizer, report
 
     def unreadable(self, lines: Lines) -> None:
-        """A line or a file that there is nothing of."""
+        """Report a line or a file that there is nothing of."""
         kind, place = ("too long", lines.place(0)) if len(lines) else ("cannot be read", lines.path)
         self._report.found(kind, 1, [f"{place}: {lines.trouble}"])
 
     def faults(self, lines: Lines) -> Indices:
-        """Of lines that have no tokens, whose numbers it returns, and of unknown tokens."""
+        """Report lines that have no tokens, whose numbers it returns, and unknown tokens."""
         unknown = _with_fault(lines, UNKNOWN)
         self._report.unknown(len(unknown), lambda: self.unknown(lines, *unknown[0].tolist()))
 
@@ -113,12 +121,12 @@ class LineReports:
         return np.concatenate([invalid[:, 0], others[:, 0]])
 
     def unknown(self, lines: Lines, i: int, fault: int, byte: int) -> str:
-        """The text about an unknown token."""
+        """Return the text about an unknown token."""
         word = self._tokenizer.first_unknown(lines.line(i))
         return f"{lines.place(i, byte)}: unknown token {shown(word)}"
 
     def too_long(self, lines: Lines, which: Mask, longest: int) -> None:
-        """For charts in memory."""
+        """Report strings whose charts do not fit in memory."""
 
         def text(i: int) -> str:
             length = lines.batch.lengths[i]
@@ -129,7 +137,7 @@ class LineReports:
 
 
 def first_unknown(lines: Lines) -> list[int] | None:
-    """Line, fault and byte of the first unknown token."""
+    """Return line, fault and byte of the first unknown token."""
     rows = _with_fault(lines, UNKNOWN)
     found: list[int] | None = rows[0].tolist() if len(rows) else None
     return found

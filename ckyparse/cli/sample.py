@@ -9,15 +9,16 @@ from typing import Any
 
 import click
 
-from ckyparse.cli.options import start_option
+from ckyparse.cli.options import read_grammar, start_option
 
 
 class Lengths(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """Tokens: 8, or 3-12."""
+    """Takes numbers of tokens: 8, or 3-12."""
 
     name = "LENGTH"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        """Return the least and the greatest length of a text."""
         if isinstance(value, tuple):
             return value
         parts = value.split("-")
@@ -61,14 +62,13 @@ def command(
     With probabilities, sentences are drawn as these say. Without, each length that there is
     is as likely, and so is each tree of a length.
     """
-    from ckyparse.grammar import Grammar
     from ckyparse.sample import SampleError, sentences
 
     least, most = (0, None) if length is None else length
     if seed is None:
         seed = secrets.randbits(32)
     try:
-        drawn = sentences(Grammar.read(grammar, start), count, seed, minimum=least, maximum=most)
+        drawn = sentences(read_grammar(grammar, start), count, seed, minimum=least, maximum=most)
         for sentence in drawn:
             click.echo(_JOINED[tokens](sentence))
     except SampleError as error:

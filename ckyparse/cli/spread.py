@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arith.cli.devices import opened_cluster
-from arith.cli.files import shown
-from ckyparse.cli.blocks import Block, Extent, extents
-from ckyparse.cli.desk import Ask, Desk, Outcome, joined
+from bulkbits.files import shown
+from bulkbits.options import opened_cluster
+from ckyparse.cli.blocks import Extent, TextBlock, extents
 from ckyparse.cli.lines import BLOCK_BYTES, blocks_of, numbered
 from ckyparse.cli.options import Choices
-from ckyparse.cli.reports import Report
-from ckyparse.cli.stream import Outcomes, Way, run
+from ckyparse.cli.pipeline import Dispatcher, Outcomes, run
+from ckyparse.cli.processor import Ask, LineProcessor, LinesOutcome, joined
+from ckyparse.cli.reports import FaultReport
 
 if TYPE_CHECKING:
-    from arith.cluster import Cluster, Shared
+    from bulkbits.cluster import Cluster, Shared
     from ckyparse.grammar import Grammar
 
 _SHARE = 2  # of what is left a block is this fraction of a worker's even share
@@ -44,43 +44,47 @@ _Facts = tuple[int, int]  # size of a file, and when it was changed
 class Order:
     """Lines that a worker is to settle, the first of them with that number."""
 
-    lines: Block | Extent
+    lines: TextBlock | Extent
     first: int
 
 
 @dataclass(frozen=True)
 class Job:
-    """What all orders have in common. key: of the desk that a worker makes once."""
+    """Holds what all orders have in common. key: of the processor that a worker makes once."""
 
     choices: Choices
     grammar: Grammar
     ask: Ask
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def desk(self) -> tuple[Desk, int]:
-        """In a worker, with the threads that it may use."""
-        from arith.cluster import worker
+    def processor(self) -> tuple[LineProcessor, int]:
+        """Make a processor in a worker, with the threads that it may use."""
+        from bulkbits.cluster import worker
 
         backend, threads = worker.backend(), worker.threads()
-        choices = replace(self.choices, jobs=threads)
-        memory = worker.memory() // 2 if backend.name == "cpu" else None
-        desk = worker.kept(
+        choices = replace(self.choices, threads=threads)
+        # Devices have memory of their own, the reference a bound of its own.
+        has_own = bool(backend.devices) or backend.is_reference
+        memory = None if has_own else worker.memory() // 2
+        processor = worker.kept(
             self.key,
-            lambda: Desk(choices, choices.parser(self.grammar, backend, memory), self.ask),
+            lambda: LineProcessor(choices, choices.parser(self.grammar, backend, memory), self.ask),
         )
-        return desk, threads
+        return processor, threads
 
 
 def spread(choices: Choices, grammar: Grammar, ask: Ask) -> int:
-    """As stream()."""
+    """Do what stream() does, by workers."""
     assert choices.cluster is not None
     quiet = not sys.stderr.isatty()
-    with opened_cluster(choices.cluster, choices.backend, choices.jobs, quiet=quiet) as cluster:
-        way = Workers(cluster, choices.paths, cluster.share(Job(choices, grammar, ask)))
-        return run(choices.paths, way)
+    with opened_cluster(choices.cluster, choices.backend, choices.threads, quiet=quiet) as cluster:
+        dispatcher = ClusterDispatcher(
+            cluster, choices.paths, cluster.share(Job(choices, grammar, ask))
+        )
+        return run(choices.paths, dispatcher)
 
 
-class Workers(Way):
+class ClusterDispatcher(Dispatcher):
     """Files that all workers see are read by them; others, and standard input, are sent.
 
     Blocks are large at first, since each costs some milliseconds, and small in the end, so that
@@ -94,8 +98,9 @@ class Workers(Way):
         self.gpus = all(facts.backend == "cuda" for facts in cluster.workers)
 
     def items(self, hungry: Callable[[], bool]) -> Iterator[Order]:
+        """See Dispatcher.items()."""
         for path in self.paths:
-            found: Iterator[tuple[Block | Extent, int]]
+            found: Iterator[tuple[TextBlock | Extent, int]]
             if path in self.files:
                 found = numbered(self._extents(path), 1)
             else:
@@ -103,23 +108,24 @@ class Workers(Way):
             for lines, first in found:
                 yield Order(lines, first)
 
-    def _extents(self, path: str) -> Iterator[Block | Extent]:
+    def _extents(self, path: str) -> Iterator[TextBlock | Extent]:
         try:
             for extent in extents(shown(path), self.files[path], self._size):
                 self.left -= extent.stop - extent.start
                 yield extent
         except OSError as error:
-            yield Block.lost(shown(path), error)
+            yield TextBlock.lost(shown(path), error)
 
     def _size(self) -> int:
         share = self.left // (_SHARE * self.cluster.size)
         return BLOCK_BYTES if self.gpus else max(_LEAST, min(share, _MOST))
 
-    def outcomes(self, items: Iterator[Order], report: Report) -> Outcomes:
+    def outcomes(self, items: Iterator[Order], report: FaultReport) -> Outcomes:
+        """See Dispatcher.outcomes()."""
         yield from self.cluster.map(settled, items, self.job)
 
     def _seen_by_all(self) -> dict[str, str]:
-        """The files that all workers see as this process does, each with the path there."""
+        """Return the files that all workers see as this process does, each with the path there."""
         paths = {path: os.path.abspath(path) for path in self.paths if path != "-"}
         mine = facts_of(list(paths.values()))
         theirs = self.cluster.everywhere(facts_of, list(paths.values())).values()
@@ -131,7 +137,7 @@ class Workers(Way):
 
 
 def facts_of(paths: list[str]) -> list[_Facts | None]:
-    """Of those that are regular files."""
+    """Return the facts of those that are regular files."""
 
     def facts(path: str) -> _Facts | None:
         try:
@@ -143,19 +149,21 @@ def facts_of(paths: list[str]) -> list[_Facts | None]:
     return [facts(path) for path in paths]
 
 
-def settled(order: Order, job: Job) -> Outcome:
-    """In a worker."""
+def settled(order: Order, job: Job) -> LinesOutcome:
+    """Settle lines; in a worker."""
     blocks = _read(order.lines) if isinstance(order.lines, Extent) else [order.lines]
-    desk, threads = job.desk()
+    processor, threads = job.processor()
     if threads == 1:
-        return joined(desk.settle_all(*each) for each in numbered(blocks, order.first))
+        return joined(processor.settle_all(*each) for each in numbered(blocks, order.first))
     # One part is tokenised or formatted while another is parsed.
     parts = (part for block in blocks for part in block.cut(max(_LEAST, block.text.size // _PARTS)))
     with ThreadPoolExecutor(2) as pool:
-        return joined(pool.map(lambda part: desk.settle_all(*part), numbered(parts, order.first)))
+        return joined(
+            pool.map(lambda part: processor.settle_all(*part), numbered(parts, order.first))
+        )
 
 
-def _read(extent: Extent) -> Iterator[Block]:
+def _read(extent: Extent) -> Iterator[TextBlock]:
     try:
         yield from extent.blocks(BLOCK_BYTES)
     except (OSError, EOFError) as error:

@@ -1,4 +1,4 @@
-"""What makes strings of terminals of blocks of lines."""
+"""Tokenizers: they make strings of terminals of blocks of lines."""
 
 from __future__ import annotations
 
@@ -10,39 +10,52 @@ from collections.abc import Mapping
 import numpy as np
 
 from kernels.cky import Batch
-from kernels.cky.text import ABSENT, INVALID, UNKNOWN, Bytes, Encoded, Vocabulary
+from kernels.cky.text import (
+    ABSENT,
+    BLANKS,
+    INVALID,
+    UNKNOWN,
+    Bytes,
+    Encoded,
+    TextEncoder,
+    between_blanks,
+)
 
 NO_TOKENS = 3  # a line's fault beside UNKNOWN and INVALID: no JSON array of strings
 
 
 class Tokenizer(ABC):
-    """numbers: of the terminals, from 0 on. unknown: the one that stands for unknown tokens, or
-    ABSENT."""
+    """Makes strings of terminals of lines.
+
+    numbers: of the terminals, from 0 on. unknown: the one that stands for unknown tokens, or
+    ABSENT.
+    """
 
     def __init__(self, numbers: Mapping[str, int], unknown: int) -> None:
         self.numbers, self.unknown = numbers, unknown
 
     @abstractmethod
     def encode(self, text: Bytes) -> Encoded:
-        """The lines of a text as strings. Faults are UNKNOWN, INVALID and NO_TOKENS."""
+        """Return the lines of a text as strings. Faults are UNKNOWN, INVALID and NO_TOKENS."""
 
     @abstractmethod
     def words(self, line: bytes) -> list[str]:
-        """The tokens of a line without fault but unknown tokens."""
+        """Return the tokens of a line without fault but unknown tokens."""
 
     def first_unknown(self, line: bytes) -> str:
+        """Return the first token of a line that the grammar has not."""
         return next(word for word in self.words(line) if word not in self.numbers)
 
 
 class PlainTokenizer(Tokenizer):
-    """Characters, or what stands between blanks."""
+    """Takes characters as tokens, or what stands between blanks."""
 
     def __init__(
         self, numbers: Mapping[str, int], unknown: int, *, chars: bool, threads: int
     ) -> None:
         super().__init__(numbers, unknown)
         self.chars = chars
-        self._vocabulary = Vocabulary(
+        self._vocabulary = TextEncoder(
             sorted(numbers, key=numbers.__getitem__),
             "chars" if chars else "space",
             unknown,
@@ -50,23 +63,26 @@ class PlainTokenizer(Tokenizer):
         )
 
     def encode(self, text: Bytes) -> Encoded:
+        """See Tokenizer.encode()."""
         return self._vocabulary.encode(text)
 
     def words(self, line: bytes) -> list[str]:
+        """Return the tokens of a line."""
         if self.chars:
             return list(line.decode())
-        return [word.decode() for word in re.findall(rb"[^ \t\n\v\f\r]+", line)]
+        return between_blanks(line.decode())
 
 
 class _LineTokenizer(Tokenizer):
-    """Line by line in Python."""
+    """Goes line by line, in Python."""
 
     @abstractmethod
     def place(self, line: bytes, index: int) -> int:
-        """The byte of a line at which the token of this number is said to begin."""
+        """Return the byte of a line at which the token of this number is said to begin."""
 
     def encode(self, text: Bytes) -> Encoded:
         lines = text.tobytes().split(b"\n")
+        ended = len(lines) - 1  # by a newline; a \r before anything else belongs to its line
         if not lines[-1]:
             lines.pop()
         starts = np.zeros(len(lines) + 1, np.int64)
@@ -77,7 +93,8 @@ class _LineTokenizer(Tokenizer):
         bad = []
         numbers, unknown = self.numbers, self.unknown
         for number, line in enumerate(lines):
-            line = line.removesuffix(b"\r")
+            if number < ended:
+                line = line.removesuffix(b"\r")
             start = int(starts[number])
             try:
                 words = self.words(line)
@@ -99,18 +116,23 @@ class _LineTokenizer(Tokenizer):
 
 
 class RegexTokenizer(_LineTokenizer):
-    """The matches of a pattern that are not empty. What lies between two of them is a token,
-    too, unless it is blank: nothing of a line is passed over in silence."""
+    """Takes the matches of a pattern that are not empty as tokens.
+
+    What lies between two of them is a token, too, unless it is blank: nothing of a line is
+    passed over in silence.
+    """
 
     def __init__(self, numbers: Mapping[str, int], unknown: int, pattern: re.Pattern[str]) -> None:
         super().__init__(numbers, unknown)
         self.pattern = pattern
 
     def words(self, line: bytes) -> list[str]:
+        """Return the tokens of a line."""
         text = line.decode()
         return [text[first:last] for first, last in self._spans(text)]
 
     def place(self, line: bytes, index: int) -> int:
+        """Return the byte of the line where a token begins."""
         text = line.decode()
         return len(text[: self._spans(text)[index][0]].encode())
 
@@ -119,7 +141,7 @@ class RegexTokenizer(_LineTokenizer):
         found: list[tuple[int, int]] = []
         end = 0
         for first, last in [*matches, (len(text), len(text))]:
-            between = text[end:first].strip()
+            between = text[end:first].strip(BLANKS)
             if between:
                 at = text.index(between, end)
                 found.append((at, at + len(between)))
@@ -130,9 +152,10 @@ class RegexTokenizer(_LineTokenizer):
 
 
 class JsonTokenizer(_LineTokenizer):
-    """A JSON array of strings."""
+    """Takes a JSON array of strings."""
 
     def words(self, line: bytes) -> list[str]:
+        """Return the strings of a line's array. Raises ValueError for anything else."""
         try:
             found = json.loads(line.decode())
         except RecursionError:
@@ -142,4 +165,5 @@ class JsonTokenizer(_LineTokenizer):
         return found
 
     def place(self, line: bytes, index: int) -> int:
-        return 0  # of the array: strings have escapes
+        """Return where the array begins: strings have escapes."""
+        return 0

@@ -19,7 +19,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """`count` integers in host memory, one after the other in `words`.
+    """A batch of `count` integers in host memory, one after the other in `words`.
 
     words: uint64 (any), C-contiguous. Number i has lengths[i] words from starts[i] on,
     or, where those are None, `width` words from i * step on; with step 0 one number
@@ -41,22 +41,26 @@ class Numbers:
 
     @property
     def dense(self) -> bool:
-        """All numbers have the same room, at equal distances."""
+        """Return whether all numbers have the same room, at equal distances."""
         return self.starts is None
 
     def start_array(self) -> Indices:
+        """Return where each number's words begin, int64 (count)."""
         if self.starts is not None:
             return self.starts
         return np.arange(self.count, dtype=np.int64) * self.step
 
     def length_array(self) -> Indices:
+        """Return how many words each number has, int64 (count)."""
         if self.lengths is not None:
             return self.lengths
         return np.full(self.count, self.width, np.int64)
 
     def take(self, index: slice | npt.NDArray[np.integer] | Mask) -> Numbers:
-        """The numbers at a slice, at indices or where a mask is true; no word is copied."""
+        """Return the numbers at a slice, at indices or where a mask is true; no word is copied."""
         negative = None if self.negative is None else np.ascontiguousarray(self.negative[index])
+        if negative is not None and not negative.any():  # those that were are not among them
+            negative = None
         if self.dense and isinstance(index, slice):
             first, _, stride = index.indices(self.count)
             count = len(range(*index.indices(self.count)))
@@ -78,7 +82,7 @@ class Numbers:
         )
 
     def repeat(self, count: int) -> Numbers:
-        """The only number of the batch, `count` times."""
+        """Return the only number of the batch, `count` times."""
         if self.count != 1:
             raise ValueError(f"one number is repeated, not {self.count}")
         start = 0 if self.starts is None else int(self.starts[0])
@@ -90,7 +94,7 @@ class Numbers:
 
 
 def from_ints(values: list[int]) -> Numbers:
-    """Slow and obvious; the compiled kernels have the quick one."""
+    """Return a batch of Python's integers, slowly; the compiled kernels have a quick way."""
     lengths = np.array([-(-value.bit_length() // 64) for value in values], np.int64)
     starts = np.zeros(len(values), np.int64)
     np.cumsum(lengths[:-1], out=starts[1:])
@@ -110,7 +114,7 @@ def from_ints(values: list[int]) -> Numbers:
 
 
 def to_ints(numbers: Numbers) -> list[int]:
-    """Slow and obvious; the compiled kernels have the quick one."""
+    """Return Python's integers, slowly; the compiled kernels have a quick way."""
     values = []
     starts, lengths = numbers.start_array().tolist(), numbers.length_array().tolist()
     for i, (start, length) in enumerate(zip(starts, lengths, strict=True)):

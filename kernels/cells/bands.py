@@ -6,20 +6,21 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from kernels.cpu import core_count
+from kernels.targets.cpu import core_count
+
+from .costs import BAND_COSTS
 
 T = TypeVar("T")
 
-_BAND_WORDS = 1 << 18  # a fraction of a millisecond's work
-
 
 def for_bands(task: Callable[[int, int], T], rows: int, count: int) -> list[T]:
-    """task(top, bottom) for bands of whole blocks of 8 rows that together are `rows` rows
-    of `count` words; the results in order. Threads share them where there are several.
+    """Call task(top, bottom) for bands of rows, and return the results in order.
 
-    A task should be one that releases the GIL. Raises what a task raises.
+    The bands are whole blocks of 8 rows; together they are `rows` rows of `count` words. Threads
+    share them where there are several. A task should be one that releases the GIL. Raises what a
+    task raises.
     """
-    step = max(8, _BAND_WORDS // max(1, count) // 8 * 8)
+    step = max(8, BAND_COSTS.words // max(1, count) // 8 * 8)
     tops = range(0, rows, step)
     threads = min(core_count(), len(tops))
     if threads <= 1:

@@ -1,4 +1,4 @@
-"""What is done to packed cells, by numpy: what every level must equal.
+"""Operations on packed cells by numpy: the oracle that every level must equal.
 
 lifesim/soup.py defines the soup and lifesim/digest.py the sum of the digest.
 """
@@ -60,8 +60,10 @@ def fill(words: Words, y0: int, w0: int, digits: int, key: int) -> None:
 
 
 def partial(words: Words, y0: int, w0: int) -> int:
-    """What words, uint64 (rows, count), whose first is word w0 of row y0, add to the sum of
-    the digest: 0 <= value < 2^128."""
+    """Return what words add to the sum of the digest: 0 <= value < 2^128.
+
+    words: uint64 (rows, count), the first of which is word w0 of row y0.
+    """
     height, count = words.shape
     total = 0
     step = max(1, _CHUNK_WORDS // max(1, count))
@@ -91,7 +93,7 @@ def count_blocks(words: Words, counts: Counts) -> None:
 
 
 def densities(words: Words, first: int, scale: int, levels: Counts) -> None:
-    """As kernels.cells.densities()."""
+    """Do in numpy what kernels.cells.densities() promises."""
     rows, columns = levels.shape
     side = 1 << scale
     if not levels.size:
@@ -115,7 +117,7 @@ def ages(
     known: Words | None,
     passed: int,
 ) -> None:
-    """As kernels.cells.ages()."""
+    """Do in numpy what kernels.cells.ages() promises, whose parameters it has."""
     rows, columns = counts.shape
     band = max(1, _CHUNK_WORDS // max(1, words.shape[1]) >> scale)  # of blocks
     for top in range(0, rows, band):
@@ -132,7 +134,7 @@ def ages(
 
 
 def _any_cell(words: Words, first: int, scale: int, columns: int) -> npt.NDArray[np.bool_]:
-    """Whether a cell lives in each block; what is not there is dead."""
+    """Return whether a cell lives in each block; what is not there is dead."""
     side = 1 << scale
     rows = -(-len(words) >> scale)
     bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, bitorder="little")
@@ -143,7 +145,7 @@ def _any_cell(words: Words, first: int, scale: int, columns: int) -> npt.NDArray
 
 
 def _counted(first: int, count: int) -> Words:
-    """first, first + 1, ... modulo 2^64."""
+    """Return first, first + 1, ... modulo 2^64."""
     return np.arange(count, dtype=np.uint64) + np.uint64(first & _MASK)
 
 
@@ -167,16 +169,25 @@ def _fill_part(acc: Words, row_keys: Words, w0: int, digits: int) -> None:
 
 def _part_sum(words: Words, y0: int, w0: int) -> int:
     rows, cols = np.nonzero(words)
-    if not len(rows):
+    ys = _counted(y0, len(words))[rows]
+    columns = _counted(w0, words.shape[1])[cols]
+    return scattered(words[rows, cols], ys, columns)
+
+
+def scattered(word: Words, rows: Words, columns: Words) -> int:
+    """Return what words in any places add to the sum of the digest.
+
+    word: uint64 (n,), none of them zero; overwritten. rows, columns: uint64 (n,), where each
+    stands; no place twice.
+    """
+    if not len(word):
         return 0
-    word = words[rows, cols]
     scratch = np.empty_like(word)
-    ys = _counted(y0, len(words))
-    offset = (_counted(w0 + 1, words.shape[1]) * _GOLDEN)[cols]
-    a = mix(ys + _DIGEST_A)[rows]
+    offset = (columns + np.uint64(1)) * _GOLDEN
+    a = mix(rows + _DIGEST_A, scratch)
     a += offset
     mix(a, scratch)
-    b = mix(ys + _DIGEST_B)[rows]
+    b = mix(rows + _DIGEST_B, scratch)
     b += offset
     mix(b, scratch)
     low = mix(word ^ a, scratch)

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-from kernels.backend import Backend
+from kernels.targets.contract import Target
 
 from .batch import Batch, ChartGroup
-from .engine import Cky, TooLongError
+from .contract import Cky, TooLongError
 from .rules import Rules, cell, cells
 
 __all__ = ["Batch", "ChartGroup", "Cky", "Rules", "TooLongError", "cell", "cells", "engine_for"]
 
 
-# Split points times rules: what a GPU does in some milliseconds, as long as handing a part to it.
-_WORTH = 6e12
+def engine_for(target: Target, rules: Rules, memory: int | None = None) -> Cky:
+    """Return the engine that parses on a target.
 
-
-def engine_for(backend: Backend, rules: Rules, memory: int | None = None) -> Cky:
-    """The engine of a backend.
-
-    memory: bytes for charts, on each device; by default what the backend has to spare, and
+    memory: bytes for charts, on each device; by default what the target has to spare, and
         not more than pays.
     """
-    if backend.name == "cuda":
-        from kernels.several import SeveralDevices
+    from kernels.targets.cpu import CpuTarget
+    from kernels.targets.reference import ReferenceTarget
+    from kernels.targets.several import SeveralDevices
 
-        from .cuda import CudaCky
+    if isinstance(target, CpuTarget):
+        from .cpu.engine import CpuCky
+
+        return CpuCky.of(target, rules, memory)
+    if isinstance(target, ReferenceTarget):
+        from .ref import ReferenceCky
+
+        return ReferenceCky(rules) if memory is None else ReferenceCky(rules, memory)
+    if isinstance(target, SeveralDevices):
+        from .costs import PART_COSTS
         from .several import SeveralCky
 
-        if isinstance(backend, SeveralDevices):
-            engines = [engine_for(one, rules, memory) for one in backend.backends]
-            return SeveralCky(engines, worth=_WORTH)
-        return CudaCky.of(backend, rules, memory)
-    if backend.name == "cpu":
-        from .cpu import CpuCky
+        engines = [engine_for(one, rules, memory) for one in target.backends]
+        return SeveralCky(engines, worth=PART_COSTS.worth)
+    from .cuda.engine import CudaCky
 
-        return CpuCky.of(backend, rules, memory)
-    from .ref import ReferenceCky
-
-    return ReferenceCky(rules) if memory is None else ReferenceCky(rules, memory)
+    return CudaCky.of(target, rules, memory)

@@ -18,7 +18,7 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Strings of any lengths, one after another.
+    """Holds strings of any lengths, one after another.
 
     terminals: uint32, C-contiguous. A value that is no terminal of the grammar is unknown.
     offsets: int64 (count + 1): string s is terminals[offsets[s] : offsets[s + 1]].
@@ -40,6 +40,7 @@ class Batch:
 
     @classmethod
     def of(cls, strings: Iterable[Sequence[int]]) -> Batch:
+        """Return strings given as sequences of terminals."""
         rows = [np.asarray(string, np.uint32) for string in strings]
         offsets = np.zeros(len(rows) + 1, np.int64)
         np.cumsum([row.size for row in rows], out=offsets[1:])
@@ -57,12 +58,12 @@ class Batch:
         return self.terminals[self.offsets[s] : self.offsets[s + 1]]
 
     def between(self, start: int, stop: int) -> Batch:
-        """Strings start .. stop - 1; terminals are not copied."""
+        """Return strings start .. stop - 1; terminals are not copied."""
         ends = self.offsets[start : stop + 1]
         return Batch(self.terminals[ends[0] : ends[-1]], ends - ends[0])
 
     def take(self, indices: Indices) -> Batch:
-        """The strings of these numbers, in this order."""
+        """Return the strings of these numbers, in this order."""
         lengths = self.lengths[indices]
         offsets = np.zeros(indices.size + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
@@ -73,7 +74,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class ChartGroup:
-    """The charts of the strings of one group, one bit a string.
+    """Holds the charts of the strings of one group, one bit a string.
 
     indices: int64 (strings,): which strings of the batch, in the order of their bits.
     lengths: int64 (strings,): of each.
@@ -87,6 +88,6 @@ class ChartGroup:
     words: npt.NDArray[np.uint32]
 
     def chart(self, p: int) -> Mask:
-        """Of the string of indices[p]: bool (cells of its length, symbols)."""
+        """Return the chart of the string of indices[p]: bool (cells of its length, symbols)."""
         words = self.words[: cells(int(self.lengths[p])), :, p // 32]
         return (words >> np.uint32(p % 32) & np.uint32(1)).astype(np.bool_)

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from .batch import Batch, ChartGroup, Mask
-from .engine import Cky, Lengths
-from .parts import Progress
+from .contract import Cky, Lengths
+from .dispatch import Progress
 from .rules import Rules, cell, cells
 
 Table = dict[tuple[int, int], frozenset[int]]
 
 
 def table(rules: Rules, terminals: list[int]) -> Table:
-    """The symbols that derive tokens i .. j - 1, for all i < j (Fujita 2017, 7.1)."""
+    """Return the symbols that derive tokens i .. j - 1, for all i < j (Fujita 2017, 7.1)."""
     above: dict[int, set[int]] = {b: {b} for b in range(rules.symbols)}
     for a, b in rules.units.tolist():
         above[b].add(a)
@@ -39,7 +39,7 @@ def table(rules: Rules, terminals: list[int]) -> Table:
 
 
 class ReferenceCky(Cky):
-    """One string after another, in plain Python."""
+    """Parses one string after another, in plain Python."""
 
     name = "reference"
     at_once = 1
@@ -48,11 +48,13 @@ class ReferenceCky(Cky):
         self.rules, self.memory = rules, memory
 
     def accept(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Mask:
+        """See Cky.accept()."""
         found = self.longest(batch, symbol, progress)
         accepted: Mask = (found == batch.lengths) & (found > 0)
         return accepted
 
     def longest(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Lengths:
+        """See Cky.longest()."""
         self.check(batch, symbol)
         result = np.zeros(len(batch), np.int32)
         for s in range(len(batch)):
@@ -65,6 +67,7 @@ class ReferenceCky(Cky):
         return result
 
     def charts(self, batch: Batch) -> Iterator[ChartGroup]:
+        """See Cky.charts()."""
         self.check_lengths(batch)
         for s in np.flatnonzero(batch.lengths).tolist():
             string = batch[s].tolist()
@@ -76,5 +79,6 @@ class ReferenceCky(Cky):
     @property
     def max_length(self) -> int:
         # A set of small integers takes about 64 bytes an element.
+        """Tokens of the longest string whose chart fits in memory, about."""
         length = int((self.memory / (32 * self.rules.symbols)) ** 0.5)
         return max(length, 1)

@@ -16,7 +16,7 @@ MAX_SYMBOLS = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """Chomsky normal form, and beside it unit rules that are closed already.
+    """Holds rules in Chomsky normal form, and beside them unit rules that are closed already.
 
     A symbol derives a string of one or more terminals. The empty string is the caller's.
 
@@ -45,7 +45,7 @@ class Rules:
         lexical: Iterable[Sequence[int]],
         units: Iterable[Sequence[int]] = (),
     ) -> Rules:
-        """From rules in any order, some perhaps twice; units need not be closed.
+        """Return rules given in any order, some perhaps twice; units need not be closed.
 
         Raises ValueError for a number out of range.
         """
@@ -71,12 +71,12 @@ class Rules:
 
 
 def cells(length: int) -> int:
-    """Spans of a string of so many tokens."""
+    """Return the number of spans of a string of so many tokens."""
     return length * (length + 1) // 2
 
 
 def cell(start: int, end: int) -> int:
-    """The place in a chart of the span of tokens start .. end - 1: column by column.
+    """Return the place in a chart of the span of tokens start .. end - 1: column by column.
 
     A column is what ends at the same token. So the chart of a prefix is a prefix of the
     chart, and strings of different lengths can share the words of a group.
@@ -85,7 +85,7 @@ def cell(start: int, end: int) -> int:
 
 
 def sorted_rows(rows: Iterable[Sequence[int]], below: tuple[int, ...]) -> Numbers:
-    """Distinct rows in order, each column below a bound: int32 (rows, columns), read-only.
+    """Return distinct rows in order, each column below a bound: int32 (rows, columns), read-only.
 
     Raises ValueError for a number out of range.
     """
@@ -109,7 +109,7 @@ def sorted_rows(rows: Iterable[Sequence[int]], below: tuple[int, ...]) -> Number
 
 
 def _closure(units: Numbers) -> Numbers:
-    """The transitive closure, without the pairs (A, A)."""
+    """Return the transitive closure, without the pairs (A, A)."""
     below: dict[int, list[int]] = {}
     for a, b in units.tolist():
         below.setdefault(a, []).append(b)

@@ -9,12 +9,13 @@ from itertools import zip_longest
 import numpy as np
 
 from .batch import Batch, ChartGroup, Mask
-from .engine import Ask, Cky, Lengths
-from .parts import Progress, each_part, parts, worth_a_part
+from .contract import Ask, Cky, Lengths
+from .dispatch import Progress, each_part
+from .plan import parts, worth_a_part
 
 
 class SeveralCky(Cky):
-    """Parts of a batch on engines of the same rules, a device each.
+    """Parses parts of a batch on engines of the same rules, a device each.
 
     memory: of each device. worth: what a part is, at least, of work: split points times rules.
     """
@@ -29,15 +30,18 @@ class SeveralCky(Cky):
         self._least, self._worth = max(engine.at_once for engine in self.engines), worth
 
     def _part(self, batch: Batch) -> int:
-        """Strings of a part, at least: as many times what keeps an engine busy as is worth it."""
+        """Return the strings of a part, at least: as many times what keeps an engine busy as is
+        worth it."""
         worth = worth_a_part(batch.lengths, len(self.rules.binary), self._worth)
         return -(-worth // self._least) * self._least
 
     @property
     def max_length(self) -> int:
+        """Tokens of the longest string whose chart fits in memory of each device."""
         return min(engine.max_length for engine in self.engines)
 
     def accept(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Mask:
+        """See Cky.accept()."""
         least = self._part(batch)
         if len(batch) <= least:
             return self.engines[0].accept(batch, symbol, progress)
@@ -46,6 +50,7 @@ class SeveralCky(Cky):
         return result
 
     def longest(self, batch: Batch, symbol: int, progress: Progress | None = None) -> Lengths:
+        """See Cky.longest()."""
         least = self._part(batch)
         if len(batch) <= least:
             return self.engines[0].longest(batch, symbol, progress)
@@ -79,6 +84,6 @@ class SeveralCky(Cky):
         each_part([work for work, _ in works], pieces, stop, progress, [of for _, of in works])
 
     def charts(self, batch: Batch) -> Iterator[ChartGroup]:
-        """By the first engine: whoever reads charts takes longer than it."""
+        """Yield charts of the first engine: whoever reads charts takes longer than it."""
         self.check_lengths(batch)
         yield from self.engines[0].charts(batch)

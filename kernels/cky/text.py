@@ -27,12 +27,18 @@ Mode = Literal["chars", "space"]
 ABSENT = 0xFFFFFFFF  # the terminal that an unknown token becomes
 UNKNOWN, INVALID = 1, 2  # the faults of a line
 
-_TOKENS = re.compile(rb"[^ \t\n\v\f\r]+")
+# The one meaning of "space" everywhere: other white space of Unicode, as the no-break space,
+# U+0085 and the separators U+001C to U+001F, belongs to tokens.
+BLANKS = " \t\n\v\f\r"
+
+_TOKENS = re.compile(rf"[^{BLANKS}]+")
+_SEPARATORS = re.compile("[\x1c-\x1f]")
+_TOKEN_BYTES = re.compile(_TOKENS.pattern.encode())
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """The lines of a text, as strings.
+    """Holds the lines of a text, as strings.
 
     batch: a string for each line.
     starts: int64 (lines + 1): where each line begins in the text, and the text's size.
@@ -46,11 +52,19 @@ class Encoded:
     bad: Indices
 
 
-class Vocabulary:
-    """What makes terminals of text: a terminal is the number of its word.
+def between_blanks(text: str) -> list[str]:
+    """Return what stands between blanks, as the mode "space" has it."""
+    # Where there are ASCII characters only, the two differ in U+001C to U+001F, and one is quicker.
+    if text.isascii() and not _SEPARATORS.search(text):
+        return text.split()
+    return _TOKENS.findall(text)
+
+
+class TextEncoder:
+    """Makes terminals of text: a terminal is the number of its word.
 
     words: distinct. mode: tokens are the characters of a line, blanks too; or what stands
-    between blanks (space, tab, \\v, \\f, \\r). A line ends with \\n or \\r\\n.
+    between blanks (BLANKS). A line ends with \\n or \\r\\n.
     unknown: the terminal that stands for tokens that are no words; by default they become
     ABSENT and are reported.
 
@@ -71,14 +85,17 @@ class Vocabulary:
             self._compiled = _cpu.CkyWords(encoded, mode == "chars", unknown)
 
     def encode(self, text: Bytes) -> Encoded:
-        """text: whole lines, C-contiguous uint8 (bytes,); the last may lack its newline."""
+        """Return the lines of a text as strings.
+
+        text: whole lines, C-contiguous uint8 (bytes,); the last may lack its newline.
+        """
         if self._compiled is None:
             return self.encode_plainly(text)
         terminals, offsets, starts, bad = self._compiled.encode(text, self.threads)
         return Encoded(Batch(terminals, offsets), starts, bad.reshape(-1, 3))
 
     def encode_plainly(self, text: Bytes) -> Encoded:
-        """The same, line by line in Python."""
+        """Return what encode() does, line by line in Python."""
         data = text.tobytes()
         terminals: list[int] = []
         offsets, starts = [0], [0]
@@ -98,13 +115,15 @@ class Vocabulary:
         )
 
     def _append(self, terminals: list[int], line: bytes) -> tuple[int, int] | None:
-        """A line's terminals; its fault, and the byte of the line where that begins."""
+        """Append a line's terminals; return its fault, and the byte of the line where that
+        begins."""
         try:
             characters = line.decode()
         except UnicodeDecodeError as error:
             return INVALID, error.start
         fault, place = None, 0
-        tokens = [c.encode() for c in characters] if self.mode == "chars" else _TOKENS.findall(line)
+        chars = self.mode == "chars"
+        tokens = [c.encode() for c in characters] if chars else _TOKEN_BYTES.findall(line)
         for token in tokens:
             number = self._numbers.get(token, self.unknown)
             place = line.index(token, place)
@@ -116,7 +135,7 @@ class Vocabulary:
 
 
 def marked(text: Bytes, starts: Indices, marks: Bytes, shown: bool = True) -> bytes:
-    """The lines whose mark is not 0, each ended by \\n, after its mark and a tab if shown.
+    """Return the lines whose mark is not 0, each ended by \\n, after its mark and a tab if shown.
 
     text, starts: as Encoded has them. marks: uint8 (lines,), characters.
     """
@@ -126,7 +145,7 @@ def marked(text: Bytes, starts: Indices, marks: Bytes, shown: bool = True) -> by
 
 
 def marked_plainly(text: Bytes, starts: Indices, marks: Bytes, shown: bool = True) -> bytes:
-    """The same, line by line in Python."""
+    """Return what marked() does, line by line in Python."""
     data, pieces = text.tobytes(), []
     for (begin, following), mark in zip(pairwise(starts.tolist()), marks.tolist(), strict=True):
         if mark:
@@ -136,7 +155,8 @@ def marked_plainly(text: Bytes, starts: Indices, marks: Bytes, shown: bool = Tru
 
 
 def _line_end(data: bytes, begin: int, end: int) -> tuple[int, int]:
-    """Of the line that begins there: its end, without what ends it, and where the next begins."""
+    """Return the end of the line that begins there, without what ends it, and where the next
+    begins."""
     newline = data.find(b"\n", begin, end)
     if newline < 0:
         return end, end

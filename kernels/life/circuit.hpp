@@ -1,8 +1,8 @@
-// The Life rule on words of cells, for any word type (see kernels/bits.hpp).
+// The rule of Life on words of cells, for any word type (see kernels/bits.hpp).
 //
-// A row of cells enters as RowState: the cells C, their left and right
-// neighbours L and R, and the two-bit row sum of the three. Row sums are made
-// once and serve three output rows (Fujita 2017, 6.3, taken to its end).
+// A row of cells enters as RowState: the cells C, their left and right neighbours L and R, and
+// the two-bit row sum of the three. Row sums are made once and serve three output rows (Fujita
+// 2017, 6.3, taken to its end).
 #pragma once
 #include "../bits.hpp"
 
@@ -27,10 +27,11 @@ struct Conway {
             W m2 = lut3<0x91>(m1, low.m, top.m);
             return lut3<0x58>(m2, m0, m1);
         } else {
-            // 19 two-input operations, five of them the row sums', whose l ^ r and
-            // l & r are wanted again here. The neighbours number 2 or 3 if just one of
-            // four bits of weight two is set: m above and below, the carry of the
-            // three low bits, and l & r; with the low bit, or the cell, it lives.
+            // Nineteen two-input operations. Five of them are the row sums', whose l
+            // ^ r and l & r are needed again here. There are 2 or 3 neighbours if
+            // just one of four bits of weight two is set: m above, m below, the
+            // carry of the three low bits, and l & r. Then the cell lives if the low
+            // bit is set, or if it lived.
             W a = mid.l ^ mid.r, b = mid.l & mid.r;
             W s = xor3(top.x, low.x, a), k = maj3(top.x, low.x, a);
             W odd = (top.m ^ low.m) ^ (b ^ k), both = (top.m & low.m) | (b & k);
@@ -50,8 +51,8 @@ BITS_FN Total<W> total_of(const RowState<W>& top, const RowState<W>& mid, const 
             lut3<0x80>(t.carry, t.sum, s.carry)};
 }
 
-// Next state by total and cell: bit 2T + C of `table`, T the total of nine.
-// birth and survival hold bit n for n live neighbours.
+// Returns the table of a rule: bit 2T + C is the next state of a cell C among nine cells of
+// which T live. birth and survival hold bit n for n live neighbours.
 BITS_FN constexpr u32 rule_table(u32 birth, u32 survival) {
     u32 table = 0;
     for (int n = 0; n <= 8; n++)
@@ -59,9 +60,9 @@ BITS_FN constexpr u32 rule_table(u32 birth, u32 survival) {
     return table;
 }
 
-// Any rule known when this is compiled: nine operations for the total, a
-// three-input function of (t1, t0, c) for each of the three cases of (t3, t2),
-// and two to choose between them.
+// Any rule that is known when this is compiled: nine operations for the total, a three-input
+// function of (t1, t0, c) for each of the three cases of (t3, t2), and two operations to choose
+// between them.
 template <u32 NEXT>
 struct StaticRule {
     template <class W>
@@ -76,12 +77,13 @@ struct StaticRule {
     }
 };
 
-// Any rule known only when this runs: the table as words of all zeros or ones.
+// Any rule that is known only when this runs: its table as words of all zeros or all ones.
 template <class W>
 struct DynamicRule {
     W born[9], kept[9];  // by the number of live neighbours
-    // The neighbours number T, or T - 1 where the cell lives, so that kept is
-    // looked up one place further on.
+    // The total T counts the neighbours, and the cell itself where it lives. So the number
+    // of neighbours is T, or T - 1 where the cell lives, and kept is looked up one place
+    // further on.
     BITS_FN W operator()(const RowState<W>& top, const RowState<W>& mid,
                          const RowState<W>& low) const {
         Total<W> t = total_of(top, mid, low);

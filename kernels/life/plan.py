@@ -1,19 +1,19 @@
-"""How a pass over a universe is cut up: pure functions of sizes, no device call in them."""
+"""Choices how a pass over a universe is cut up: pure functions of sizes, with no device call."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+
+from kernels.life.costs import CPU_COSTS, CUDA_TUNING, CpuCosts, CudaTuning
 
 MAX_COLUMNS = 32  # vectors in a row of a CPU panel: a strip is at most a 32-bit word wide
 
 
 @dataclass(frozen=True, slots=True)
 class CpuPlan:
-    """Parameters of one CPU pass; kernels/life/life.hpp says what each means.
+    """Parameters of one CPU pass; kernels/life/cpu/life.hpp says what each means.
 
     columns: 0 for a single generation straight on the rows.
     """
@@ -29,19 +29,6 @@ class CpuPlan:
 
 Plans = Iterator[tuple[bool, float, CpuPlan]]  # (whether it fits the cache, cost, plan)
 
-# Costs in units of one vector of cells moved on by one generation (about 4 cycles with
-# AVX-512): fitted to measurements on a Sapphire Rapids core, where only ratios matter.
-# To and from vectors, a row of a panel: that, and more for each bit of a vector. Strips that
-# are 32-bit words are cheapest by far, so that few generations are best made of such even
-# where most of them is halo.
-_ROW_COST = 60.0, 0.40
-_RAGGED_ROW_COST = 160.0, 0.94  # strips of any other width
-_NARROW_ROW_COST = 90.0, 0.62  # of no more than half a word
-_DIRECT_ROW_COST, _DIRECT_VECTOR_COST = 33.0, (1.05, 0.0040)  # a vector, and each of its bits
-_COLUMN_COST = 0.35  # a column's extra work per row: seam, first rows
-_TASK_COST = 2000.0
-_PASS_COST = 7500.0
-
 
 @lru_cache(maxsize=256)
 def choose_cpu(
@@ -54,8 +41,11 @@ def choose_cpu(
     threads: int,
     *,
     chained: bool = False,
+    costs: CpuCosts = CPU_COSTS,
 ) -> CpuPlan:
-    """The plan that should finish `generations` soonest, by a model of its cost.
+    """Return the plan that should finish `generations` soonest, by a model of its cost.
+
+    Its parameters are all that the model knows: of a universe, of a CPU, and what it costs there.
 
     cache_bytes: of the level 2 cache of one core, which the rows in flight must fit.
     chained: for universes of this height, at least 2, that follow others in a chain.
@@ -68,9 +58,9 @@ def choose_cpu(
         passes = -(-max(1, generations) // steps)
         rows = height + 2 * steps if chained else height
         for fits, cost, plan in _cpu_plans(
-            width, rows, torus, steps, vector_bits, cache_bytes, threads
+            width, rows, torus, steps, vector_bits, cache_bytes, threads, costs
         ):
-            total = passes * (cost + _PASS_COST)
+            total = passes * (cost + costs.whole_pass)
             if fits and (best is None or total < best[0]):
                 best = total, plan
     assert best is not None
@@ -86,12 +76,19 @@ def cpu_plan(
     vector_bits: int,
     cache_bytes: int,
     threads: int,
+    costs: CpuCosts = CPU_COSTS,
 ) -> CpuPlan:
-    """The best plan of a pass of `steps` generations, at most 128."""
-    return best_of(_cpu_plans(width, height, torus, steps, vector_bits, cache_bytes, threads))
+    """Return the best plan of a pass of `steps` generations, at most 128.
+
+    Its parameters are those of choose_cpu().
+    """
+    return best_of(
+        _cpu_plans(width, height, torus, steps, vector_bits, cache_bytes, threads, costs)
+    )
 
 
 def best_of(plans: Plans) -> CpuPlan:
+    """Return the cheapest plan, of those that fit the cache where there are such."""
     return min(plans, key=lambda found: (not found[0], found[1]))[2]
 
 
@@ -103,19 +100,22 @@ def _cpu_plans(
     vector_bits: int,
     cache_bytes: int,
     threads: int,
+    costs: CpuCosts,
 ) -> Plans:
-    """Plans of one pass."""
+    """Yield plans of one pass. Its parameters are those of choose_cpu()."""
     if steps == 1:
-        return direct_plans(width, height, vector_bits, threads)
-    return strip_plans(width, height, torus, steps, vector_bits, cache_bytes, threads)
+        return direct_plans(width, height, vector_bits, threads, costs)
+    return strip_plans(width, height, torus, steps, vector_bits, cache_bytes, threads, costs)
 
 
-def direct_plans(width: int, height: int, vector_bits: int, threads: int) -> Plans:
-    """Of one generation straight on the rows."""
-    fixed, per_bit = _DIRECT_VECTOR_COST
-    per_row = _DIRECT_ROW_COST + width / vector_bits * (fixed + per_bit * vector_bits)
+def direct_plans(
+    width: int, height: int, vector_bits: int, threads: int, costs: CpuCosts = CPU_COSTS
+) -> Plans:
+    """Yield plans of one generation straight on the rows."""
+    fixed, per_bit = costs.direct_vector
+    per_row = costs.direct_row + width / vector_bits * (fixed + per_bit * vector_bits)
     for band_rows, rounds in _bands(height, 1, threads):
-        cost = rounds * (band_rows * per_row + _TASK_COST)
+        cost = rounds * (band_rows * per_row + costs.task)
         yield True, cost, CpuPlan(1, 1, -(-width // 64) * 64, 0, 0, band_rows, 6)
 
 
@@ -127,30 +127,35 @@ def strip_plans(
     vector_bits: int,
     cache_bytes: int,
     threads: int,
+    costs: CpuCosts = CPU_COSTS,
 ) -> Plans:
+    """Yield plans of a pass of several generations by strips, with their costs.
+
+    Its parameters are those of choose_cpu().
+    """
     for panels, useful, columns, halo in _panels(width, torus, steps, vector_bits):
         row_bytes = columns * vector_bits // 8
         fits = 2 * steps * row_bytes <= cache_bytes * 5 // 8 or steps <= 8
         block_rows = max(6, min(60, cache_bytes // 8 // row_bytes)) // 3 * 3
-        per_row = steps * (columns + _COLUMN_COST * 2) + _row_cost(columns, vector_bits)
+        per_row = steps * (columns + costs.column * 2) + _row_cost(columns, vector_bits, costs)
         for band_rows, rounds in _bands(height, panels, threads):
-            cost = rounds * ((band_rows + 1.5 * steps) * per_row + _TASK_COST)
+            cost = rounds * ((band_rows + 1.5 * steps) * per_row + costs.task)
             plan = CpuPlan(steps, panels, useful, columns, halo, band_rows, block_rows)
             yield fits, cost, plan
 
 
-def _row_cost(columns: int, vector_bits: int) -> float:
+def _row_cost(columns: int, vector_bits: int, costs: CpuCosts) -> float:
     narrow = columns <= MAX_COLUMNS // 2
-    fixed, per_bit = _NARROW_ROW_COST if narrow else _RAGGED_ROW_COST
+    fixed, per_bit = costs.narrow_row if narrow else costs.ragged_row
     if columns == MAX_COLUMNS:
-        fixed, per_bit = _ROW_COST
+        fixed, per_bit = costs.row
     return fixed + per_bit * vector_bits
 
 
 def _panels(
     width: int, torus: bool, steps: int, vector_bits: int
 ) -> list[tuple[int, int, int, int]]:
-    """Ways to cut the columns: (panels, useful, columns, halo)."""
+    """Return ways to cut the columns: (panels, useful, columns, halo)."""
     ways = []
     if torus and width % vector_bits == 0 and width // vector_bits <= MAX_COLUMNS:
         ways.append((1, width, width // vector_bits, 0))
@@ -171,7 +176,8 @@ def _panels(
 
 
 def _bands(height: int, panels: int, threads: int) -> Iterator[tuple[int, int]]:
-    """(rows of a band, rounds of tasks): what shares the tasks out evenly, and few more."""
+    """Yield (rows of a band, rounds of tasks): bands that share the tasks out evenly, and few
+    more."""
     counts = {1}
     if threads > 1:
         counts |= {
@@ -188,7 +194,7 @@ def _bands(height: int, panels: int, threads: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class CudaLayout:
-    """How a universe lies in device memory; kernels/life/life.cu says what each means.
+    """Layout of a universe in device memory; kernels/life/cuda/life.cu says what each field means.
 
     period: the width that is computed: the universe's own, or on a torus a multiple of
     it, as a torus repeated side by side evolves as one.
@@ -204,7 +210,7 @@ class CudaLayout:
 
     @property
     def row_words(self) -> int:
-        """Words in a row of one panel (K of life.cu)."""
+        """The words in a row of one panel (K of life.cu)."""
         return self.words * self.lanes
 
 
@@ -218,7 +224,7 @@ class CudaPlan:
     resident: int  # warps a multiprocessor
 
     def defines(self, birth: int, survival: int, torus: bool) -> dict[str, int]:
-        """The macros that life.cu is compiled with."""
+        """Return the macros that life.cu is compiled with."""
         conway = (birth, survival) == (8, 12)
         return {
             "WORDS": self.layout.words,
@@ -232,17 +238,11 @@ class CudaPlan:
         }
 
 
-# Found by measurement on an H200 (benchmarks/RESULTS.md): four words a lane and seven
-# stages fill the registers of two warps a scheduler. Where the width is no multiple of
-# four, three words a lane and their halo word by word do better.
-_ALIGNED_SHAPE = (4, 7)
-_RAGGED_SHAPE = (3, 9)
-_RESIDENT = 8
 SHORT_PASSES = (4, 2, 1)  # for what is left of a number of generations
 
 
 def rule_table(birth: int, survival: int) -> int:
-    """Next state by total of nine and cell, as circuit.hpp's rule_table()."""
+    """Return the next state by total of nine and cell, as circuit.hpp's rule_table() does."""
     table = 0
     for n in range(9):
         table |= (birth >> n & 1) << (2 * n) | (survival >> n & 1) << (2 * n + 3)
@@ -250,7 +250,7 @@ def rule_table(birth: int, survival: int) -> int:
 
 
 def pass_steps(generations: int, longest: int) -> list[tuple[int, int]]:
-    """Passes that make up `generations`, as (generations a pass, number of them)."""
+    """Return the passes that make up `generations`, as (generations a pass, number of them)."""
     passes = []
     for steps in (longest, *(s for s in SHORT_PASSES if s < longest)):
         count, generations = divmod(generations, steps)
@@ -260,14 +260,20 @@ def pass_steps(generations: int, longest: int) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=64)
-def choose_cuda(width: int, height: int, torus: bool, multiprocessors: int) -> CudaPlan:
-    """The plan whose longest passes should run fastest, by a model of rows and rounds."""
-    words, steps = _ALIGNED_SHAPE if width % 4 == 0 else _RAGGED_SHAPE
+def choose_cuda(
+    width: int,
+    height: int,
+    torus: bool,
+    multiprocessors: int,
+    tuning: CudaTuning = CUDA_TUNING,
+) -> CudaPlan:
+    """Return the plan whose longest passes should run fastest, by a model of rows and rounds."""
+    words, steps = tuning.aligned if width % 4 == 0 else tuning.ragged
     best: tuple[float, CudaPlan] | None = None
     for lanes in (32, 16, 8):
         layout = cuda_layout(width, torus, words, lanes, steps)
-        plan = cuda_pass(layout, height, steps, multiprocessors)
-        cost = _cost(plan, height, multiprocessors)
+        plan = cuda_pass(layout, height, steps, multiprocessors, tuning)
+        cost = _cost(plan, height, multiprocessors, tuning)
         if best is None or cost < best[0]:
             best = cost, plan
     assert best is not None
@@ -275,12 +281,19 @@ def choose_cuda(width: int, height: int, torus: bool, multiprocessors: int) -> C
 
 
 @lru_cache(maxsize=256)
-def cuda_pass(layout: CudaLayout, height: int, steps: int, multiprocessors: int) -> CudaPlan:
-    """As choose_cuda(), where layout and steps are given."""
+def cuda_pass(
+    layout: CudaLayout,
+    height: int,
+    steps: int,
+    multiprocessors: int,
+    tuning: CudaTuning = CUDA_TUNING,
+) -> CudaPlan:
+    """Return the plan that should run fastest with a given layout and number of generations."""
     plans = [
-        cuda_plan(layout, height, steps, multiprocessors, rounds=rounds) for rounds in range(1, 9)
+        cuda_plan(layout, height, steps, multiprocessors, rounds=rounds, tuning=tuning)
+        for rounds in range(1, 9)
     ]
-    return min(plans, key=lambda plan: _cost(plan, height, multiprocessors))
+    return min(plans, key=lambda plan: _cost(plan, height, multiprocessors, tuning))
 
 
 def cuda_plan(
@@ -290,17 +303,17 @@ def cuda_plan(
     multiprocessors: int,
     *,
     rounds: int = 1,
+    tuning: CudaTuning = CUDA_TUNING,
 ) -> CudaPlan:
-    """A pass of `steps` generations whose segments fill the device `rounds` times."""
-    slots = multiprocessors * _RESIDENT * (32 // layout.lanes)
+    """Return a plan of `steps` generations whose segments fill the device `rounds` times."""
+    slots = multiprocessors * tuning.resident * (32 // layout.lanes)
     segments = max(1, min(slots * rounds // layout.panels, height // (4 * steps)))
-    return CudaPlan(layout, steps, -(-height // segments), _RESIDENT)
+    return CudaPlan(layout, steps, -(-height // segments), tuning.resident)
 
 
-def _cost(plan: CudaPlan, height: int, multiprocessors: int) -> float:
+def _cost(plan: CudaPlan, height: int, multiprocessors: int, tuning: CudaTuning) -> float:
     rounds = _rounds(plan, height, multiprocessors)
-    # The last term: teams of one round do not end together.
-    return rounds * (plan.segment + plan.steps + 8.0) + 0.04 * plan.segment
+    return rounds * (plan.segment + plan.steps + tuning.fill) + tuning.uneven * plan.segment
 
 
 def _rounds(plan: CudaPlan, height: int, multiprocessors: int) -> int:
@@ -308,94 +321,12 @@ def _rounds(plan: CudaPlan, height: int, multiprocessors: int) -> int:
     return -(-teams // (multiprocessors * plan.resident * (32 // plan.layout.lanes)))
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """Rows first to end - 1 of a universe, which one device of several has.
-
-    above, below: rows of its neighbours around them, copied from time to time: the halo. Rows
-    that are not all right any more come nearer by one a generation.
-    """
-
-    first: int
-    end: int
-    above: int
-    below: int
-    plan: CudaPlan
-
-    @property
-    def height(self) -> int:
-        """With the halo."""
-        return self.above + self.end - self.first + self.below
-
-
-# Cell updates that a multiprocessor of an H200 could make while devices exchange rows, and
-# while the host queues a pass on one of them (measured: benchmarks/RESULTS.md).
-_EXCHANGE, _QUEUING = 4e7, 6e6
-_ROUND = 32  # passes from one exchange to the next, at most
-
-
-@lru_cache(maxsize=64)
-def choose_strips(
-    width: int, height: int, torus: bool, multiprocessors: tuple[int, ...]
-) -> tuple[Strip, ...]:
-    """On as many of the devices, from the first on, as should be done soonest.
-
-    multiprocessors: of each device. A strip has rows in proportion to them.
-    """
-    counts = range(1, len(multiprocessors) + 1)
-    ways = [cut_strips(width, height, torus, multiprocessors[:count]) for count in counts]
-    return min(ways, key=lambda strips: _pass_cost(strips, multiprocessors))
-
-
-def _pass_cost(strips: tuple[Strip, ...], multiprocessors: tuple[int, ...]) -> float:
-    """As _EXCHANGE. The host queues one pass while another runs."""
-    plan = strips[0].plan
-    columns = 32 * plan.layout.panels * plan.layout.row_words
-    longest = max(
-        strip.height * columns * plan.steps / multiprocessors[i] for i, strip in enumerate(strips)
-    )
-    if len(strips) > 1:
-        longest += _EXCHANGE * plan.steps / strips[0].below
-    return max(longest, _QUEUING * len(strips))
-
-
-def cut_strips(
-    width: int, height: int, torus: bool, multiprocessors: tuple[int, ...]
-) -> tuple[Strip, ...]:
-    """One strip for each device, from the first on; fewer where rows are too few for so many.
-
-    All have the same layout. A halo is as high as both ways to lose time are alike: to compute
-    it, for nothing in the end, and to exchange it often.
-    """
-    for count in range(len(multiprocessors), 0, -1):
-        cuts = [
-            height * sum(multiprocessors[:i]) // sum(multiprocessors[:count])
-            for i in range(count + 1)
-        ]
-        least = min(end - first for first, end in pairwise(cuts))
-        common = choose_cuda(width, -(-height // count), torus, multiprocessors[0])
-        if least >= common.steps:
-            break
-    halo = 0
-    if count > 1:
-        best = math.isqrt(int(_EXCHANGE * multiprocessors[0] / (2 * width)))
-        passes = min(_ROUND, min(best, least // 4) // common.steps)
-        halo = max(1, passes) * common.steps
-    strips = []
-    for i, (first, end) in enumerate(pairwise(cuts)):
-        above = halo if torus or i > 0 else 0
-        below = halo if torus or i < count - 1 else 0
-        rows = above + end - first + below
-        plan = cuda_pass(common.layout, rows, common.steps, multiprocessors[i])
-        strips.append(Strip(first, end, above, below, plan))
-    return tuple(strips)
-
-
 def cuda_layout(width: int, torus: bool, words: int, lanes: int, steps: int) -> CudaLayout:
-    """The fewest panels that hold the width, a halo of at least `steps` on either side.
+    """Return the layout with the fewest panels that hold the width.
 
-    Each word of a row holds at most one halo column, a lane's words hold theirs in the
-    same bit, and every halo column is a useful column of one neighbouring panel.
+    A halo of at least `steps` columns is on either side of a panel. Each word of a row holds at
+    most one halo column, a lane's words hold theirs in the same bit, and every halo column is a
+    useful column of one neighbouring panel.
     """
     row = words * lanes
     halo = -(-steps // words) * words

@@ -5,6 +5,6 @@ that a digit of a sum depends on two digits of each operand and on no others. On
 normalising, once at the end, lets carries run.
 """
 
-from .arithmetic import GROUP, WORDS, DigitArray, Format, Redundant
+from .contract import GROUP, WORDS, DigitArray, Format, Redundant
 
 __all__ = ["GROUP", "WORDS", "DigitArray", "Format", "Redundant"]

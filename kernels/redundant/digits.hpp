@@ -13,19 +13,21 @@ template <class U>  // the unsigned word
 struct Digits {
     static constexpr int LOG = 8 * int(sizeof(U)) - 2;
     static constexpr U BASE = U(U(1) << LOG), HALF = BASE / 2, MASK = BASE - 1, LIMIT = HALF + 1;
-    // What stands for a sum of nothing below the lowest digit: no carry comes out of it.
+    // Stands for a sum where there are no digits, below the lowest: no carry comes out of
+    // it.
     static constexpr U NOTHING = BASE + HALF;
 
-    // A sum of two digits, moved to where it is positive: carries are then 0, 1 or 2, one
-    // too many, and shifts are logical.
+    // Returns a sum of two digits, moved to where it is positive. Carries are then 0, 1 or
+    // 2, which is one too many, and shifts are logical.
     static BITS_FN U moved(U sum) { return U(sum + NOTHING); }
-    // The digit of one sum and of what its neighbour below carries, both moved.
+    // Returns the digit of one sum and of what its neighbour below carries; both sums are
+    // moved.
     static BITS_FN U digit(U here, U below) { return U((here & MASK) + (below >> LOG) - LIMIT); }
 };
 
-// A digit's place in a sum of many numbers in binary: what is left in it and what went up.
-// After n numbers `up` lies in -n..n and low() in -base/2..base/2 - 1; for n <= base / 2 the
-// sum is then low() + up of the place below, a sum of two digits.
+// A digit's place in a sum of many numbers in binary: what is left in it, and what went up.
+// After n numbers `up` lies in -n..n and low() in -base/2..base/2 - 1. For n <= base / 2 the sum
+// is then low() and the `up` of the place below: a sum of two digits.
 template <class U>
 struct Place {
     using D = Digits<U>;

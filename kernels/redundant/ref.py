@@ -6,33 +6,41 @@ from typing import ClassVar
 
 import numpy as np
 
-from .arithmetic import DigitArray, Redundant, Words64
+from .contract import DigitArray, Redundant, Words64
 
 
 class ReferenceRedundant(Redundant[DigitArray]):
+    """The engine in numpy."""
+
     name: ClassVar[str] = "reference"
     in_place: ClassVar[bool] = True
 
     def put(self, digits: DigitArray) -> DigitArray:
+        """Return digits that check_digits() lets pass, copied to where this engine has them."""
         return digits.copy()
 
     def get(self, x: DigitArray) -> DigitArray:
+        """Return a copy of the digits on the host."""
         return x.copy()
 
     def add(
         self, x: DigitArray, y: DigitArray, digits: int, out: DigitArray | None = None
     ) -> DigitArray:
+        """Return x + y."""
         return self._carry(self._padded(x, digits) + self._padded(y, digits), out)
 
     def subtract(
         self, x: DigitArray, y: DigitArray, digits: int, out: DigitArray | None = None
     ) -> DigitArray:
+        """Return x - y; digits, out: as in add()."""
         return self._carry(self._padded(x, digits) - self._padded(y, digits), out)
 
     def negate(self, x: DigitArray) -> DigitArray:
+        """Negate each digit, whatever the number: nothing carries."""
         return -x
 
     def sum(self, numbers: Words64, positive: int, digits: int) -> DigitArray:
+        """Return the sum of the first `positive` numbers less the others."""
         self.check_sum(numbers, positive, digits)
         rows = [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in numbers]
         total = sum(rows[:positive]) - sum(rows[positive:])
@@ -45,6 +53,7 @@ class ReferenceRedundant(Redundant[DigitArray]):
         return result
 
     def normalise(self, x: DigitArray) -> int:
+        """Return the value, in the one pass that propagates carries."""
         value = 0
         for digit in reversed(x.tolist()):
             value = (value << self.format.log) + digit
@@ -57,7 +66,7 @@ class ReferenceRedundant(Redundant[DigitArray]):
         return padded
 
     def _carry(self, sums: DigitArray, out: DigitArray | None) -> DigitArray:
-        """s_i = x_i + y_i; t_i carries; z_i = s_i - base t_i + t_(i-1)."""
+        """Return z_i = s_i - base t_i + t_(i-1), where s_i = x_i + y_i and t_i are the carries."""
         word = self.format.dtype.type
         carries = (sums + word(1 << self.format.log - 1)) >> word(self.format.log)
         result: DigitArray = sums - (carries << word(self.format.log))

@@ -1,7 +1,7 @@
 // Addition of k-bit numbers, bit by bit, for any word type (see kernels/bits.hpp).
 //
-// A bit of a word is one number's bit: a word of W bits adds W pairs at once, and
-// the work is proportional to k (Fujita 2017, 5.1).
+// Each bit of a word is of another number: a word of W bits adds W pairs at once, and the work
+// is proportional to k (Fujita 2017, 5.1).
 #pragma once
 #include "../bits.hpp"
 
@@ -20,7 +20,8 @@ struct RippleAdder {
 
 constexpr int MAX_BITS = 32;
 
-// The sum of two k-bit numbers has one more bit, but is taken modulo 2^32.
+// Returns the bits of a sum of two k-bit numbers, which is one more, but at most 32: it is taken
+// modulo 2^32.
 BITS_FN constexpr int sum_bits(int k) { return k < MAX_BITS ? k + 1 : MAX_BITS; }
 
 }  // namespace

@@ -9,12 +9,12 @@ Words = npt.NDArray[np.uint32]
 
 
 def add(a: Words, b: Words) -> Words:
-    """(A_i + B_i) mod 2^32."""
+    """Return (A_i + B_i) mod 2^32."""
     return a + b
 
 
 def slice_bits(values: Words, k: int) -> Words:
-    """planes[j, g]: bit i of it is bit j of value 32 g + i."""
+    """Return planes of which bit i of planes[j, g] is bit j of value 32 g + i."""
     planes = np.zeros((k, -(-len(values) // 32)), np.uint32)
     for i, value in enumerate(values.tolist()):
         for j in range(k):
@@ -23,7 +23,7 @@ def slice_bits(values: Words, k: int) -> Words:
 
 
 def unslice_bits(planes: Words, count: int) -> Words:
-    """The first `count` values."""
+    """Return the first `count` values of bit planes."""
     words = planes.tolist()
     values = [
         sum((plane[i // 32] >> (i % 32) & 1) << j for j, plane in enumerate(words))

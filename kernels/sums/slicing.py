@@ -11,7 +11,7 @@ WORD = 32
 
 
 def slice_bits(values: Words, k: int) -> Words:
-    """Bit planes (k, groups) of numbers below 2^k: bit i of planes[j, g] is bit j of
+    """Return bit planes (k, groups) of numbers below 2^k: bit i of planes[j, g] is bit j of
     number 32 g + i. The numbers that fill up the last group are zeros."""
     if not 1 <= k <= WORD:
         raise ValueError(f"k must be 1 to {WORD}, not {k}")
@@ -27,7 +27,7 @@ def slice_bits(values: Words, k: int) -> Words:
 
 
 def unslice_bits(planes: Words, count: int) -> Words:
-    """The first `count` numbers of bit planes (k, groups)."""
+    """Return the first `count` numbers of bit planes (k, groups)."""
     _check_words(planes, 2)
     k, groups = planes.shape
     if not 1 <= k <= WORD:
@@ -41,7 +41,7 @@ def unslice_bits(planes: Words, count: int) -> Words:
 
 
 def _transpose(rows: Words) -> None:
-    """In place: bit j of rows[i, g] and bit i of rows[j, g] change places, for every g.
+    """Transpose in place: bit j of rows[i, g] and bit i of rows[j, g] change places, for every g.
 
     Each round exchanges two quarters of every square of 2 s rows and bits.
     """

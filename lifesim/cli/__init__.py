@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from arith.cli import entry
+from bulkbits import entry
 
 COMMANDS = {
     "run": "Run a pattern, a universe or a random soup for a number of generations.",
@@ -37,15 +37,5 @@ def group() -> None:
 
 
 def main() -> None:
-    """Entry point. Exit codes: 0 done, 2 bad input, 3 no backend, 4 damaged, 130 interrupted."""
-    entry.run(group, "lifesim", _exit_code)
-
-
-def _exit_code(error: Exception) -> int | None:
-    from arith.cluster import ClusterError
-    from kernels.backend import BackendUnavailableError
-    from lifesim.errors import LifesimError
-
-    if isinstance(error, LifesimError | ClusterError):
-        return error.exit_code
-    return 3 if isinstance(error, BackendUnavailableError) else None
+    """Run the command and exit: 0 done, 2 bad input, 3 no backend, 4 damaged, 130 interrupted."""
+    entry.run(group, "lifesim")

@@ -7,13 +7,15 @@ from typing import Any
 
 import click
 
-from kernels.backend import Backend
-from kernels.choose import pick
-from lifesim.bench import SIDES, Measured, Runner, Samples, TileLoop, TileLoopError, measure
+from bulkbits.options import json_option, many_devices_options
+from kernels.targets.choose import pick
+from kernels.targets.contract import Target
+from lifesim.bench import MeasuredSize, Samples, TileLoop, TileLoopError, TimedRunner, measure
 from lifesim.cli.drive import rate_text
-from lifesim.cli.options import Size, many_devices
+from lifesim.cli.options import Size
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
+from lifesim.scale import scale_of
 from lifesim.topology import Topology
 
 
@@ -23,16 +25,16 @@ from lifesim.topology import Topology
     "sizes",
     type=Size(),
     multiple=True,
-    help="Of a universe, in cells: 512x256, 64K. May be given several times.",
+    help="Size of a universe, in cells: 512x256, 64K. May be given several times.",
 )
 @click.option("--rule", default="B3/S23", help="B3/S23 or a name, as HighLife. [Life]")
 @click.option("--topology", type=click.Choice(["torus", "plane"]), default="torus", help="[torus]")
 @click.option(
     "--seconds", type=click.FloatRange(0.01, 3600), default=2.0, help="For each size. [2]"
 )
-@many_devices
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-def command(
+@many_devices_options
+@json_option
+def command(  # each parameter is an option
     sizes: tuple[tuple[int, int], ...],
     rule: str,
     topology: str,
@@ -58,7 +60,7 @@ def command(
             click.echo(f"no tile loop: {missing}")
         click.echo(f"{'size':>15}  {'rate':>22}" + (f"  {'tile loop':>22}  ratio" if tile else ""))
     results = []
-    asked = sizes or tuple((side, side) for side in SIDES[runner.name])
+    asked = sizes or tuple((side, side) for side in scale_of(runner).bench_sides)
     for line in measure(runner, asked, rule=chosen, topology=where, seconds=seconds, tile=tile):
         results.append(line)
         if not as_json:
@@ -77,11 +79,9 @@ def command(
         raise LifesimError("no size could be measured")
 
 
-def _tile_loop(runner: Backend) -> tuple[Runner | None, str]:
-    """The tile loop for this backend, or None and why it is missing where it belongs."""
-    from kernels.cpu import CpuBackend
-
-    if not isinstance(runner, CpuBackend):
+def _tile_loop(runner: Target) -> tuple[TimedRunner | None, str]:
+    """Return the tile loop for this backend, or None and why it is missing where it belongs."""
+    if not runner.vector_bits:
         return None, ""
     try:
         return TileLoop().runner(runner.vector_bits, runner.threads), ""
@@ -89,7 +89,7 @@ def _tile_loop(runner: Backend) -> tuple[Runner | None, str]:
         return None, str(error)
 
 
-def _row(line: Measured) -> str:
+def _row(line: MeasuredSize) -> str:
     text = f"{line.width}x{line.height}"
     if line.samples is None:
         return f"{text:>15}  {line.problem}"
@@ -99,7 +99,7 @@ def _row(line: Measured) -> str:
     return f"{text}  {rate_text(line.tile.best):>22}  {line.ratio:.2f}"
 
 
-def _facts(line: Measured) -> dict[str, Any]:
+def _facts(line: MeasuredSize) -> dict[str, Any]:
     facts: dict[str, Any] = {"width": line.width, "height": line.height}
     if line.samples is None:
         return {**facts, "problem": line.problem}

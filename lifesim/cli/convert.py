@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
+from bulkbits.options import force_option
 from lifesim import patterns
 from lifesim.cli.drive import busy
 from lifesim.cli.options import Size, storing_options
-from lifesim.cli.streamed import made_universe, told
-from lifesim.outputs import check_target, is_directory_name, pattern_of
+from lifesim.cli.report import note_oddities
+from lifesim.cli.streamed import Beginning, Storage, counting_bar, made_universe, origin_of
+from lifesim.outputs import PATTERN, check_target, is_directory_name
+from lifesim.pattern_of import pattern_of
 from lifesim.start import placement
 from lifesim.store.make import from_universe, make_universe
 from lifesim.store.making import check_new
@@ -23,18 +27,20 @@ from lifesim.topology import Topology
 @click.argument("source")
 @click.argument("target")
 @click.option(
-    "--format", "format_", help="Of the target, instead of its extension: rle, macrocell, ..."
+    "--format",
+    "format_",
+    help="Format of the target, instead of its extension: rle, macrocell, ...",
 )
-@click.option("--size", type=Size(), help="Of a directory made from a pattern. [the pattern's]")
+@force_option
+@click.option("--size", type=Size(), help="Size of a directory made from a pattern. [no bounds]")
 @storing_options
 def command(
     source: str,
     target: str,
     format_: str | None,
+    force: bool,
     size: tuple[int, int] | None,
-    tiles: tuple[int, int] | None,
-    compression: str | None,
-    no_pyramid: bool,
+    **storing: Any,
 ) -> None:
     """Convert SOURCE to TARGET; - is standard input or output (RLE unless told).
 
@@ -44,54 +50,68 @@ def command(
     another directory, cut up or compressed in another way, whatever its size.
     """
     to_directory = format_ is None and is_directory_name(target)
-    if not to_directory and (size or tiles or compression or no_pyramid):
+    if not to_directory and (size or any(storing.values())):
         raise click.UsageError(
             "--size, --tiles, --compression and --no-pyramid are for directories that are made"
         )
     if to_directory:
         check_new(target)
     else:
-        check_target(target)
-    if not os.path.isdir(source):
-        with busy(f"reading {source}"):
-            pattern = patterns.read(source)
-        if not to_directory:
-            with busy(f"writing {target}"):
-                patterns.write(pattern, target, format=format_)
-            return
-        made_universe(
-            target,
-            source,
-            pattern,
-            placement(pattern, 0, size),
-            show=True,
-            tiles=tiles,
-            compression=compression or "none",
-            pyramid=not no_pyramid,
-        ).close()
+        check_target(target, PATTERN, [source], force)
+    storage = Storage.chosen(**storing) if to_directory else None
+    if os.path.isdir(source):
+        if size:
+            raise click.UsageError(f"{source} is a universe: it has its own size")
+        _convert_universe(source, target, format_, storage)
+    else:
+        _convert_pattern(source, target, format_, size, storage)
+
+
+def _convert_pattern(
+    source: str,
+    target: str,
+    format_: str | None,
+    size: tuple[int, int] | None,
+    storage: Storage | None,
+) -> None:
+    """Convert a pattern file: to another, or to a directory of that storage."""
+    with busy(f"reading {source}"):
+        pattern = patterns.read(source)
+    note_oddities(pattern, source)
+    if storage is None:
+        with busy(f"writing {target}"):
+            patterns.write(pattern, target, format=format_)
         return
-    if size:
-        raise click.UsageError(f"{source} is a universe: it has its own size")
+    placed = placement(pattern, size)
+    beginning = Beginning(pattern, placed, origin_of(pattern, placed, source))
+    made_universe(target, beginning, show=True, storage=storage).close()
+
+
+def _convert_universe(
+    source: str, target: str, format_: str | None, storage: Storage | None
+) -> None:
+    """Convert a universe directory: to a pattern file, or to a directory of that storage."""
     with Universe.open(source, still=True) as universe:
-        if not to_directory:
+        if storage is None:
             with busy(f"reading {source}"):
                 pattern = pattern_of(universe)
             with busy(f"writing {target}"):
                 patterns.write(pattern, target, format=format_)
             return
         universe.population()  # which needs a whole generation
-        tiling = tile_universe(
-            universe.width, universe.height, universe.topology is Topology.TORUS, tiles
-        )
-        with told(f"writing {target}", show=True) as progress:
+        torus = universe.topology is Topology.TORUS
+        tiling = tile_universe(universe.width, universe.height, torus, storage.tiles)
+        with counting_bar(f"writing {target}", show=True) as progress:
             make_universe(
                 target,
                 tiling,
                 from_universe(universe),
+                progress,
                 rule=universe.rule,
                 generation=universe.generation,
-                compression=compression or "none",
-                pyramid=not no_pyramid,
+                compression=storage.compression,
+                pyramid=storage.pyramid,
                 origin=universe.manifest.origin,
-                progress=progress,
+                corner=universe.manifest.corner,
+                edge=universe.manifest.edge,
             ).close()

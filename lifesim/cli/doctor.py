@@ -8,17 +8,23 @@ from dataclasses import asdict
 
 import click
 
-from arith.cli.devices import check_cluster, cluster_option
-from arith.cluster import Cluster
+from bulkbits.cluster import Cluster
+from bulkbits.options import (
+    check_cluster,
+    cluster_option,
+    device_option,
+    json_option,
+    threads_option,
+)
 from lifesim.cli.drive import rate_text
-from lifesim.doctor import Problem, Report, Speed, collect, worker_speed
+from lifesim.doctor import DoctorReport, SpeedFacts, Unknown, collect, worker_speed
 
 
 @click.command("doctor")
-@click.option("--device", type=click.IntRange(0), default=0, help="Which GPU. [0]")
-@click.option("--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]")
+@device_option
+@threads_option
 @cluster_option
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
+@json_option
 def command(device: int, threads: int | None, cluster: str | None, as_json: bool) -> None:
     """Say what this machine has, which backend is taken, and why.
 
@@ -44,8 +50,8 @@ def _echo(findings: Iterable[tuple[str, str]]) -> None:
         click.echo(f"{name:<{width}}  {text}")
 
 
-def _tell_cluster(cluster: Cluster, speeds: dict[str, Speed], as_json: bool) -> None:
-    """What workers there are, and how fast each is."""
+def _tell_cluster(cluster: Cluster, speeds: dict[str, SpeedFacts], as_json: bool) -> None:
+    """Say which workers there are, and how fast each is."""
     workers = cluster.workers
     if as_json:
         facts = {
@@ -76,38 +82,38 @@ def _tell_cluster(cluster: Cluster, speeds: dict[str, Speed], as_json: bool) -> 
     _echo(lines)
 
 
-def _facts(report: Report) -> dict[str, object]:
-    """A finding as it is, its sizes in bytes; {"problem": why} where there is none."""
+def _facts(report: DoctorReport) -> dict[str, object]:
+    """Return a finding as it is, its sizes in bytes; {"problem": why} where there is none."""
     facts = asdict(report)
     for name in facts:
         value = getattr(report, name)
-        if isinstance(value, Problem):
+        if isinstance(value, Unknown):
             facts[name] = {"problem": value.reason}
     return facts
 
 
-def _lines(report: Report) -> Iterator[tuple[str, str]]:
-    def plain(value: str | Problem) -> str:
-        return value.reason if isinstance(value, Problem) else value
+def _lines(report: DoctorReport) -> Iterator[tuple[str, str]]:
+    def plain(value: str | Unknown) -> str:
+        return value.reason if isinstance(value, Unknown) else value
 
     versions, cpu, kernels = report.versions, report.cpu, report.cpu_kernels
-    if isinstance(versions, Problem):
+    if isinstance(versions, Unknown):
         yield "versions", versions.reason
     else:
         yield "package", versions.package
         yield "Python", f"{versions.python} on {versions.system}"
-    if isinstance(cpu, Problem):
+    if isinstance(cpu, Unknown):
         yield "CPU", cpu.reason
     else:
         yield "CPU", f"{cpu.model}, {cpu.cores} cores, L2 {_binary(cpu.level2_bytes)}"
         yield "CPU threads", str(cpu.threads)
-    if isinstance(kernels, Problem):
+    if isinstance(kernels, Unknown):
         yield "CPU kernels", kernels.reason
     else:
         levels = ", ".join(kernels.levels)
         yield "CPU kernels", f"built with {kernels.compiler}"
         yield "CPU level", f"{kernels.level} ({kernels.vector_bits} bits) of {levels}"
-    if isinstance(report.gpus, Problem):
+    if isinstance(report.gpus, Unknown):
         yield "GPU", report.gpus.reason
     else:
         for index, gpu in enumerate(report.gpus):
@@ -116,35 +122,41 @@ def _lines(report: Report) -> Iterator[tuple[str, str]]:
                 f"{gpu.name}, compute capability {gpu.capability[0]}.{gpu.capability[1]}, "
                 f"{gpu.multiprocessors} multiprocessors, {_binary(gpu.memory)}",
             )
-    if isinstance(report.driver, Problem):
+    if isinstance(report.driver, Unknown):
         yield "driver", report.driver.reason
     else:
         own = f"{report.driver.version}, " if report.driver.version else ""
         yield "driver", f"{own}CUDA up to {report.driver.cuda}"
     yield "PyCUDA", plain(report.pycuda)
     yield "device compiler", plain(report.device_compiler)
-    if isinstance(report.memory, Problem):
+    if isinstance(report.memory, Unknown):
         yield "memory", report.memory.reason
     else:
         total = f" of {_binary(report.memory.total)}" if report.memory.total else ""
         yield "memory", f"{_binary(report.memory.available)}{total} available"
     yield "disk", _disk_text(report)
-    if isinstance(report.backend, Problem):
+    if isinstance(report.window, Unknown):
+        yield "window", report.window.reason
+    else:
+        where = report.window.display
+        shown = f"on display {where}" if where else "but there is no display"
+        yield "window", f"PySide6 {report.window.qt}, {shown}"
+    if isinstance(report.backend, Unknown):
         yield "backend", report.backend.reason
     else:
         yield "backend", f"{report.backend.name}: {report.backend.description}"
         for reason in report.backend.passed_over:
             yield "passed over", reason
-    if isinstance(report.speed, Problem):
+    if isinstance(report.speed, Unknown):
         yield "speed", report.speed.reason
     else:
         side = report.speed.side
         yield "speed", f"{rate_text(report.speed.rate)} on a {side}x{side} soup"
 
 
-def _disk_text(report: Report) -> str:
+def _disk_text(report: DoctorReport) -> str:
     disk = report.disk
-    if isinstance(disk, Problem):
+    if isinstance(disk, Unknown):
         return disk.reason
     how = "direct" if disk.direct else "through the system's cache"
     return (

@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import click
 
-from arith.cli.stopping import Stop
-from arith.cluster import ClusterError
-from kernels.backend import Backend
-from kernels.choose import explain
-from kernels.several import SeveralDevices
-from lifesim.engine import Life, Progress
+from bulkbits.cluster import ClusterError
+from bulkbits.keeping import keep
+from bulkbits.stopping import Stop
+from kernels.targets.choose import pick, why_slow
+from kernels.targets.contract import Target
+from lifesim.engine import Life
 from lifesim.errors import DamagedDataError, LifesimError
+from lifesim.growing import OutgrownError
 from lifesim.outputs import Output
+from lifesim.pauses import Progress
 from lifesim.start import Start
 from lifesim.stream.run import StreamedLife
 
 
 @dataclass(slots=True)
-class Outcome:
-    """written: paths; errors: one line each; exit_code: of the whole command."""
+class RunOutcome:
+    """The outcome of a run.
 
+    life: the universe, which may have gone to disk on the way; first: its generation at the
+    start; written: paths; errors: one line each; exit_code: of the whole command.
+    """
+
+    life: Life | StreamedLife
+    first: int
     interrupted: bool = False
     written: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     exit_code: int = 0
 
     def add(self, error: LifesimError | ClusterError | MemoryError) -> None:
+        """Note what went wrong: its line, and the exit code, of several the worst."""
         line = f"out of memory: {error}".rstrip(": ") if isinstance(error, MemoryError) else ""
         line = line or str(error)
         if line not in self.errors:
@@ -40,7 +49,7 @@ class Outcome:
 
 
 def busy(what: str, show: bool = True) -> AbstractContextManager[object]:
-    """Says so, on a terminal, while the block takes its time."""
+    """Say so, on a terminal, while the block takes its time."""
     if not (show and sys.stderr.isatty()):
         return nullcontext()
     from rich.console import Console
@@ -48,132 +57,185 @@ def busy(what: str, show: bool = True) -> AbstractContextManager[object]:
     return Console(stderr=True).status(what)
 
 
-def pick_devices(backend: str, devices: Sequence[int], threads: int | None) -> list[Backend]:
-    """A backend for each device."""
+def pick_devices(backend: str, devices: Sequence[int], threads: int | None) -> list[Target]:
+    """Return a target for each device."""
     runner = _pick(backend, devices, threads)
-    return list(runner.backends) if isinstance(runner, SeveralDevices) else [runner]
+    return list(runner.members)
 
 
-def _pick(backend: str, devices: Sequence[int], threads: int | None) -> Backend:
-    """Says where it is a slow one that nobody asked for."""
-    runner, passed_over = explain(backend, device=devices, threads=threads)
-    if runner.name == "reference" and passed_over:
-        # The last one is of the CPU backend, and says how to get it.
-        reason = passed_over[-1].partition(": ")[2]
+def _pick(backend: str, devices: Sequence[int], threads: int | None) -> Target:
+    """Return what computes, and say where it is a slow one that nobody asked for."""
+    runner = pick(backend, device=devices, threads=threads)
+    if runner.is_reference and backend == "auto":
+        reason = why_slow(threads=threads)
         click.echo(f"lifesim: running on the slow reference backend: {reason}", err=True)
     return runner
 
 
 def begin(
-    start: Start, backend: str, devices: Sequence[int], threads: int | None, quiet: bool
+    start: Start,
+    backend: str,
+    devices: Sequence[int],
+    threads: int | None,
+    *,
+    watch: bool,
+    memory: int | None = None,
+    engine: str = "dense",
 ) -> Life:
-    """The universe in its backend; says what the person should know of either."""
+    """Put the universe into its backend. watch, memory, engine: as of Life()."""
+    if engine != "dense":
+        return Life.from_start(
+            start, backend=backend, threads=threads, memory=memory, engine=engine
+        )
     runner = _pick(backend, devices, threads)
-    if start.note and not quiet:
-        click.echo(f"lifesim: {start.note}", err=True)
-    return Life(
-        start.grid,
-        rule=start.rule,
-        topology=start.topology,
-        generation=start.generation,
-        backend=runner,
-    )
+    return Life.from_start(start, watch=watch, backend=runner, memory=memory)
 
 
 def drive(
     life: Life | StreamedLife,
     steps: int | None,
-    outputs: Sequence[Output],
+    outputs: list[Output],
     *,
-    every: int | None,
     show: bool,
-) -> Outcome:
-    """Run for `steps`, and let the outputs write, with snapshots where `every` is given.
+    outgrow: Callable[[Life], StreamedLife] | None = None,
+) -> RunOutcome:
+    """Run for `steps`, and let the outputs write, with snapshots where they have an `every`.
 
+    outgrow: puts a universe that memory holds no longer on disk, where its run goes on.
     steps: None finishes the run of a universe on disk that was broken off. The first
     Ctrl-C, or what goes wrong, ends the run; then every output still writes what it can:
-    of a universe on disk that is between two generations, the snapshots so far. Ctrl-C while
-    they do so gives up what is not yet written. Raises LifesimError, before the run, for
+    of a universe on disk that is between two generations, the snapshots so far. The end of one
+    in memory that cannot be written is kept elsewhere, see bulkbits.keeping. Ctrl-C while they
+    write gives up what is not yet written. Raises LifesimError, before the run, for
     outputs that cannot be.
     """
     for output in outputs:
-        output.check(life.width, life.height)
-
-    def snapshot(now: Life | StreamedLife) -> None:
-        for output in outputs:
-            output.add(now)
-
-    outcome = Outcome()
+        output.check(*life.bounds)
+    run = _DrivenRun(life, steps, outputs, show)
     with Stop() as stop:
         try:
-            with _Bar() if show else nullcontext() as bar:
-
-                def progress(now: Progress) -> None:
-                    if bar is not None:
-                        bar.update(now)
-                    if stop.asked and now.done < now.total:
-                        if bar is not None and isinstance(life, StreamedLife):
-                            bar.say("stopping after what is under way (again: at once): ")
-                        raise KeyboardInterrupt
-
-                try:
-                    if every is not None and _begins_on_snapshot(life, steps, every):
-                        snapshot(life)
-                    if isinstance(life, Life):
-                        assert steps is not None
-                        life.run(steps, every=every, progress=progress, on_snapshot=snapshot)
-                    elif steps is None:
-                        life.resume(every=every, progress=progress, on_snapshot=snapshot)
-                    else:
-                        life.run(steps, every=every, progress=progress, on_snapshot=snapshot)
-                except KeyboardInterrupt:
-                    outcome.interrupted = True
-                except (LifesimError, ClusterError, MemoryError) as error:
-                    outcome.add(error)
-            if outcome.interrupted:
-                outcome.exit_code = 130
-                click.echo(f"lifesim: interrupted {_left_off(life, outputs)}", err=True)
-            for output in outputs:
-                try:
-                    with busy(f"writing {output.path}", show):
-                        if _is_whole(life):
-                            output.close(life)
-                        else:
-                            output.cut()
-                except (LifesimError, MemoryError) as error:
-                    outcome.add(error)
-                outcome.written += output.written
+            run.move_on(stop, outgrow)
+            run.write()
         finally:
             for output in outputs:
                 output.abort()
-    return outcome
+    return run.outcome
 
 
-def _begins_on_snapshot(life: Life | StreamedLife, steps: int | None, every: int) -> bool:
-    """Whether a run that is taken up again is where one that nothing broke off has a snapshot."""
-    if isinstance(life, Life):
-        return True
-    run = life.universe.manifest.run
-    if run is None or steps not in (None, run[1] - run[0]):
-        return life.universe.is_whole
-    return life.universe.is_whole and (life.generation - run[0]) % every == 0
+class _DrivenRun:
+    """A run and its outputs, whose outcome says what became of them."""
+
+    def __init__(
+        self, life: Life | StreamedLife, steps: int | None, outputs: list[Output], show: bool
+    ) -> None:
+        self._steps, self._outputs, self._show = steps, outputs, show
+        self.outcome = RunOutcome(life, _first(life, steps))
+
+    def move_on(self, stop: Stop, outgrow: Callable[[Life], StreamedLife] | None) -> None:
+        """Run to the end, or until it is stopped or something goes wrong."""
+        outcome = self.outcome
+        try:
+            with _GenerationBar() if self._show else nullcontext() as bar:
+                self._run(stop, bar, outgrow)
+        except KeyboardInterrupt:
+            outcome.interrupted = True
+            outcome.exit_code = 130
+            left_off = _left_off(outcome.life, self._outputs)
+            click.echo(f"lifesim: interrupted {left_off}", err=True)
+        except (LifesimError, ClusterError, MemoryError) as error:
+            outcome.add(error)
+
+    def _run(
+        self,
+        stop: Stop,
+        bar: _GenerationBar | None,
+        outgrow: Callable[[Life], StreamedLife] | None,
+    ) -> None:
+        outcome, steps = self.outcome, self._steps
+        every = sorted({output.every for output in self._outputs if output.every})
+
+        def progress(now: Progress) -> None:
+            if bar is not None:
+                bar.update(now)
+            if stop.asked and now.done < now.total:
+                if bar is not None and isinstance(outcome.life, StreamedLife):
+                    bar.say("stopping after what is under way (again: at once): ")
+                raise KeyboardInterrupt
+
+        life = outcome.life
+        if every and life.is_whole:
+            self._snapshot(life)
+        if isinstance(life, StreamedLife) and steps is None:
+            life.resume(every=every, progress=progress, on_snapshot=self._snapshot)
+            return
+        assert steps is not None
+        try:
+            life.run(steps, every=every, progress=progress, on_snapshot=self._snapshot)
+            return
+        except OutgrownError:
+            if outgrow is None or not isinstance(life, Life):
+                raise
+        life = outcome.life = outgrow(life)
+        life.resume(every=every, progress=progress, on_snapshot=self._snapshot)
+
+    def _snapshot(self, now: Life | StreamedLife) -> None:
+        passed = now.generation - self.outcome.first
+        for output in self._outputs:
+            if output.every and passed % output.every == 0:
+                output.add(now)
+
+    def write(self) -> None:
+        """Have every output write what it can."""
+        outcome, life = self.outcome, self.outcome.life
+        for output in self._outputs:
+            try:
+                if isinstance(life, Life) and output.is_of_the_end:
+                    _keep(life, output, outcome, self._show)
+                else:
+                    with busy(f"writing {output.path}", self._show):
+                        if life.is_whole:
+                            output.close(life)
+                        else:
+                            output.cut()
+            except (LifesimError, MemoryError) as error:
+                outcome.add(error)
+            outcome.written += output.written
 
 
-def _is_whole(life: Life | StreamedLife) -> bool:
-    return isinstance(life, Life) or life.universe.is_whole
+def _keep(life: Life, output: Output, outcome: RunOutcome, show: bool) -> None:
+    """Write the end, which only memory has, where the output says or else elsewhere."""
+
+    def save(path: str) -> None:
+        with busy(f"writing {path}", show):
+            output.save(life, path)
+
+    kept = keep(output.path, save, LifesimError)
+    output.written += [kept.path] if kept.path else []
+    if kept.error:
+        outcome.add(LifesimError(kept.error))
+
+
+def _first(life: Life | StreamedLife, steps: int | None) -> int:
+    """Return the generation at which the run began, from which snapshots are counted, also where
+    one that was broken off is taken up again."""
+    if isinstance(life, StreamedLife):
+        run = life.universe.manifest.run
+        if run is not None and steps in (None, run[1] - run[0]):
+            return run[0]
+    return life.generation
 
 
 def _left_off(life: Life | StreamedLife, outputs: Sequence[Output]) -> str:
-    """Where a run was interrupted, and how it goes on."""
+    """Say where a run was interrupted, and how it goes on."""
     text = life.where()
     if isinstance(life, StreamedLife) and (life.universe.phase or life.universe.manifest.run):
         text += f": `lifesim resume {life.universe.path}` goes on"
-    if not _is_whole(life):
+    if not life.is_whole:
         text += "".join(f"; no {out.path} yet" for out in outputs if not out.has_snapshots)
     return text
 
 
-def finish(outcome: Outcome) -> None:
+def finish(outcome: RunOutcome) -> None:
     """Say what went wrong and exit, if anything did."""
     for line in outcome.errors:
         click.echo(f"lifesim: {line}", err=True)
@@ -182,14 +244,14 @@ def finish(outcome: Outcome) -> None:
 
 
 def rate_text(rate: float) -> str:
-    """Cell updates per second, to three digits, with a unit."""
+    """Return cell updates per second, to three digits, with a unit."""
     for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6)):
         if rate >= size:
             return f"{rate / size:.3g} {unit} cell updates/s"
     return f"{rate:.3g} cell updates/s"
 
 
-class _Bar:
+class _GenerationBar:
     """A progress bar on standard error: generation, rate, time left."""
 
     def __init__(self) -> None:
@@ -207,7 +269,7 @@ class _Bar:
         )
         self._task = self._bar.add_task("", total=None, generation=0, rate="")
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> _GenerationBar:
         self._bar.start()
         return self
 
@@ -223,5 +285,7 @@ class _Bar:
             total=now.total,
             completed=now.done,
             generation=now.generation,
-            rate=rate_text(now.rate),
+            rate=rate_text(now.rate)
+            if now.rate
+            else f"{now.done / max(now.seconds, 1e-9):.3g} generations/s",
         )

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
 import click
 
+from bulkbits.options import json_option
+from kernels.targets.cpu import levels
 from lifesim import patterns
 from lifesim.digest import digest
+from lifesim.grid import BitGrid, Box, GridError
+from lifesim.patterns import Pattern
+from lifesim.rule import LIFE
+from lifesim.store.manifest import Manifest, Phase
 from lifesim.store.universe import Universe
 
 
 @click.command("info")
 @click.argument("file")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(file: str, as_json: bool) -> None:
     """Say what FILE (or - for standard input) holds: size, rule, population, digest.
 
@@ -25,23 +32,23 @@ def command(file: str, as_json: bool) -> None:
     if os.path.isdir(file):
         _tell_universe(file, as_json)
         return
-    pattern = patterns.read(file)
-    box = pattern.grid
-    population = box.population()
+    pattern = patterns.read(file, as_squares=bool(levels()))
+    population, box, digested, notes = _survey(pattern)
     facts = {
         "file": file,
         "name": pattern.name,
         "width": box.width if population else 0,
         "height": box.height if population else 0,
-        "x": pattern.x,
-        "y": pattern.y,
+        "x": box.x,
+        "y": box.y,
         "population": population,
         "rule": str(pattern.rule) if pattern.rule else None,
         "topology": str(pattern.topology) if pattern.topology else None,
         "universe": list(pattern.size) if pattern.size else None,
         "generation": pattern.generation,
-        "digest": digest(box),
+        "digest": digested,
         "comments": list(pattern.comments),
+        "notes": notes,
     }
     if as_json:
         click.echo(json.dumps(facts))
@@ -52,32 +59,58 @@ def command(file: str, as_json: bool) -> None:
         universe = f"{pattern.topology} {width}x{height}"
     lines = [
         ("name", pattern.name or "-"),
-        ("cells", f"{facts['width']}x{facts['height']} at ({pattern.x}, {pattern.y})"),
+        ("cells", f"{facts['width']}x{facts['height']} at ({box.x}, {box.y})"),
         ("population", f"{population:,}"),
         ("rule", str(facts["rule"] or "not named (Life is meant)")),
         ("universe", universe),
         ("generation", f"{pattern.generation:,}"),
-        ("digest", str(facts["digest"])),
+        ("digest", digested or "-"),
         *(("comment", line) for line in pattern.comments),
+        *(("note", line) for line in notes),
     ]
     _show(lines)
+
+
+def _survey(pattern: Pattern) -> tuple[int, Box, str | None, list[str]]:
+    """Return the population, the live cells' bounding box, their digest, None where they lie too
+    far apart for one, and the notes."""
+    grid, notes = pattern.grid, list(pattern.notes)
+    if pattern.squares is None:
+        box = Box(pattern.x, pattern.y, grid.width, grid.height)
+        return grid.population(), box, digest(grid), notes
+    from lifesim.planes import HashedUniverse, plane_target
+
+    target = plane_target("hashlife", "cpu", None)
+    tree = HashedUniverse(target, BitGrid(1, 1), (0, 0), LIFE, None)
+    tree.take(pattern.squares)
+    box = tree.box() or Box(0, 0, 1, 1)
+    try:
+        return tree.population(), box, tree.digest(box), notes
+    except GridError as error:
+        return tree.population(), box, None, [*notes, f"no digest: {error}"]
 
 
 def _tell_universe(path: str, as_json: bool) -> None:
     with Universe.open(path) as universe:
         manifest, phase = universe.manifest, universe.phase
         tiling, form = universe.tiling, manifest.form
-        whole = universe.is_whole
-        facts = {
+        whole, bounded = universe.is_whole, all(universe.bounds)
+        frame = universe.frame() if whole or bounded else None
+        population = universe.population() if whole else None
+        facts: dict[str, Any] = {
             "universe": path,
             "id": manifest.id,
-            "width": universe.width,
-            "height": universe.height,
+            "x": frame and frame.x,
+            "y": frame and frame.y,
+            "width": frame and (frame.width if bounded or population else 0),
+            "height": frame and (frame.height if bounded or population else 0),
+            "bounds": list(universe.bounds) if bounded else None,
+            "held": [universe.width, universe.height],
             "rule": str(universe.rule),
             "topology": str(universe.topology),
             "origin": manifest.origin,
             "generation": universe.generation,
-            "population": universe.population() if whole else None,
+            "population": population,
             "digest": universe.digest() if whole else None,
             "tiles": [tiling.across, tiling.down],
             "bytes": manifest.stored_bytes,
@@ -90,14 +123,28 @@ def _tell_universe(path: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(facts))
         return
+    _show(_universe_lines(manifest, phase, facts))
+
+
+def _universe_lines(
+    manifest: Manifest, phase: Phase | None, facts: dict[str, Any]
+) -> list[tuple[str, str]]:
+    """Return what people are told of a universe on disk."""
+    tiling, form = manifest.tiling, manifest.form
     levels = f"density levels 1:8 to 1:{1 << form.top}" if form.top else "no density levels"
+    shown = f"{manifest.topology} {tiling.width}x{tiling.height}"
+    if not facts["bounds"]:
+        shown = f"plane without bounds, of which {tiling.width}x{tiling.height} are held"
+        if facts["x"] is not None:
+            shown = f"plane without bounds, cells {facts['width']}x{facts['height']} "
+            shown += f"at ({facts['x']}, {facts['y']})"
     lines = [
-        ("universe", f"{universe.topology} {universe.width}x{universe.height}"),
-        ("rule", str(universe.rule)),
+        ("universe", shown),
+        ("rule", str(manifest.rule)),
         ("began as", manifest.origin or "-"),
-        ("generation", f"{universe.generation:,}"),
-        *([("population", f"{facts['population']:,}")] if whole else []),
-        *([("digest", str(facts["digest"]))] if whole else []),
+        ("generation", f"{manifest.generation:,}"),
+        *([("population", f"{facts['population']:,}")] if facts["digest"] else []),
+        *([("digest", str(facts["digest"]))] if facts["digest"] else []),
         (
             "files",
             f"{tiling.across}x{tiling.down} sub-universes, {manifest.stored_bytes:,} bytes, "
@@ -111,7 +158,7 @@ def _tell_universe(path: str, as_json: bool) -> None:
         lines.append(
             ("phase", f"to generation {phase.stop:,}, {left} of {len(tiling)} sub-universes to go")
         )
-    _show(lines)
+    return lines
 
 
 def _show(lines: list[tuple[str, str]]) -> None:

@@ -10,20 +10,25 @@ from typing import Any, TypeVar
 
 import click
 
-from arith.cli.devices import device_option
-from arith.cli.sizes import Memory
-from lifesim.outputs import View
+from bulkbits.amounts import Memory
 from lifesim.render import parse_region, parse_scale
+from lifesim.soup import SoupError, parse_density
+from lifesim.view import PictureView
+
+MOST_STEPS = 10**18  # generations of a run
+MOST_HASHED = 2**240  # ... by HashLife
+_FAR = 10**300  # beyond all that is of use
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Size(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """WxH or N (for NxN), in cells; K, M and G stand for powers of 1024."""
+    """A size in cells, WxH or N for NxN; K, M and G stand for powers of 1024."""
 
     name = "WxH"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        """Return the value of the text, or fail."""
         if isinstance(value, tuple):
             return value
         match = re.fullmatch(r"([0-9]{1,18})([kKmMgG]?)(?:[xX]([0-9]{1,18})([kKmMgG]?))?", value)
@@ -37,11 +42,12 @@ class Size(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 
 
 class Position(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """X,Y: column and row of a cell."""
+    """A position X,Y: column and row of a cell."""
 
     name = "X,Y"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        """Return the value of the text, or fail."""
         if isinstance(value, tuple):
             return value
         match = re.fullmatch(r"\s*(-?[0-9]{1,18})\s*,\s*(-?[0-9]{1,18})\s*", value)
@@ -56,6 +62,7 @@ class Tiles(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     name = "CxR"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        """Return the value of the text, or fail."""
         if isinstance(value, tuple):
             return value
         match = re.fullmatch(r"([0-9]{1,9})[xX]([0-9]{1,9})", value)
@@ -64,59 +71,75 @@ class Tiles(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return int(match[1]), int(match[2])
 
 
+class Generations(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A number of generations, exactly: 1000, 64K, 1e6, 2^20; K, M and G as in sizes."""
+
+    name = "N"
+
+    def __init__(self, least: int = 0, most: int = MOST_STEPS) -> None:
+        self._least, self._most = least, most
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """Return the value of the text, or fail."""
+        count = value if isinstance(value, int) else _count(value)
+        if count is None:
+            text = f"{_shown(value)} is no number of generations"
+            self.fail(f"{text}: write it as 1000, 64K, 1e6 or 2^20", param, ctx)
+        if not self._least <= count <= self._most:
+            text = f"{_shown(str(value))} generations are out of range"
+            self.fail(f"{text}: {self._least} to {self._most:,}", param, ctx)
+        return count
+
+
+def _count(text: str) -> int | None:
+    """Return the number, None for what is no whole number; of one that is far too large, one that
+    is so too."""
+    match = re.fullmatch(r"([0-9]{1,30})(?:([kKmMgG]?)|([eE^])\+?([0-9]{1,9}))", text)
+    if not match:
+        return None
+    number = int(match[1])
+    if match[3] is None:
+        return number * _unit(match[2])
+    power = min(int(match[4]), 300)
+    made: int = number**power if match[3] == "^" else number * 10**power
+    return min(made, _FAR)
+
+
 class Density(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """A probability, 0 to 1, kept exactly: 0.37 or 3/8."""
 
     name = "DENSITY"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Fraction:
-        text = str(value)
+        """Return the value of the text, or fail."""
         try:
-            # Powers of ten are written out in full: of 1e999999999 that has no end.
-            if len(text) > 1000 or re.search("[eE][+-]?0*[1-9][0-9]{3}", text.replace("_", "")):
-                raise ValueError
-            density = Fraction(text)
-        except (ValueError, ZeroDivisionError):
-            self.fail(f"{_shown(text)} is no density: write it as 0.37 or 3/8", param, ctx)
-        if not 0 <= density <= 1:
-            self.fail(f"{value!r}: a density is 0 to 1", param, ctx)
-        return density
+            return parse_density(str(value))
+        except SoupError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Every(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Generations between snapshots, or `end` for none (0)."""
+
+    name = "K"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """Return the value of the text, or fail."""
+        if value == "end":
+            return 0
+        return Generations(1).convert(value, param, ctx)
 
 
 def _shown(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
 
-def _unit(letter: str) -> int:
-    return 1 << 10 * " kmgt".index(letter.lower() or " ")
-
-
-def backend_options(function: _Function) -> _Function:
-    """--backend, --device, --threads."""
-    names = click.Choice(["auto", "cuda", "cpu", "reference"])
-    for option in (
-        click.option("--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"),
-        click.option("--device", type=click.IntRange(0), default=0, help="Which GPU. [0]"),
-        click.option("--backend", type=names, default="auto", help="Who computes. [auto]"),
-    ):
-        function = option(function)
-    return function
-
-
-def many_devices(function: _Function) -> _Function:
-    """--backend, --device for one or several, --threads."""
-    names = click.Choice(["auto", "cuda", "cpu", "reference"])
-    for option in (
-        click.option("--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"),
-        device_option,
-        click.option("--backend", type=names, default="auto", help="Who computes. [auto]"),
-    ):
-        function = option(function)
-    return function
+def _unit(letter: str | None) -> int:
+    return 1 << 10 * " kmgt".index((letter or " ").lower())
 
 
 def streaming_options(function: _Function) -> _Function:
-    """--memory, --phase, --keep-previous of universes on disk."""
+    """Add --memory, --phase, --keep-previous of universes on disk."""
     for option in (
         click.option(
             "--keep-previous",
@@ -125,13 +148,13 @@ def streaming_options(function: _Function) -> _Function:
         ),
         click.option(
             "--phase",
-            type=click.IntRange(1, 10**9),
+            type=Generations(1, 10**9),
             help="On disk: generations from one read to the next. [from measured rates]",
         ),
         click.option(
             "--memory",
             type=Memory(),
-            help="That may be taken, as 4G; a universe that needs more stays on disk. "
+            help="Memory that may be taken, as 4G; a universe that needs more stays on disk. "
             "[what is free; half of it for one on disk]",
         ),
     ):
@@ -140,20 +163,22 @@ def streaming_options(function: _Function) -> _Function:
 
 
 def storing_options(function: _Function) -> _Function:
-    """--tiles, --compression, --no-pyramid of universe directories that are made."""
+    """Add --tiles, --compression, --no-pyramid of universe directories that are made."""
     for option in (
         click.option(
-            "--no-pyramid", is_flag=True, help="Of a directory: no density levels beside the cells."
+            "--no-pyramid",
+            is_flag=True,
+            help="Leave out a directory's density levels beside the cells.",
         ),
         click.option(
             "--compression",
             type=click.Choice(["none", "zstd"]),
-            help="Of a directory's files. [none]",
+            help="Compression of a directory's files. [none]",
         ),
         click.option(
             "--tiles",
             type=Tiles(),
-            help="Of a directory: sub-universes across and down. [full rows, up to 256 MiB]",
+            help="Sub-universes of a directory, across and down. [full rows, up to 256 MiB]",
         ),
     ):
         function = option(function)
@@ -161,32 +186,63 @@ def storing_options(function: _Function) -> _Function:
 
 
 def universe_options(function: _Function) -> _Function:
-    """--size, --topology, --rule."""
+    """Add --size, --topology, --rule."""
     topologies = click.Choice(["torus", "plane"])
     for option in (
         click.option("--rule", help="B3/S23 or a name, as HighLife. [the file's, else Life]"),
-        click.option("--topology", type=topologies, help="How edges meet; plane: dead outside."),
-        click.option("--size", type=Size(), help="Of the universe, in cells: 512x256, 64K."),
+        click.option(
+            "--topology",
+            type=topologies,
+            help="How edges meet; plane: dead outside. [plane; of a soup torus]",
+        ),
+        click.option(
+            "--size",
+            type=Size(),
+            help="Size of the universe, in cells: 512x256, 64K. [of a pattern: no bounds]",
+        ),
     ):
         function = option(function)
     return function
 
 
 def view_options(function: _Function) -> _Function:
-    """--region, --scale, --palette of pictures."""
+    """Add --region, --scale, --palette of pictures."""
     for option in (
         click.option("--palette", help="dark, light or viridis. [dark]"),
         click.option("--scale", help="Pixels:cells, 1:8 or 4:1. [what fits a megapixel]"),
-        click.option("--region", help="Of pictures: X,Y,WxH in cells. [all]"),
+        click.option("--region", help="Part that pictures show: X,Y,WxH in cells. [all]"),
     ):
         function = option(function)
     return function
 
 
-def check_outs(outs: Sequence[str], every: int | None, *, as_json: bool, view: bool) -> None:
-    """Raise UsageError for outputs that contradict other options. view: one of view_options."""
-    if every is not None and not outs:
+def every_option(function: _Function) -> _Function:
+    """Add --every, for all --out or for each."""
+    return click.option(
+        "--every",
+        "everies",
+        type=Every(),
+        multiple=True,
+        help="Also write each K-th generation. Given as often as --out, each --out has its own, "
+        "in the same order; 'end' writes the end only.",
+    )(function)
+
+
+def periods(outs: Sequence[str], everies: Sequence[int]) -> list[int | None]:
+    """Return the --every of each --out. Raises UsageError where they do not match."""
+    if everies and not outs:
         raise click.UsageError("--every needs an --out to write to")
+    if len(everies) not in (0, 1, len(outs)):
+        raise click.UsageError(
+            f"{len(everies)} --every for {len(outs)} --out: give one for all, or one for each"
+        )
+    if len(everies) < len(outs):
+        everies = [*everies, 0][:1] * len(outs)
+    return [every or None for every in everies]
+
+
+def check_outs(outs: Sequence[str], *, as_json: bool, view: bool) -> None:
+    """Raise UsageError for outputs that contradict other options. view: one of view_options."""
     if view and not any(out.lower().endswith((".png", ".gif")) for out in outs):
         raise click.UsageError("--region, --scale and --palette need an --out that is a picture")
     if as_json and "-" in outs:
@@ -195,10 +251,10 @@ def check_outs(outs: Sequence[str], every: int | None, *, as_json: bool, view: b
         raise click.UsageError("two --out name the same file")
 
 
-def view_of(region: str | None, scale: str | None, palette: str | None) -> View:
-    """What view_options ask for. Raises RenderError."""
-    return View(
-        parse_region(region) if region else None,
-        parse_scale(scale) if scale else None,
-        palette or "dark",
+def view_of(region: str | None, scale: str | None, palette: str | None) -> PictureView:
+    """Return what view_options ask for. Raises RenderError."""
+    return PictureView(
+        None if region is None else parse_region(region),
+        None if scale is None else parse_scale(scale),
+        "dark" if palette is None else palette,
     )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import click
 
+from bulkbits.options import force_option
 from lifesim.cli.drive import busy
 from lifesim.cli.options import Density, Size, storing_options
-from lifesim.cli.streamed import made_universe
-from lifesim.outputs import check_target, is_directory_name
+from lifesim.cli.streamed import Beginning, Storage, made_universe, origin_of
+from lifesim.outputs import PATTERN, check_target, is_directory_name
 from lifesim.patterns import Pattern, write
 from lifesim.rule import Rule
 from lifesim.soup import Soup
@@ -19,28 +21,29 @@ from lifesim.topology import Topology
 
 
 @click.command("random")
-@click.option("--size", type=Size(), required=True, help="In cells: 512x256, 64K.")
-@click.option("--density", type=Density(), default="0.5", help="Of live cells. [0.5]")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, help="[1]")
+@click.option("--size", type=Size(), required=True, help="Size in cells: 512x256, 64K.")
+@click.option("--density", type=Density(), default="0.5", help="Density of live cells. [0.5]")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, help="Seed. [1]")
 @click.option("--topology", type=click.Choice(["torus", "plane"]), default="torus")
 @click.option("--rule", default="B3/S23", help="Written into the file. [B3/S23]")
 @click.option(
+    "-o",
     "--out",
     required=True,
     help="A pattern file, - for standard output (RLE), or, without an extension, a universe "
     "directory, which may be larger than memory.",
 )
+@force_option
 @storing_options
-def command(
+def command(  # each parameter is an option, or an argument
     size: tuple[int, int],
     density: Fraction,
     seed: int,
     topology: str,
     rule: str,
     out: str,
-    tiles: tuple[int, int] | None,
-    compression: str | None,
-    no_pyramid: bool,
+    force: bool,
+    **storing: Any,
 ) -> None:
     """Write a random soup: the same cells for the same seed, everywhere.
 
@@ -50,20 +53,13 @@ def command(
     where = soup_placement(size, Rule.parse(rule), Topology(topology))
     if is_directory_name(out):
         check_new(out)
-        made_universe(
-            out,
-            None,
-            soup,
-            where,
-            show=True,
-            tiles=tiles,
-            compression=compression or "none",
-            pyramid=not no_pyramid,
-        ).close()
+        storage = Storage.chosen(**storing)
+        beginning = Beginning(soup, where, origin_of(soup, where, None))
+        made_universe(out, beginning, show=True, storage=storage).close()
         return
-    if tiles or compression or no_pyramid:
+    if any(storing.values()):
         raise click.UsageError("--tiles, --compression and --no-pyramid are for directories")
-    check_target(out)
+    check_target(out, PATTERN, force=force)
     with busy("making the soup"):
         start = start_of(soup, where)
     width, height = size

@@ -4,75 +4,113 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
+from bulkbits.options import force_option, one_device_options
 from lifesim import patterns
 from lifesim.cli.drive import begin, busy, drive, finish
-from lifesim.cli.options import Size, backend_options, view_of, view_options
-from lifesim.outputs import View, check_target, open_output
+from lifesim.cli.options import Generations, Size, view_of, view_options
+from lifesim.cli.report import note_oddities, tell_edge
+from lifesim.outputs import PICTURE, check_target, open_output
 from lifesim.render import save_png
-from lifesim.start import place
+from lifesim.start import placement, start_of
+from lifesim.store import plane
 from lifesim.store.universe import Universe
+from lifesim.view import PictureView
 
 FRAMES = 100
 
 
 @click.command("render")
 @click.argument("file")
-@click.option("--out", required=True, help="A .png, or with --steps a .gif.")
-@click.option("--size", type=Size(), help="Of the universe that the pattern is put in.")
-@click.option("--steps", type=click.IntRange(0, 10**18), default=0, help="Run so far first.")
-@click.option("--every", type=click.IntRange(1), help="Generations between frames of a .gif.")
+@click.option("-o", "--out", required=True, help="A .png, or with --steps a .gif.")
+@force_option
+@click.option("--size", type=Size(), help="Size of the universe that the pattern is put in.")
+@click.option("--steps", type=Generations(), default=0, help="Run so far first.")
+@click.option("--every", type=Generations(1), help="Generations between frames of a .gif.")
 @view_options
-@backend_options
-def command(
-    file: str,
-    out: str,
-    size: tuple[int, int] | None,
-    steps: int,
-    every: int | None,
-    region: str | None,
-    scale: str | None,
-    palette: str | None,
-    backend: str,
-    device: int,
-    threads: int | None,
-) -> None:
+@one_device_options
+def command(**options: Any) -> None:
     """Draw FILE (or - for standard input), or a region of it.
 
     Brightness is the density of live cells. Without --size or --steps the picture is
-    of the pattern's own bounding box, or of the bounded universe its file names. FILE may
+    of the pattern's own bounding box, or of the bounded universe its file names; with --steps
+    and without --size, of all cells that live in any of its frames. --region is by the
+    pattern's own coordinates then. FILE may
     be a universe directory of any size, also one that is being run; from 1:8 on its
     density levels are drawn, and the region's edges move to multiples of the scale.
     """
-    if not out.lower().endswith((".png", ".gif")):
-        raise click.UsageError(f"--out {out}: a picture is a .png or a .gif")
-    moving = out.lower().endswith(".gif")
-    if moving and not steps:
-        raise click.UsageError(f"--out {out}: an animation needs --steps")
-    if every and not moving:
-        raise click.UsageError("--every is for a .gif")
-    if os.path.isdir(file):
-        if steps or size:
-            raise click.UsageError(f"{file} is a universe: `lifesim run` moves it on")
-        _draw(file, out, view_of(region, scale, palette))
+    chosen = _RenderChoices(**options)
+    chosen.check()
+    if os.path.isdir(chosen.file):
+        check_target(chosen.out, PICTURE, force=chosen.force)
+        _draw(chosen.file, chosen.out, chosen.view)
         return
-    if moving:
-        every = every or max(1, steps // FRAMES)
-    output = open_output(out, every, view_of(region, scale, palette))
-    with busy(f"reading {file}"):
-        start = place(patterns.read(file), steps, size)
-    life = begin(start, backend, [device], threads, quiet=False)
+    view, every = chosen.view, chosen.every
+    if chosen.is_moving:
+        every = every or max(1, chosen.steps // FRAMES)
+    output = open_output(chosen.out, every, view, "", [chosen.file], chosen.force)
+    with busy(f"reading {chosen.file}"):
+        pattern = patterns.read(chosen.file)
+        start = start_of(pattern, placement(pattern, chosen.size, steps=chosen.steps))
+    note_oddities(pattern, chosen.file)
+    del pattern
+    life = begin(start, chosen.backend, [chosen.device], chosen.threads, watch=True)
     del start  # its cells: the backend has them now
-    finish(drive(life, steps, [output], every=every, show=sys.stderr.isatty()))
+    if not chosen.steps:
+        view.check_meets(life.frame())
+    outcome = drive(life, chosen.steps, [output], show=sys.stderr.isatty())
+    tell_edge(life, outcome.first)
+    finish(outcome)
 
 
-def _draw(path: str, out: str, view: View) -> None:
-    check_target(out)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RenderChoices:
+    """The options of `lifesim render` by their names; None where one was not given."""
+
+    file: str
+    out: str
+    force: bool
+    size: tuple[int, int] | None
+    steps: int
+    every: int | None
+    region: str | None
+    scale: str | None
+    palette: str | None
+    backend: str
+    device: int
+    threads: int | None
+
+    @property
+    def is_moving(self) -> bool:
+        """Tell whether the picture is an animation."""
+        return self.out.lower().endswith(".gif")
+
+    @property
+    def view(self) -> PictureView:
+        """Return what the picture shows. Raises RenderError."""
+        return view_of(self.region, self.scale, self.palette)
+
+    def check(self) -> None:
+        """Raise UsageError for options that contradict each other."""
+        out = self.out
+        if not out.lower().endswith((".png", ".gif")):
+            raise click.UsageError(f"--out {out}: a picture is a .png or a .gif")
+        if self.is_moving and not self.steps:
+            raise click.UsageError(f"--out {out}: an animation needs --steps")
+        if self.every and not self.is_moving:
+            raise click.UsageError("--every is for a .gif")
+        if os.path.isdir(self.file) and (self.steps or self.size):
+            raise click.UsageError(f"{self.file} is a universe: `lifesim run` moves it on")
+
+
+def _draw(path: str, out: str, view: PictureView) -> None:
     with Universe.open(path) as universe:
-        view.image_size(universe.width, universe.height)
+        view.image_size(*universe.bounds)
         if not universe.is_whole:
             click.echo(f"lifesim: {path}: between two generations; some parts are newer", err=True)
         with busy(f"drawing {path}"):
-            save_png(out, view.levels(universe), view.palette)
+            save_png(out, view.levels(plane.PlanePicture(universe)), view.palette)

@@ -1,38 +1,73 @@
-"""What a command says of a run when it is over."""
+"""The report of a command on a run that is over."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from lifesim.cli.drive import Outcome, rate_text
+from lifesim.cli.drive import RunOutcome, rate_text
 from lifesim.engine import Life
+from lifesim.errors import DamagedDataError
+from lifesim.grid import Box, GridError
+from lifesim.patterns import Pattern
 from lifesim.stream.run import StreamedLife
+from lifesim.topology import Topology
+
+
+def note_oddities(pattern: Pattern, name: str) -> None:
+    """Say on standard error what was odd in the file that a pattern was read from."""
+    for note in pattern.notes:
+        click.echo(f"lifesim: {name}: {note}", err=True)
 
 
 def report(
-    life: Life | StreamedLife, outcome: Outcome, *, as_json: bool, to_stderr: bool = False
+    outcome: RunOutcome,
+    *,
+    as_json: bool,
+    notes: Sequence[str] = (),
+    quiet: bool = False,
+    to_stderr: bool = False,
 ) -> None:
-    """On standard output, or standard error where a result is written to that."""
-    whole = isinstance(life, Life) or life.universe.is_whole
-    runner = life.backend if isinstance(life, Life) else life.crew
+    """Tell of the run on standard output, or standard error where a result is written to that;
+    and on standard error where live cells met the edge.
+
+    notes: what was odd in the pattern's file.
+    """
+    life = outcome.life
+    whole = life.is_whole
+    runner = life.backend if isinstance(life, Life) else life.executor
+    engine = life.engine if isinstance(life, Life) else "dense"
+    bounded = all(life.bounds)
+    population = life.population() if whole else None
+    frame = life.frame() if whole or bounded else None
+    edge = edge_facts(life)
+    if not quiet:
+        tell_edge(life, outcome.first)
+    digest, notes = _digest(life, notes)
     facts: dict[str, Any] = {
         "generation": life.generation,
-        "population": life.population() if whole else None,
-        "digest": life.digest() if whole else None,
+        "population": population,
+        "digest": digest,
         "seconds": round(life.seconds, 6),
-        "cell_updates_per_second": round(life.rate),
+        "cell_updates_per_second": round(life.rate) if engine == "dense" else None,
+        "engine": engine,
         "backend": runner.name,
         "device": runner.describe(),
-        "width": life.width,
-        "height": life.height,
+        "x": frame and frame.x,
+        "y": frame and frame.y,
+        "width": frame and (frame.width if bounded or population else 0),
+        "height": frame and (frame.height if bounded or population else 0),
         "rule": str(life.rule),
         "topology": str(life.topology),
+        "bounds": list(life.bounds) if any(life.bounds) else None,
+        "edge": edge,
         "interrupted": outcome.interrupted,
         "written": outcome.written,
         "errors": outcome.errors,
+        "notes": list(notes),
     }
     if isinstance(life, StreamedLife):
         facts["universe"] = life.universe.path
@@ -40,22 +75,94 @@ def report(
     if as_json:
         click.echo(json.dumps(facts))
         return
+    for line in _lines(outcome, facts, frame):
+        click.echo(line, err=to_stderr)
+
+
+def _digest(life: Life | StreamedLife, notes: Sequence[str]) -> tuple[str | None, Sequence[str]]:
+    """Return the digest of a universe, None where it has none just now, and the notes, with one on
+    a universe too large for it."""
+    if not life.is_whole:
+        return None, notes
+    try:
+        return life.digest(), notes
+    except GridError as error:
+        return None, [*notes, f"no digest: {error}"]
+
+
+def _lines(outcome: RunOutcome, facts: dict[str, Any], frame: Box | None) -> list[str]:
+    """Return what people are told of a run."""
+    life, bounded = outcome.life, all(outcome.life.bounds)
     state = life.where().removeprefix("at ")
-    lines = [f"{state} of {life.width}x{life.height} ({life.rule}, {life.topology})"]
-    if whole:
+    kind = f"({life.rule}, {life.topology}{'' if bounded else ' without bounds'})"
+    where = f"{facts['width']}x{facts['height']}"
+    if not bounded and frame:
+        where += f" at ({frame.x}, {frame.y})"
+    lines = [f"{state} of {where if frame else 'a universe'} {kind}"]
+    if life.is_whole:
         lines = [
             f"generation {facts['generation']:,}: population {facts['population']:,} "
-            f"in {life.width}x{life.height} ({life.rule}, {life.topology})",
-            f"digest {facts['digest']}",
+            f"in {where} {kind}",
+            f"digest {facts['digest']}" if facts["digest"] else str(facts["notes"][-1]),
         ]
-    lines.append(f"{facts['seconds']:.3f} s, {rate_text(life.rate)} on {facts['device']}")
+    rate = rate_text(life.rate) if facts["engine"] == "dense" else f"engine {facts['engine']}"
+    lines.append(f"{facts['seconds']:.3f} s, {rate} on {facts['device']}")
     if isinstance(life, StreamedLife):
-        if not whole or life.universe.manifest.run:
+        begun = not life.is_whole or life.universe.manifest.run
+        if begun and outcome.exit_code != DamagedDataError.exit_code:  # else it would end there too
             lines.append(f"`lifesim resume {life.universe.path}` goes on")
         lines.append(f"universe {life.universe.path}")
-    lines += [f"wrote {path}" for path in outcome.written if path != "-"]
-    for line in lines:
-        click.echo(line, err=to_stderr)
+    return lines + [f"wrote {path}" for path in outcome.written if path != "-"]
+
+
+def edge_facts(life: Life | StreamedLife) -> dict[str, Any] | None:
+    """Return what is known of whether live cells met the edge; None where nobody asked, as of
+    soups.
+
+    reached: true, false, or null where it is not known. generation: the first one in which
+    they did; where only that is known: after which one, and by which.
+    """
+    if not any(life.bounds):
+        return {"reached": False}
+    if isinstance(life, Life):
+        if not life.is_watched:
+            return None
+        met = life.edge
+        return {"reached": False} if met is None else {"reached": True, "generation": met}
+    known = life.universe.manifest.edge
+    if known is None:
+        return None
+    clear, met = known
+    if met is None:
+        if clear >= life.generation:
+            return {"reached": False}
+        return {"reached": None, "after": clear}
+    if met == clear + 1:
+        return {"reached": True, "generation": met}
+    return {"reached": True, "after": clear, "by": met}
+
+
+def tell_edge(life: Life | StreamedLife, first: int) -> None:
+    """Say on standard error that live cells met the edge, if they did, or may have, in a run
+    from generation `first` on; not of a torus that they filled from the start, as soups do."""
+    edge = edge_facts(life)
+    if edge is None or edge["reached"] is False or life.generation == first:
+        return
+    if life.topology is not Topology.TORUS or edge.get("generation") != first:
+        click.echo(f"lifesim: {_edge_text(life, edge)}", err=True)
+
+
+def _edge_text(life: Life | StreamedLife, edge: dict[str, Any]) -> str:
+    width, height = life.bounds
+    universe = f"the {width or 'unbounded'}x{height or 'unbounded'} {life.topology}"
+    exact = "cells are those of a plane without bounds up to then only"
+    if edge["reached"] is None:
+        return f"live cells may have met the edge of {universe} after generation {edge['after']:,}"
+    if "generation" in edge:
+        when = f"in generation {edge['generation']:,}"
+    else:
+        when = f"between generations {edge['after']:,} and {edge['by']:,}"
+    return f"live cells met the edge of {universe} {when}: {exact}"
 
 
 def _phase_facts(life: StreamedLife, index: int) -> dict[str, Any]:

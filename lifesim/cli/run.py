@@ -2,49 +2,59 @@
 
 from __future__ import annotations
 
-import os
-import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
-from fractions import Fraction
+from typing import Any
 
 import click
 
-from arith.cli.devices import check_cluster, cluster_option
 from lifesim import patterns
+from lifesim.cli.choices import RunChoices, running_options
 from lifesim.cli.drive import begin, busy, drive, finish
 from lifesim.cli.options import (
+    MOST_HASHED,
     Density,
+    Generations,
     Position,
-    check_outs,
-    many_devices,
-    streaming_options,
     universe_options,
-    view_of,
-    view_options,
 )
-from lifesim.cli.report import report
-from lifesim.cli.streamed import crew_of, exceeds, made_universe, origin_of, steps_to
+from lifesim.cli.report import note_oddities, report
+from lifesim.cli.streamed import (
+    Beginning,
+    exceeds_memory,
+    holds_run,
+    made_universe,
+    origin_of,
+    steps_to,
+    universe_of,
+    usual_name,
+)
 from lifesim.engine import Life
-from lifesim.outputs import is_directory_name, open_output
+from lifesim.outputs import Output
 from lifesim.patterns import Pattern
-from lifesim.rule import Rule
 from lifesim.soup import Soup
-from lifesim.start import placement, soup_placement, start_of
+from lifesim.start import Placement, held_size, placement, soup_placement, start_of
 from lifesim.store.universe import Universe
-from lifesim.stream.crew import Crew
+from lifesim.stream.executor import PhaseExecutor
 from lifesim.stream.run import StreamedLife
-from lifesim.topology import Topology
+from lifesim.unbounded import ENGINES
 
 
 @click.command("run")
 @click.argument("pattern", required=False)
-@click.option("--steps", type=click.IntRange(0, 10**18), required=True, help="Generations.")
+@click.option(
+    "--steps",
+    type=Generations(most=MOST_HASHED),
+    required=True,
+    help="Generations: 1000, 64K, 2^20.",
+)
 @universe_options
 @click.option("--random", "density", type=Density(), help="Density of the random soup. [0.5]")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Of the soup. [1]")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed of the soup. [1]")
 @click.option("--at", type=Position(), help="Where the pattern's top-left cell goes.")
 @click.option("--center", is_flag=True, help="Put the pattern in the middle.")
 @click.option(
+    "-o",
     "--out",
     "outs",
     multiple=True,
@@ -52,128 +62,158 @@ from lifesim.topology import Topology
     "an animation (.gif), a series of populations (.csv), a universe directory (no extension). "
     "May be given several times.",
 )
-@click.option("--every", type=click.IntRange(1), help="Also write each K-th generation.")
-@view_options
-@streaming_options
-@many_devices
-@cluster_option
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@click.option("--quiet", is_flag=True, help="No progress bar, no notes.")
-def command(
-    pattern: str | None,
-    steps: int,
-    size: tuple[int, int] | None,
-    topology: str | None,
-    rule: str | None,
-    density: Fraction | None,
-    seed: int | None,
-    at: tuple[int, int] | None,
-    center: bool,
-    outs: tuple[str, ...],
-    every: int | None,
-    region: str | None,
-    scale: str | None,
-    palette: str | None,
-    memory: int | None,
-    phase: int | None,
-    keep_previous: bool,
-    backend: str,
-    devices: tuple[int, ...],
-    threads: int | None,
-    cluster: str | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default=ENGINES[0],
+    help="How a plane without bounds is kept: dense, a rectangle that grows; tiles, computed where "
+    "something changes; hashlife, a tree that shares what is equal. These two on the CPU. [dense]",
+)
+@running_options
+def command(**options: Any) -> None:
     """Run PATTERN (a file, or - for standard input) for --steps generations.
 
-    Without PATTERN the universe starts as a random soup. Without --size a pattern gets
-    a plane that nothing reaches the edge of, if that is at most 8192 cells a side.
+    Without PATTERN the universe starts as a random soup. A pattern lies on a plane without
+    bounds, unless its file says otherwise, or on one of --size, whose outside is dead;
+    --topology torus joins the edges. Where live cells meet an edge that was asked for, this
+    is said, with the generation (`edge` of --json; null for soups, which fill all there is).
     Ctrl-C writes what --out asks for, says where it stopped and exits with 130.
 
     PATTERN may be a universe directory, which then moves on by so many generations where
     it lies; the same command again finishes a run that was broken off. A universe that
-    needs more than --memory is run so too, in the directory that --out names, or one
+    needs more than --memory, or grows so, is run so too, in the directory that --out names, or one
     named after what it starts from. So is one that a --cluster computes: its workers reach
     the directory by the same path.
     """
-    check_cluster(cluster, devices)
-    if pattern is None and (at or center):
-        raise click.UsageError("--at and --center place a pattern; there is none")
-    if pattern is not None and (density is not None or seed is not None):
-        raise click.UsageError("--random and --seed make a soup; a pattern is given")
-    if at and center:
-        raise click.UsageError("--at and --center contradict each other")
-    check_outs(outs, every, as_json=as_json, view=bool(region or scale or palette))
-    if len(directories := [path for path in outs if is_directory_name(path)]) > 1:
-        raise click.UsageError("two --out name directories")
-    view = view_of(region, scale, palette)
-    show = not quiet and sys.stderr.isatty()
-    chosen = Rule.parse(rule) if rule else None
-    where = Topology(topology) if topology else None
-    universe: Universe | None = None
-    life: Life | StreamedLife
-    left: int | None = steps
+    choices = RunChoices(**options)
+    choices.check()
     with ExitStack() as held:
-
-        def hire() -> Crew:
-            crew = crew_of(cluster, backend, devices, threads, memory, quiet)
-            return held.enter_context(crew)
-
-        if pattern is not None and os.path.isdir(pattern):
-            if size or chosen or where or at or center:
-                raise click.UsageError(
-                    f"{pattern} is a universe: it has its size, rule and topology"
-                )
-            if directories:
-                raise click.UsageError(f"{pattern} moves on where it is, not in {directories[0]}")
-            universe = held.enter_context(Universe.open(pattern, writing=True))
-            outputs = [open_output(path, every, view) for path in outs]
-            crew = hire()
-        else:
-            source: Pattern | Soup
-            if pattern is None:
-                source = Soup(
-                    Fraction(1, 2) if density is None else density, 1 if seed is None else seed
-                )
-                placed = soup_placement(size, chosen, where)
-            else:
-                with busy(f"reading {pattern}", not quiet):
-                    source = patterns.read(pattern)
-                placed = placement(source, steps, size, at, chosen, where, centre=center)
-            streamed = cluster is not None or exceeds(placed.size, memory)
-            if not streamed and (phase or keep_previous):
-                raise click.UsageError("--phase and --keep-previous are for universes on disk")
-            origin = origin_of(source, placed, pattern) if directories else ""
-            outputs = [
-                open_output(path, every, view, origin)
-                for path in outs
-                if not (streamed and path in directories)
-            ]
-            for output in outputs:  # before a universe is made for nothing
-                output.check(*placed.size)
-            if not streamed:
-                with busy("placing the cells", not quiet):
-                    start = start_of(source, placed)
-                del source
-                life = begin(start, backend, devices, threads, quiet)
-                del start  # its cells: the backend has them now
-            else:
-                crew = hire()
-                if placed.note and not quiet:
-                    click.echo(f"lifesim: {placed.note}", err=True)
-                universe = held.enter_context(
-                    made_universe(
-                        directories[0] if directories else None,
-                        pattern,
-                        source,
-                        placed,
-                        show,
-                        budget=crew.check_budget,
-                    )
-                )
-                left = steps_to(universe, source.generation, steps, quiet)
-        if universe:
-            life = StreamedLife(universe, crew, generations=phase, keep_previous=keep_previous)
-        outcome = drive(life, left, outputs, every=every, show=show)
-        report(life, outcome, as_json=as_json, to_stderr="-" in outs)
+        run = _LifeRun(choices, held)
+        life = run.goes_on() if choices.is_of_directory else run.begins()
+        run.span = life.generation, life.generation + choices.steps
+        show = choices.shows_progress
+        outgrow = run.outgrow if choices.engine == "dense" else None
+        outcome = drive(life, run.left, run.outputs, show=show, outgrow=outgrow)
+        to_stderr = "-" in choices.outs
+        report(
+            outcome,
+            as_json=choices.as_json,
+            notes=run.notes,
+            quiet=choices.quiet,
+            to_stderr=to_stderr,
+        )
     finish(outcome)
+
+
+class _LifeRun:
+    """A run from what it starts from, in memory or on disk, to its outputs.
+
+    held: what is to be closed when it is over. span: the first and last generation.
+    left: generations to come, None to finish a run on disk that was broken off.
+    """
+
+    def __init__(self, choices: RunChoices, held: ExitStack) -> None:
+        self._choices, self._held = choices, held
+        self.outputs: list[Output] = []
+        self.notes: Sequence[str] = ()
+        self.left: int | None = choices.steps
+        self.span = 0, choices.steps
+
+    def goes_on(self) -> StreamedLife:
+        """Open the universe directory that is to be moved on."""
+        choices = self._choices
+        assert choices.pattern is not None
+        universe = self._held.enter_context(Universe.open(choices.pattern, writing=True))
+        self.outputs = choices.open_outputs(inputs=choices.inputs)
+        return self._streamed(universe, self._executor())
+
+    def begins(self) -> Life | StreamedLife:
+        """Make the universe of the pattern or soup, or take up a run of it on disk."""
+        choices = self._choices
+        source = self._source()
+        self._placed = placed = self._placement(source)
+        self._origin = origin = origin_of(source, placed, choices.pattern)
+        named = choices.directories
+        self._path = named[0] if named else usual_name(source, placed, choices.pattern)
+        on_disk = self._is_on_disk(source)
+        if not on_disk and (choices.phase or choices.keep_previous):
+            raise click.UsageError("--phase and --keep-previous are for universes on disk")
+        self.outputs = choices.open_outputs(origin, choices.inputs, named if on_disk else ())
+        for output in self.outputs:  # before a universe is made for nothing
+            output.check(*placed.size)
+        if on_disk:
+            return self._begins_on_disk(source)
+        with busy("placing the cells", not choices.quiet):
+            start = start_of(source, placed)
+        watch = isinstance(source, Pattern)
+        del source
+        return begin(
+            start,
+            choices.backend,
+            choices.devices,
+            choices.threads,
+            watch=watch,
+            memory=choices.memory,
+            engine=choices.engine,
+        )
+
+    def outgrow(self, life: Life) -> StreamedLife:
+        """Put on disk what memory holds no longer."""
+        choices, executor = self._choices, self._executor()
+        named = choices.directories
+        self.outputs[:] = [output for output in self.outputs if output.path not in named]
+        if not choices.quiet:
+            click.echo(f"lifesim: goes to disk {life.where()}", err=True)
+        show = choices.shows_progress
+        made = universe_of(life, self._path, self._placed, self._origin, executor, self.span, show)
+        return self._streamed(self._held.enter_context(made), executor)
+
+    def _source(self) -> Pattern | Soup:
+        choices = self._choices
+        if choices.pattern is None:
+            return choices.soup
+        with busy(f"reading {choices.pattern}", not choices.quiet):
+            pattern = patterns.read(choices.pattern, as_squares=choices.takes_squares)
+        self.notes = pattern.notes
+        if not choices.quiet:
+            note_oddities(pattern, choices.pattern)
+        return pattern
+
+    def _placement(self, source: Pattern | Soup) -> Placement:
+        choices = self._choices
+        size, rule, topology = choices.size, choices.chosen_rule, choices.chosen_topology
+        if isinstance(source, Soup):
+            return soup_placement(size, rule, topology)
+        centre, steps = choices.center, choices.steps
+        return placement(source, size, choices.at, rule, topology, centre=centre, steps=steps)
+
+    def _is_on_disk(self, source: Pattern | Soup) -> bool:
+        """Tell whether a universe is computed on disk: by a cluster, as memory does not hold it,
+        or as a run of it that outgrew memory was broken off."""
+        choices, placed = self._choices, self._placed
+        if choices.engine != "dense":
+            return False
+        if choices.cluster is not None or exceeds_memory(held_size(source, placed), choices.memory):
+            return True
+        stop = source.generation + choices.steps
+        return not placed.is_bounded and holds_run(self._path, placed, self._origin, stop)
+
+    def _begins_on_disk(self, source: Pattern | Soup) -> StreamedLife:
+        choices, executor = self._choices, self._executor()
+        beginning = Beginning(source, self._placed, self._origin, choices.steps)
+        universe = self._held.enter_context(
+            made_universe(
+                self._path, beginning, show=choices.shows_progress, budget=executor.check_budget
+            )
+        )
+        self.left = steps_to(universe, source.generation, choices.steps, choices.quiet)
+        return self._streamed(universe, executor)
+
+    def _executor(self) -> PhaseExecutor:
+        return self._held.enter_context(self._choices.executor())
+
+    def _streamed(self, universe: Universe, executor: PhaseExecutor) -> StreamedLife:
+        choices = self._choices
+        return StreamedLife(
+            universe, executor, generations=choices.phase, keep_previous=choices.keep_previous
+        )

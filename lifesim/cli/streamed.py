@@ -3,165 +3,246 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
-from arith.cli.devices import opened_cluster
-from kernels.memory import available_memory
+from bulkbits.options import opened_cluster
+from bulkbits.progress import bar
+from kernels.targets.memory import available_memory
 from lifesim.cli.drive import pick_devices
 from lifesim.digest import digest
+from lifesim.engine import Life
 from lifesim.errors import LifesimError
-from lifesim.grid import bytes_of
+from lifesim.grid import Box, bytes_of
+from lifesim.growing import COPIES
 from lifesim.patterns import Pattern
 from lifesim.soup import Soup
-from lifesim.start import COPIES, Placement
-from lifesim.store.make import Source, check_room, from_pattern, make_universe
+from lifesim.start import Placement
+from lifesim.store.make import LEAST_ROOM, Source, check_room, from_pattern, make_universe
 from lifesim.store.making import check_new, form_of
-from lifesim.store.tilefile import Format
+from lifesim.store.tilefile import TileFormat
 from lifesim.store.tiling import Tiling, tile_universe
 from lifesim.store.universe import MANIFEST, Universe
-from lifesim.stream.crew import Crew, LocalCrew
-from lifesim.stream.plan import BudgetError
+from lifesim.stream.bounds import tiling_within
+from lifesim.stream.executor import LocalExecutor, PhaseExecutor
 from lifesim.topology import Topology
 
-_LEAST_CELLS, _MOST_FILES = 1 << 16, 1 << 12  # of smaller sub-universes than usual
+_MOST_ROOM = 1024  # cells around a pattern without bounds
 
 
-def exceeds(size: tuple[int, int], memory: int | None) -> bool:
-    """Whether a run of that size in memory takes more than may be taken."""
+def exceeds_memory(size: tuple[int, int], memory: int | None) -> bool:
+    """Tell whether a run of that size in memory takes more than may be taken."""
     most = available_memory() if memory is None else memory
     return COPIES * bytes_of(*size) > most
 
 
 @contextmanager
-def crew_of(
+def opened_executor(
     cluster: str | None,
     backend: str,
     devices: Sequence[int],
     threads: int | None,
     memory: int | None,
     quiet: bool,
-) -> Iterator[Crew]:
-    """Who computes: the workers of the cluster at that address, or else devices here."""
+) -> Iterator[PhaseExecutor]:
+    """Give the executor of a universe on disk: the workers of the cluster at that address, or else
+    devices here."""
     if cluster is None:
-        yield LocalCrew(pick_devices(backend, devices, threads), memory)
+        yield LocalExecutor(pick_devices(backend, devices, threads), memory)
         return
-    from lifesim.stream.cluster import ClusterCrew
+    from lifesim.stream.cluster import ClusterExecutor
 
     with (
         opened_cluster(cluster, backend, threads, quiet=quiet) as workers,
-        ClusterCrew(workers, memory) as crew,
+        ClusterExecutor(workers, memory) as executor,
     ):
-        yield crew
+        yield executor
 
 
 @contextmanager
-def told(what: str, show: bool) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, and what tells it of parts done and in all."""
-    if not (show and sys.stderr.isatty()):
-        yield lambda done, total: None
-        return
-    from rich import progress
-    from rich.console import Console
-
-    with progress.Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+def counting_bar(what: str, show: bool) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar on standard error, and give what tells it of parts done and in all."""
+    with bar(what, show) as update:
+        if update is None:
+            yield lambda done, total: None
+        else:
+            yield lambda done, total: update(done / total if total else 1.0)
 
 
 def origin_of(source: Pattern | Soup, where: Placement, name: str | None) -> str:
-    """What a universe began as, of the same text only for the same cells. name: of the file."""
+    """Return what a universe began as: the same text only for the same cells. name: of the file."""
     if isinstance(source, Soup):
-        return f"soup of density {source.density}, seed {source.seed}"
+        return source.origin
     cells = digest(source.grid)[:16]
     return f"{Path(name or '-').name} at {where.at[0]},{where.at[1]} (digest {cells})"
 
 
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The source that a universe on disk begins as, and how it is placed.
+
+    origin: text that is the same only for the same cells (origin_of). steps: generations to be
+    run, which a plane without bounds gets room for.
+    """
+
+    source: Pattern | Soup
+    placement: Placement
+    origin: str
+    steps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """The way in which a universe directory is stored. tiles: across and down, None to choose
+    them."""
+
+    tiles: tuple[int, int] | None = None
+    compression: str = "none"
+    pyramid: bool = True
+
+    @classmethod
+    def chosen(
+        cls, tiles: tuple[int, int] | None, compression: str | None, no_pyramid: bool
+    ) -> Storage:
+        """Return what storing_options ask for."""
+        return cls(tiles, compression or "none", not no_pyramid)
+
+
 def made_universe(
-    path: str | None,
-    name: str | None,
-    source: Pattern | Soup,
-    where: Placement,
-    show: bool,
+    path: str,
+    beginning: Beginning,
     *,
-    tiles: tuple[int, int] | None = None,
-    compression: str = "none",
-    pyramid: bool = True,
-    budget: Callable[[Tiling, Format], None] = lambda tiling, form: None,
+    show: bool,
+    storage: Storage = Storage(),
+    budget: Callable[[Tiling, TileFormat], None] = lambda tiling, form: None,
 ) -> Universe:
-    """A universe that memory does not hold, open for writing: made, or as far as a run of
+    """Return a universe that memory does not hold, open for writing: made, or as far as a run of
     it has come.
 
-    path: by default named after what it is made from. name: of the pattern's file. budget:
-    raises BudgetError for tiles that are too large; then smaller ones are tried, unless
-    they are given. Raises LifesimError where the directory holds something else.
+    budget: raises BudgetError for tiles that are too large; then smaller ones are tried, unless
+    they are given. Raises LifesimError where the directory holds something else, and for bounds
+    along one axis only.
     """
-    width, height = where.size
-    origin = origin_of(source, where, name)
-    make: Source
-    if isinstance(source, Soup):
-        path = path or f"soup-{width}x{height}-{float(source.density):g}-{source.seed}"
-        make = source.fill
-    else:
-        path = path or f"{Path(name or '-').name.partition('.')[0]}-{width}x{height}"
-        wrap = where.topology is Topology.TORUS
-        make = from_pattern(source.grid, where.at, where.size, wrap=wrap)
+    source, where, origin = beginning.source, beginning.placement, beginning.origin
+    fill, size, corner, edge = _laid_out(path, beginning)
     if os.path.exists(os.path.join(path, MANIFEST)):
         universe = Universe.open(path, writing=True)
-        size = universe.width, universe.height
-        found = size, universe.rule, universe.topology, universe.manifest.origin
-        if found != (where.size, where.rule, where.topology, origin):
+        if not began_as(universe, where, origin):
             universe.close()
             raise LifesimError(
                 f"{path}: holds another universe ({universe.manifest.origin or 'of no origin'}, "
-                f"{size[0]}x{size[1]}, {universe.rule}, {universe.topology})"
+                f"{universe.width}x{universe.height}, {universe.rule}, {universe.topology})"
             )
         return universe
     check_new(path)
+    compression, pyramid = storage.compression, storage.pyramid
     if compression == "none":
-        check_room(path, width, height, pyramid=pyramid)
-    tiling = tile_universe(width, height, where.topology is Topology.TORUS, tiles)
-    if tiles is None:
-        tiling = _tiling_within(tiling, lambda t: budget(t, form_of(t, compression, pyramid)))
-    with told(f"making {path}", show) as progress:
+        check_room(path, *size, pyramid=pyramid)
+    tiling = tile_universe(*size, where.topology is Topology.TORUS, storage.tiles)
+    if storage.tiles is None:
+        tiling = tiling_within(tiling, lambda t: budget(t, form_of(t, compression, pyramid)))
+    with counting_bar(f"making {path}", show) as progress:
         return make_universe(
             path,
             tiling,
-            make,
+            fill,
             rule=where.rule,
             generation=source.generation,
             compression=compression,
             pyramid=pyramid,
             origin=origin,
+            corner=corner,
+            edge=edge,
             progress=progress,
         )
 
 
-def _tiling_within(tiling: Tiling, budget: Callable[[Tiling], None]) -> Tiling:
-    """The tiling, or one of smaller tiles, that the budget raises no BudgetError for."""
-    while True:
-        try:
-            budget(tiling)
-            return tiling
-        except BudgetError:
-            wide, high = tiling.largest(1, 1)
-            if wide * high < _LEAST_CELLS or len(tiling) > _MOST_FILES:
-                raise
-            across, down = tiling.across, tiling.down
-            if high > 64:
-                down = 1 << down.bit_length()  # so that many levels nest
-            else:
-                across = 1 << across.bit_length()
-            tiling = tile_universe(tiling.width, tiling.height, tiling.torus, (across, down))
+def _laid_out(
+    path: str, beginning: Beginning
+) -> tuple[Source, tuple[int, int], tuple[int, int] | None, tuple[int, int | None] | None]:
+    """Return what fills a universe, its size, and `corner` and `edge` of its manifest."""
+    source, where = beginning.source, beginning.placement
+    size = where.size
+    if isinstance(source, Soup):
+        return source.fill, size, None, None
+    if where.is_bounded:
+        fill = from_pattern(source.grid, where.at, size, wrap=where.topology is Topology.TORUS)
+        met = source.generation if _meets_edge(source.grid.bounding_box(), where) else None
+        return fill, size, None, (source.generation - (met is not None), met)
+    if any(size):
+        raise LifesimError(
+            f"{path}: no universe on disk has bounds one way only: --size says how large it is"
+        )
+    wide, high = source.grid.width, source.grid.height
+    room = max(LEAST_ROOM, min(beginning.steps, max(_MOST_ROOM, max(wide, high) // 2)))
+    size, corner = (wide + 2 * room, high + 2 * room), (where.at[0] - room, where.at[1] - room)
+    return from_pattern(source.grid, (room, room), size, wrap=False), size, corner, None
+
+
+def universe_of(
+    life: Life,
+    path: str,
+    where: Placement,
+    origin: str,
+    executor: PhaseExecutor,
+    run: tuple[int, int],
+    show: bool,
+) -> Universe:
+    """Put a plane without bounds from memory on disk, on its way from one generation of `run`
+    to the other."""
+    frame = life.frame()
+    now = Pattern(life.grid(), frame.x, frame.y, life.rule, generation=life.generation)
+    placed = replace(where, at=(frame.x, frame.y))
+    beginning = Beginning(now, placed, origin, run[1] - life.generation)
+    universe = made_universe(path, beginning, show=show, budget=executor.check_budget)
+    universe.set_run(run)
+    return universe
+
+
+def usual_name(source: Pattern | Soup, where: Placement, name: str | None) -> str:
+    """Return how a directory is called that nobody named."""
+    width, height = where.size
+    if isinstance(source, Soup):
+        return f"soup-{width}x{height}-{float(source.density):g}-{source.seed}"
+    stem = Path(name or "-").name.partition(".")[0]
+    return f"{stem}-{width}x{height}" if where.is_bounded else f"{stem}-unbounded"
+
+
+def began_as(universe: Universe, where: Placement, origin: str) -> bool:
+    """Tell whether a universe began as what `origin` says, placed so."""
+    found = universe.bounds, universe.rule, universe.topology, universe.manifest.origin
+    return found == (where.size, where.rule, where.topology, origin)
+
+
+def holds_run(path: str, where: Placement, origin: str, stop: int) -> bool:
+    """Tell whether a directory holds a run of a plane without bounds to generation `stop`,
+    which memory did not hold any longer: then that run is the one to go on with."""
+    if not os.path.exists(os.path.join(path, MANIFEST)):
+        return False
+    with Universe.open(path) as universe:
+        run = universe.manifest.run
+        ends = run[1] if run else universe.generation
+        return began_as(universe, where, origin) and ends == stop
+
+
+def _meets_edge(live: Box | None, where: Placement) -> bool:
+    """Tell whether a cell is in an outermost row or column as the pattern is placed."""
+    if live is None:
+        return False
+    for start, length, at, side in zip(live[:2], live[2:], where.at, where.size, strict=True):
+        first = (start + at) % side
+        if first == 0 or first + length >= side:
+            return True
+    return False
 
 
 def steps_to(universe: Universe, first: int, steps: int, quiet: bool) -> int | None:
-    """Generations still to come of a run of `steps` from `first` on, None where they are
-    those of the run that was broken off; says where it goes on.
+    """Return the generations still to come of a run of `steps` from `first` on, None where they are
+    those of the run that was broken off; say where it goes on.
 
     Raises LifesimError where the universe has come further.
     """

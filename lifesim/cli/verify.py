@@ -7,10 +7,10 @@ import sys
 
 import click
 
-from kernels.choose import pick
+from bulkbits.options import json_option, one_device_options
+from kernels.targets.choose import pick
 from lifesim.cli.drive import busy
-from lifesim.cli.options import backend_options
-from lifesim.cli.streamed import told
+from lifesim.cli.streamed import counting_bar
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.store.universe import Universe
 from lifesim.stream.verify import check_facts, check_files, replay
@@ -25,8 +25,8 @@ from lifesim.stream.verify import check_facts, check_files, replay
     "what began as a soup, make samples again from the first generation on.",
 )
 @click.option("--samples", type=click.IntRange(1, 10**6), default=4, help="To make again. [4]")
-@backend_options
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@one_device_options
+@json_option
 def command(
     directory: str,
     recompute: bool,
@@ -44,10 +44,10 @@ def command(
     damaged: list[str] = []
     notes: list[str] = []
     with Universe.open(directory, still=True) as universe:
-        with told(f"verifying {directory}", show) as progress:
+        with counting_bar(f"verifying {directory}", show) as progress:
             checked = check_files(universe, damaged.append, progress)
         if recompute and not damaged:
-            with told("recomputing", show) as progress:
+            with counting_bar("recomputing", show) as progress:
                 check_facts(universe, damaged.append, progress)
             try:
                 with busy("making samples again", show):

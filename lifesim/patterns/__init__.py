@@ -1,26 +1,33 @@
-"""Pattern files: RLE, Life 1.05, Life 1.06, plaintext and macrocell, gzipped or not."""
+"""Pattern files: RLE, Life 1.05, Life 1.06, plaintext, macrocell and (to read) MCell; gzipped or
+not, or alone in a zip archive."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+import zlib
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import BinaryIO, Protocol
+from itertools import islice
+from typing import BinaryIO, Protocol, TypeVar
 
 from lifesim.errors import LifesimError
-from lifesim.patterns import cells, life105, life106, macrocell, rle
-from lifesim.patterns.files import CancelledError, cancellable, load, save
+from lifesim.families import nearest
+from lifesim.patterns import cells, life105, life106, macrocell, mcell, rle
+from lifesim.patterns.files import ZIP_MAGIC, ReadCancelledError, cancellable, load, save
 from lifesim.patterns.pattern import Pattern, PatternError
 
-__all__ = ["CancelledError", "Pattern", "PatternError", "formats", "read", "write"]
+__all__ = ["Pattern", "PatternError", "ReadCancelledError", "formats", "read", "readable", "write"]
 
 _HEAD = 1 << 16
+_SCRIPTS = (".lua", ".py")
+_MOST_NAMES = 2000  # of a folder, looked at for what was meant
 
 
-class _Format(Protocol):
-    """What a format's module has."""
+class _ReadFormat(Protocol):
+    """A module of a format that is read."""
 
     @property
     def NAME(self) -> str: ...
@@ -28,15 +35,28 @@ class _Format(Protocol):
     def EXTENSIONS(self) -> tuple[str, ...]: ...
     def sniff(self, head: bytes) -> bool: ...
     def read(self, data: bytes, name: str) -> Pattern: ...
+
+
+class _WrittenFormat(_ReadFormat, Protocol):
+    """A module of a format that is read and written."""
+
     def write(self, pattern: Pattern, out: BinaryIO) -> None: ...
 
 
-_FORMATS: tuple[_Format, ...] = (rle, life105, life106, cells, macrocell)
+_FORMATS: tuple[_WrittenFormat, ...] = (rle, life105, life106, cells, macrocell)
+# MCell's before RLE, as lines that begin with # could be either's.
+_READ: tuple[_ReadFormat, ...] = (mcell, *_FORMATS)
 
 
 def formats() -> dict[str, tuple[str, ...]]:
-    """The name of each format and its file name extensions, the usual one first."""
+    """Return the name of each format that is written, and its extensions, the usual one first."""
     return {known.NAME: known.EXTENSIONS for known in _FORMATS}
+
+
+def readable() -> tuple[str, ...]:
+    """Return the extensions of files that read() takes: of formats, and of zip archives."""
+    ends = [end for known in _READ for end in known.EXTENSIONS]
+    return (*dict.fromkeys(ends), ".zip")
 
 
 def read(
@@ -44,34 +64,38 @@ def read(
     *,
     name: str | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
+    as_squares: bool = False,
 ) -> Pattern:
     """Read a pattern from a path, a binary stream or, as "-", standard input.
 
     The format is found from the content; where that fits several or none, from the
     extension. `name` is what errors call the source. The grid is the live cells'
-    bounding box, 1x1 and dead where there are none. Raises PatternError for content
-    that cannot be read and LifesimError for a path that cannot be opened; CancelledError
+    bounding box, 1x1 and dead where there are none. as_squares: takes a macrocell file as it is, as
+    Pattern.squares, however wide its universe. Raises PatternError for content
+    that cannot be read and LifesimError for a path that cannot be opened; ReadCancelledError
     soon after is_cancelled, which is asked again and again, has said so.
     """
     with cancellable(is_cancelled):
-        return _read(source, name)
+        return _read(source, name, as_squares)
 
 
-def _read(source: str | os.PathLike[str] | BinaryIO, name: str | None) -> Pattern:
+def _read(source: str | os.PathLike[str] | BinaryIO, name: str | None, as_squares: bool) -> Pattern:
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        if path == "-":
-            return _decode(load(_standard_input(), name or "<stdin>"), name or "<stdin>")
+        shown = "standard input" if path == "-" else path
+        name = name or ("<stdin>" if path == "-" else path)
         try:
-            with open(path, "rb") as stream:
-                data = load(stream, name or path)
+            with _standard_input() if path == "-" else open(path, "rb") as stream:
+                data = load(stream, name)
         except OSError as error:
-            raise LifesimError(f"cannot read {path}: {error.strerror or error}") from None
-        return _decode(data, name or path)
+            what = f"cannot read {shown}: {error.strerror or error}"
+            meant = _meant(path) if isinstance(error, FileNotFoundError) else None
+            raise LifesimError(what + (f"; is {meant} meant?" if meant else "")) from None
+        return _decode(data, name, as_squares)
     if name is None:
         given = getattr(source, "name", None)
         name = given if isinstance(given, str) else "<stream>"
-    return _decode(load(source, name), name)
+    return _decode(load(source, name), name, as_squares)
 
 
 def write(
@@ -86,7 +110,7 @@ def write(
     """
     if isinstance(target, (str, os.PathLike)) and os.fspath(target) != "-":
         path = os.fspath(target)
-        chosen = _named(format) if format else _by_extension(path)
+        chosen = _named(format) if format else _by_extension(path, _FORMATS)
         if chosen is None:
             known = ", ".join(end for known in _FORMATS for end in known.EXTENSIONS)
             raise LifesimError(f"cannot write {path}: the name must end in one of {known}")
@@ -100,40 +124,87 @@ def write(
     try:
         chosen.write(pattern, sys.stdout.buffer)
         sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise  # ends the command as it ends others
     except OSError as error:
         raise LifesimError(f"cannot write standard output: {error.strerror or error}") from None
 
 
-def _standard_input() -> BinaryIO:
-    """With a buffer of its own: Python cannot end while another thread waits for that of
-    sys.stdin."""
+def looks_like_one(path: str) -> bool:
+    """Tell whether a file begins as a pattern of some format does, gzipped or not. Raises
+    OSError."""
+    with open(path, "rb") as file:
+        head = file.read(_HEAD)
+    if head.startswith(b"\x1f\x8b"):
+        try:
+            head = zlib.decompressobj(31).decompress(head, _HEAD)
+        except zlib.error:
+            return False
+    head = head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return not head or any(known.sniff(head) for known in _FORMATS)
+
+
+def _standard_input() -> AbstractContextManager[BinaryIO]:
+    """Open standard input, with a buffer of its own.
+
+    Python cannot end while another thread waits for the buffer of sys.stdin.
+    """
     try:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except io.UnsupportedOperation:  # it is no file
-        return sys.stdin.buffer
+        return nullcontext(sys.stdin.buffer)
 
 
-def _decode(data: bytes, name: str) -> Pattern:
+def _meant(path: str) -> str | None:
+    """Return the path of a file beside it whose name is nearly the same, if there is one."""
+    folder, wanted = os.path.split(path)
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = [entry.name for entry in islice(entries, _MOST_NAMES)]
+    except OSError:
+        return None
+    by_lower = {name.lower(): name for name in names if name.isprintable()}
+    close = nearest(wanted, by_lower)
+    return os.path.join(folder, by_lower[close]) if close else None
+
+
+def _decode(data: bytes, name: str, as_squares: bool) -> Pattern:
+    if data.startswith(ZIP_MAGIC):
+        from lifesim.patterns import archive  # with zipfile, which few files need
+
+        extensions = tuple(end for known in _READ for end in known.EXTENSIONS)
+        data, name = archive.only_member(data, extensions, name)
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    fitting = [known for known in _FORMATS if known.sniff(data[:_HEAD])]
-    by_name = _by_extension(name)
-    if by_name is not None and (by_name in fitting or not fitting):
-        return by_name.read(data, name)
+    fitting = [known for known in _READ if known.sniff(data[:_HEAD])]
+    by_name = _by_extension(name, _READ)
+    # A file that says what it is, is that.
+    if mcell not in fitting and by_name is not None and (by_name in fitting or not fitting):
+        return _read_as(by_name, data, name, as_squares)
     if fitting:
-        return fitting[0].read(data, name)
-    known = ", ".join(formats())
+        return _read_as(fitting[0], data, name, as_squares)
+    if name.lower().endswith(_SCRIPTS):
+        raise PatternError("a script, which makes a pattern in Golly: it cannot be run here", name)
+    known = ", ".join(known.NAME for known in _READ)
     raise PatternError(f"the content fits none of the pattern formats ({known})", name)
 
 
-def _by_extension(path: str) -> _Format | None:
+def _read_as(known: _ReadFormat, data: bytes, name: str, as_squares: bool) -> Pattern:
+    read_it = macrocell.read_squares if as_squares and known is macrocell else known.read
+    return read_it(data, name)
+
+
+_Kind = TypeVar("_Kind", bound=_ReadFormat)
+
+
+def _by_extension(path: str, formats: tuple[_Kind, ...]) -> _Kind | None:
     plain = path.lower().removesuffix(".gz")
-    return next((known for known in _FORMATS if plain.endswith(known.EXTENSIONS)), None)
+    return next((known for known in formats if plain.endswith(known.EXTENSIONS)), None)
 
 
-def _named(name: str) -> _Format:
+def _named(name: str) -> _WrittenFormat:
     for known in _FORMATS:
         if name == known.NAME:
             return known

@@ -20,7 +20,7 @@ EXTENSIONS = (".cells",)
 
 
 def sniff(head: bytes) -> bool:
-    """Whether a file that begins with `head` looks like plaintext."""
+    """Tell whether a file that begins with `head` looks like plaintext."""
     for _, line in lines(head):
         text = line.strip()
         if text:

@@ -9,27 +9,30 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import BinaryIO
+from typing import IO, BinaryIO, Protocol
 
-from kernels.memory import available_memory
-from lifesim.draft import Draft, DraftStream, one_line_errors
-from lifesim.errors import LifesimError
+from kernels.draft import Draft
+from kernels.targets.memory import available_memory
+from lifesim.errors import LifesimError, cannot_write
 from lifesim.patterns.pattern import PatternError
 
 _GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = b"PK\x03\x04"
 STEP = 1 << 20  # bytes between two looks at whether reading is cancelled
+_UNPACKED = 128  # how often as large as its compressed bytes text may be
+_FLOOR = 32 << 20  # bytes of text that are unpacked however few the compressed ones are
 _SHARE = 16  # decoding takes a few times the text's size, so a text may fill this share
 
 _is_cancelled: ContextVar[Callable[[], bool]] = ContextVar("is_cancelled", default=lambda: False)
 
 
-class CancelledError(LifesimError):
-    """Nobody wants what is being read any more."""
+class ReadCancelledError(LifesimError):
+    """Reading was given up, as nobody wants the result any more."""
 
 
 @contextmanager
 def cancellable(is_cancelled: Callable[[], bool]) -> Iterator[None]:
-    """What this thread reads within is given up when is_cancelled says so."""
+    """Have what this thread reads within the block given up when is_cancelled says so."""
     token = _is_cancelled.set(is_cancelled)
     try:
         yield
@@ -38,37 +41,55 @@ def cancellable(is_cancelled: Callable[[], bool]) -> Iterator[None]:
 
 
 def go_on() -> None:
-    """For who reads, between two steps. Raises CancelledError."""
+    """Look, between two steps, whether reading is to be given up. Raises ReadCancelledError."""
     if _is_cancelled.get()():
-        raise CancelledError("cancelled")
+        raise ReadCancelledError("cancelled")
 
 
 def load(stream: BinaryIO, name: str) -> bytes:
-    """All bytes of a stream, decompressed where they are gzip.
+    """Return all bytes of a stream, decompressed where they are gzip.
 
-    Raises PatternError for damaged gzip data, and as soon as there is more text than
-    a sixteenth of the free memory.
+    Raises PatternError for damaged gzip data; as soon as there is more text than a sixteenth of
+    the free memory; and for compressed text of more than 32 MiB and 128 times its file, which
+    nothing but a bomb is.
     """
-    limit = available_memory() // _SHARE
     head = stream.read(len(_GZIP_MAGIC))
     rest = _Joined(head, stream)
     if head != _GZIP_MAGIC:
-        return _all(rest, name, limit)
+        return _all(rest, name, lambda: None)
     try:
         with gzip.GzipFile(fileobj=io.BufferedReader(rest, STEP)) as plain:
-            return _all(plain, name, limit)
+            data = _all(plain, name, lambda: rest.taken)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise PatternError(f"damaged gzip data: {error}", name) from None
+    if data.startswith(ZIP_MAGIC):  # unpacking twice, a bomb is bounded by nothing
+        raise PatternError("a zip archive in gzip data: decompress it first", name)
+    return data
 
 
-def _all(stream: io.RawIOBase | gzip.GzipFile, name: str, limit: int) -> bytes:
+def unpacked(stream: IO[bytes], name: str, packed: int) -> bytes:
+    """Return all bytes of a stream that decompresses `packed` bytes, as bounded as those of
+    load()."""
+    return _all(stream, name, lambda: packed)
+
+
+def _all(stream: _Readable, name: str, packed: Callable[[], int | None]) -> bytes:
+    limit = available_memory() // _SHARE
     text = io.BytesIO()  # gives its bytes away without copying them
     while part := stream.read(STEP):
         go_on()
         text.write(part)
         if text.tell() > limit:
             raise PatternError(f"more than {limit >> 20} MiB of text: too large to read", name)
+        taken = packed()
+        if taken is not None and text.tell() > max(_FLOOR, _UNPACKED * taken):
+            what = f"{taken} compressed bytes hold more than {_UNPACKED} times as many"
+            raise PatternError(f"{what}: decompress it yourself if it is no bomb", name)
     return text.getvalue()
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes | None: ...
 
 
 class _Joined(io.RawIOBase):
@@ -77,6 +98,7 @@ class _Joined(io.RawIOBase):
     def __init__(self, head: bytes, stream: BinaryIO) -> None:
         super().__init__()
         self._head, self._stream = head, stream
+        self.taken = 0
 
     def readable(self) -> bool:
         return True
@@ -85,6 +107,7 @@ class _Joined(io.RawIOBase):
         part = self._head[: len(buffer)] or self._stream.read(len(buffer))
         self._head = self._head[len(part) :]
         buffer[: len(part)] = part
+        self.taken += len(part)
         return len(part)
 
 
@@ -94,15 +117,10 @@ def save(path: str, write: Callable[[BinaryIO], None], *, compress: bool) -> Non
     What is no regular file (a device, a pipe) is written to directly. Compressed bytes
     depend on nothing but the content. Raises LifesimError where the system refuses.
     """
-    draft = Draft(path)
-    try:
-        with one_line_errors(path):
-            stream = io.BufferedWriter(DraftStream(draft), 1 << 20)
-            _fill(stream, write, compress)
-            stream.flush()
-        draft.finish()
-    finally:
-        draft.drop()
+    with Draft(path, refusal=cannot_write) as draft, draft.errors():
+        stream = draft.stream()
+        _fill(stream, write, compress)
+        stream.flush()
 
 
 def _fill(stream: BinaryIO, write: Callable[[BinaryIO], None], compress: bool) -> None:

@@ -1,4 +1,7 @@
-"""Life 1.05: blocks of rows (`#P x y`, then `.` dead and `*` live)."""
+"""Life 1.05: blocks of rows (`#P x y`, then `.` dead and `*` live).
+
+A block without a place, `#P` alone, goes on where the last one ended, the first at 0, 0.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _POSITION = re.compile(rb"#P\s+([+-]?\d{1,30})\s+([+-]?\d{1,30})\s*")
 
 
 def sniff(head: bytes) -> bool:
-    """Whether a file that begins with `head` says that it is Life 1.05."""
+    """Tell whether a file that begins with `head` says that it is Life 1.05."""
     return head[: len(_MAGIC)].lower() == _MAGIC
 
 
@@ -61,9 +64,10 @@ def _rows(data: bytes, name: str) -> Iterator[Row]:
         row = line.rstrip()
         if row.startswith(b"#P"):
             match = _POSITION.fullmatch(row)
-            if match is None:
+            if match is not None:
+                x, y = int(match[1]), int(match[2])
+            elif row != b"#P":  # which has the block go on, as in Golly
                 raise error_at("a block begins with #P X Y", name, data, offset)
-            x, y = int(match[1]), int(match[2])
         elif row and not row.startswith(b"#"):
             foreign = row.translate(None, b".*")
             if foreign:
@@ -94,7 +98,7 @@ def write(pattern: Pattern, out: BinaryIO) -> None:
 
 
 def _blocks(grid: BitGrid) -> Iterator[tuple[int, int, Words]]:
-    """Word column, first row and words of each stretch of rows with live cells.
+    """Yield word column, first row and words of each stretch of rows with live cells.
 
     A block is one word wide, as lines may not pass 80 characters.
     """

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from lifesim.grid import BitGrid, GridError
 from lifesim.patterns.files import go_on
 from lifesim.patterns.pattern import Pattern, PatternError
+from lifesim.patterns.room import grid_for
 from lifesim.patterns.runs import live_runs
 from lifesim.patterns.text import decoded, error_at, lines, shown
 
@@ -26,7 +27,7 @@ _BLOCK = 1 << 22  # bytes of text whose numbers are Python objects at one time
 
 
 def sniff(head: bytes) -> bool:
-    """Whether a file that begins with `head` says that it is Life 1.06."""
+    """Tell whether a file that begins with `head` says that it is Life 1.06."""
     return head[: len(_MAGIC)].lower() == _MAGIC
 
 
@@ -56,7 +57,7 @@ def read(data: bytes, name: str) -> Pattern:
     x, y = (int(low) for low in cells.min(axis=0))
     right, bottom = (int(high) for high in cells.max(axis=0))
     try:
-        grid = BitGrid(right - x + 1, bottom - y + 1)
+        grid = grid_for(right - x + 1, bottom - y + 1, len(data))
     except GridError as error:
         far = int(np.abs(cells - cells[0]).max(axis=1).argmax())
         offset = next(islice(_cell_lines(data), far, None))
@@ -70,7 +71,7 @@ def read(data: bytes, name: str) -> Pattern:
 def _exact(
     block: bytes, data: bytes, start: int, name: str, comments: list[str]
 ) -> npt.NDArray[np.int64]:
-    """Line by line: for blocks with comments in them, and to say where one is wrong."""
+    """Read line by line: for blocks with comments in them, and to say where one is wrong."""
     numbers = []
     for offset, line in lines(block):
         if line.lstrip().startswith(b"#"):
@@ -88,7 +89,7 @@ def _exact(
 
 
 def _cell_lines(data: bytes) -> Iterator[int]:
-    """Offsets of the lines that hold a cell."""
+    """Return the offsets of the lines that hold a cell."""
     for offset, line in lines(data):
         if line.strip() and not line.lstrip().startswith(b"#"):
             yield offset

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import re
 from array import array
+from dataclasses import replace
 from itertools import product
 from typing import BinaryIO
 
-from kernels.memory import available_memory
-from lifesim.grid import GridError
+import numpy as np
+
+from kernels.plane.hashlife.listing import LEAF, SquareList
+from kernels.targets.memory import available_memory
+from lifesim.grid import BitGrid, GridError
+from lifesim.patterns.files import go_on
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.patterns.quadtree import Quadtree, build
 from lifesim.patterns.text import (
@@ -34,8 +39,11 @@ EXTENSIONS = (".mc",)
 _MAGIC = b"[M2]"
 _NODE = re.compile(rb"(\d{1,9})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})")
 _AGE = re.compile(rb"#G\s*(\d{1,1000})")
+_LINES = 1 << 14  # that are written at once
 _SQUARE = 100  # bytes of memory that a line takes, at most
+_FLOOR, _MOST = 64 << 20, 16  # and that all may take: so much, and so often the text
 _LEVELS = range(4, 65)
+_ALL_LEVELS, _LEAST_LEVEL = range(4, 241), 6  # of squares that are left as they stand
 # The text of each row of eight cells, dead cells at its end written or not, to its bits.
 _ROW_BITS = {
     bytes(cells): sum(1 << x for x, cell in enumerate(cells) if cell == ord("*"))
@@ -48,7 +56,7 @@ _ROW_TEXT = [
 
 
 def sniff(head: bytes) -> bool:
-    """Whether a file that begins with `head` says that it is a macrocell file."""
+    """Tell whether a file that begins with `head` says that it is a macrocell file."""
     return head.startswith(_MAGIC)
 
 
@@ -59,53 +67,89 @@ def read(data: bytes, name: str) -> Pattern:
     to 64 whose children stand before them and are one level lower; and for a pattern
     too large for memory, before anything is allocated for it.
     """
-    if not sniff(data):
-        raise PatternError("a macrocell file begins with '[M2]'", name, 1, 1)
-    rule: Rule | None = None
-    topology: Topology | None = None
-    size: tuple[int, int] | None = None
-    title, comments, generation = "", [], 0
-    levels, children, leaves = bytearray(1), array("q", [0] * 4), array("Q", [0])
-    last = 0
-    if data.count(b"\n") * _SQUARE > available_memory():
-        raise PatternError("too large a tree for the memory that is free", name)
-    for offset, line in lines(data):
-        text = line.rstrip()
-        first = text[:1]
-        if first and first in b"0123456789":
-            _add_node(levels, children, text, data, offset, name)
-            leaves.append(0)
-            last = offset
-        elif first and first in b".*$":
-            levels.append(3)
-            children.extend((0, 0, 0, 0))
-            leaves.append(_leaf(text, data, offset, name))
-            last = offset
-        elif text.startswith(b"#R"):
-            try:
-                rule, topology, size = parse_rule(decoded(text[2:]))
-            except RuleError as error:
-                raise error_at(str(error), name, data, offset) from None
-        elif text.startswith(b"#G"):
-            match = _AGE.fullmatch(text)
-            if match is None:
-                raise error_at(f"{shown(text)} is not #G NUMBER", name, data, offset)
-            generation = int(match[1])
-        elif text.startswith(b"#N") and not title:
-            title = decoded(text[2:])
-        elif text.startswith((b"#C", b"#N")):
-            comments.append(decoded(text[2:]))
-        elif text and offset and not text.startswith(b"#"):
-            raise error_at(f"{shown(text)} is neither a leaf nor a node", name, data, offset)
+    tree = _Tree(data, name, _LEVELS)
     try:
-        grid, x, y = Quadtree(levels, children, leaves).cells()
+        grid, x, y = Quadtree(tree.levels, tree.children, tree.leaves).cells(len(data))
     except GridError as error:
-        raise error_at(str(error), name, data, last) from None
-    return Pattern(grid, x, y, rule, topology, size, generation, title, tuple(comments))
+        raise error_at(str(error), name, data, tree.last) from None
+    return replace(tree.pattern, grid=grid, x=x, y=y)
+
+
+def read_squares(data: bytes, name: str) -> Pattern:
+    """Decode as read() does, but leave the cells as they stand in the file, as Pattern.squares.
+
+    Nodes have any level up to 240. What has no node of level 6 has a grid all the same.
+    """
+    tree = _Tree(data, name, _ALL_LEVELS)
+    if tree.levels[-1] < _LEAST_LEVEL:
+        return read(data, name)
+    squares = SquareList(
+        np.frombuffer(tree.levels, np.uint8),
+        np.frombuffer(tree.children, np.int64).reshape(-1, 4),
+        np.frombuffer(tree.leaves, np.uint64),
+    )
+    return replace(tree.pattern, squares=squares)
+
+
+class _Tree:
+    """The lines of a macrocell file: a pattern without cells, and squares 1 to n beside the empty
+    square 0, children before parents.
+
+    levels: level of each square. children: four squares for each, all 0 for a leaf. leaves: the
+    cells of each, 0 for a node. last: where the line of the last node begins.
+    """
+
+    def __init__(self, data: bytes, name: str, allowed: range) -> None:
+        """Read the lines. allowed: levels that nodes may have. Raises PatternError."""
+        if not sniff(data):
+            raise PatternError("a macrocell file begins with '[M2]'", name, 1, 1)
+        rule: Rule | None = None
+        topology: Topology | None = None
+        size: tuple[int, int] | None = None
+        title, comments, generation = "", [], 0
+        levels, children, leaves = bytearray(1), array("q", [0] * 4), array("Q", [0])
+        last = 0
+        need = data.count(b"\n") * _SQUARE
+        if need > available_memory():
+            raise PatternError("too large a tree for the memory that is free", name)
+        if need > _FLOOR + _MOST * len(data):
+            raise PatternError("nearly all lines are empty: no tree of cells is written so", name)
+        for offset, line in lines(data):
+            text = line.rstrip()
+            first = text[:1]
+            if first and first in b"0123456789":
+                _add_node(levels, children, text, data, offset, name, allowed)
+                leaves.append(0)
+                last = offset
+            elif first and first in b".*$":
+                levels.append(3)
+                children.extend((0, 0, 0, 0))
+                leaves.append(_leaf(text, data, offset, name))
+                last = offset
+            elif text.startswith(b"#R"):
+                try:
+                    rule, topology, size = parse_rule(decoded(text[2:]))
+                except RuleError as error:
+                    raise error_at(str(error), name, data, offset) from None
+            elif text.startswith(b"#G"):
+                match = _AGE.fullmatch(text)
+                if match is None:
+                    raise error_at(f"{shown(text)} is not #G NUMBER", name, data, offset)
+                generation = int(match[1])
+            elif text.startswith(b"#N") and not title:
+                title = decoded(text[2:])
+            elif text.startswith((b"#C", b"#N")):
+                comments.append(decoded(text[2:]))
+            elif text and offset and not text.startswith(b"#"):
+                raise error_at(f"{shown(text)} is neither a leaf nor a node", name, data, offset)
+        self.levels, self.children, self.leaves, self.last = levels, children, leaves, last
+        self.pattern = Pattern(
+            BitGrid(1, 1), 0, 0, rule, topology, size, generation, title, tuple(comments)
+        )
 
 
 def _leaf(text: bytes, data: bytes, offset: int, name: str) -> int:
-    """Eight rows of eight cells as 64 bits, bit 8 y + x."""
+    """Return eight rows of eight cells as 64 bits, bit 8 y + x."""
     rows = text.split(b"$")
     try:
         if len(rows) <= 8 or (len(rows) == 9 and not rows[8]):
@@ -127,15 +171,21 @@ def _leaf(text: bytes, data: bytes, offset: int, name: str) -> int:
 
 
 def _add_node(
-    levels: bytearray, children: array[int], text: bytes, data: bytes, offset: int, name: str
+    levels: bytearray,
+    children: array[int],
+    text: bytes,
+    data: bytes,
+    offset: int,
+    name: str,
+    allowed: range,
 ) -> None:
     match = _NODE.fullmatch(text)
     if match is None:
         raise error_at(f"{shown(text)} is not LEVEL NW NE SW SE", name, data, offset)
     level, *four = map(int, match.groups())
-    if level not in _LEVELS:
-        what = f"level {level}: nodes have level {_LEVELS[0]} to {_LEVELS[-1]}"
-        if 0 < level < _LEVELS[0]:
+    if level not in allowed:
+        what = f"level {level}: nodes have level {allowed[0]} to {allowed[-1]}"
+        if 0 < level < allowed[0]:
             what += " (lower ones belong to patterns of more than two states)"
         raise error_at(what, name, data, offset)
     for group, child in enumerate(four, 2):
@@ -164,6 +214,9 @@ def write(pattern: Pattern, out: BinaryIO) -> None:
     for comment in pattern.comments:
         for text in encoded(comment):
             out.write((b"#C " + text).rstrip() + b"\n")
+    if pattern.squares is not None:
+        _write_squares(pattern.squares, out)
+        return
     leaves, levels = build(pattern.grid, pattern.x, pattern.y)
     for eight in leaves.view("u1").reshape(-1, 8).tolist():
         while eight and not eight[-1]:
@@ -172,3 +225,19 @@ def write(pattern: Pattern, out: BinaryIO) -> None:
     for level, nodes in enumerate(levels, 4):
         for nw, ne, sw, se in nodes.tolist():
             out.write(b"%d %d %d %d %d\n" % (level, nw, ne, sw, se))
+
+
+def _write_squares(squares: SquareList, out: BinaryIO) -> None:
+    """Write a list of squares, which are numbered as lines are."""
+    cells = squares.leaves.astype("<u8").view(np.uint8).reshape(-1, 8)
+    for first in range(1, len(squares.levels), _LINES):
+        go_on()
+        part = slice(first, first + _LINES)
+        lists = (squares.levels[part], squares.children[part], cells[part])
+        for level, four, eight in zip(*(each.tolist() for each in lists), strict=True):
+            if level > LEAF:
+                out.write(b"%d %d %d %d %d\n" % (level, *four))
+                continue
+            while eight and not eight[-1]:
+                eight.pop()
+            out.write(b"".join([_ROW_TEXT[bits] for bits in eight]) + b"\n")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
 from lifesim.rule import Rule
 from lifesim.topology import Topology
 
+if TYPE_CHECKING:
+    from kernels.plane.hashlife.listing import SquareList
+
 
 class PatternError(LifesimError):
-    """A pattern file that cannot be read: FILE:LINE:COLUMN: what (places count from 1)."""
+    """A pattern file cannot be read. The text is FILE:LINE:COLUMN: what (places count from 1)."""
 
     def __init__(
         self, what: str, name: str = "", line: int | None = None, column: int | None = None
@@ -33,6 +37,9 @@ class Pattern:
     0 for a direction without bounds; its top-left cell is (-(width // 2), -(height // 2)).
     generation: how old the pattern is; never negative.
     name: one line. comments: one line each.
+    notes: what was odd in the file that it was read from, though it could be read; one line each.
+    squares: the cells as a macrocell file has them, in place of the grid, which is 1x1 and dead
+    then; only where read() was asked for them.
     """
 
     grid: BitGrid
@@ -44,6 +51,8 @@ class Pattern:
     generation: int = 0
     name: str = ""
     comments: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    squares: SquareList | None = None
 
     def __post_init__(self) -> None:
         if self.generation < 0:
@@ -52,7 +61,7 @@ class Pattern:
             raise ValueError(f"a bounded universe has no negative size: {self.size}")
 
     def trimmed(self) -> Pattern:
-        """The same cells in the smallest grid that holds them; 1x1 where none lives."""
+        """Return the same cells in the smallest grid that holds them; 1x1 where none lives."""
         box = self.grid.bounding_box()
         if box is None:
             return replace(self, grid=BitGrid(1, 1))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
 from lifesim.patterns.files import go_on
+from lifesim.patterns.room import grid_for
 from lifesim.patterns.runs import Ints
 
 UInts = npt.NDArray[np.uint64]
@@ -25,7 +26,7 @@ _FAR = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
 class Quadtree:
-    """Squares 1 to n, children before parents, root last; square 0 is empty at any level.
+    """A tree of squares 1 to n, children before parents, root last; square 0 is empty at any level.
 
     levels: level of each square. children: four squares for each, all 0 for a leaf.
     leaves: the cells of each, 0 for a node.
@@ -38,9 +39,8 @@ class Quadtree:
         self._boxes = self._bounding_boxes()
 
     def _bounding_boxes(self) -> UInts:
-        """First column, first row, last column, last row of the live cells of each square,
-        from its top-left cell; shape (4, squares). Empty squares: first above last.
-        """
+        """Return first column, first row, last column, last row of the live cells of each square,
+        from its top-left cell; shape (4, squares). Empty squares: first above last."""
         boxes = np.zeros((4, len(self._levels)), np.uint64)
         boxes[:2] = _FAR
         leaf = np.flatnonzero(self._leaves)
@@ -65,22 +65,23 @@ class Quadtree:
                     high[node] = np.maximum(high[node], high[child] + shift)
         return boxes
 
-    def cells(self) -> tuple[BitGrid, int, int]:
-        """The root's cells in the smallest grid, and its top-left cell's x and y.
+    def cells(self, size: int) -> tuple[BitGrid, int, int]:
+        """Return the root's cells in the smallest grid, and its top-left cell's x and y.
 
-        Raises GridError, before anything is allocated, where that is too large.
+        size: bytes of the text that the tree was read from. Raises GridError, before anything
+        is allocated, for a grid too large for that or for memory.
         """
         left, top, right, bottom = (int(edge) for edge in self._boxes[:, -1])
         if left > right:
             return BitGrid(1, 1), 0, 0
-        grid = BitGrid(right - left + 1, bottom - top + 1)
+        grid = grid_for(right - left + 1, bottom - top + 1, size, tree=True)
         for value, x, y in self._live_leaves(left, top):
             _paint(grid, value, x, y)
         half = 1 << int(self._levels[-1]) - 1
         return grid, left - half, top - half + 1
 
     def _live_leaves(self, left: int, top: int) -> Iterator[tuple[UInts, Ints, Ints]]:
-        """Every leaf with live cells, and where it stands from (left, top) on.
+        """Yield every leaf with live cells, and where it stands from (left, top) on.
 
         Places are taken modulo 2^64: those of the leaves are small, whatever lies between.
         """
@@ -124,9 +125,9 @@ def _paint(grid: BitGrid, leaves: UInts, x: Ints, y: Ints) -> None:
 
 
 def build(grid: BitGrid, x: int, y: int) -> tuple[UInts, list[Ints]]:
-    """The tree of a grid whose top-left cell is (x, y): its leaves, then the nodes of
-    level 4, 5 and so on up to the root's, as (count, 4) squares, numbered on from the
-    leaves, which begin at 1. The last level has one node, the root.
+    """Return the tree of a grid whose top-left cell is (x, y): its leaves, then the nodes of level
+    4, 5 and so on up to the root's, as (count, 4) squares, numbered on from the leaves, which begin
+    at 1. The last level has one node, the root.
 
     Raises LifesimError for a pattern that no root of level 64 covers.
     """
@@ -168,14 +169,13 @@ def build(grid: BitGrid, x: int, y: int) -> tuple[UInts, list[Ints]]:
 
 
 def _numbered(keys: Ints) -> Ints:
-    """Equal keys to equal numbers, from 0 on."""
+    """Number keys from 0 on, equal ones equally."""
     return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
 
 def _tiles(grid: BitGrid, right: int, down: int) -> tuple[UInts, Ints, Ints]:
-    """Every 8x8 tile with live cells, its column and its row, once the grid has been
-    moved right and down by less than 8 cells.
-    """
+    """Return every 8x8 tile with live cells, its column and its row, once the grid has been moved
+    right and down by less than 8 cells."""
     count = grid.words.shape[1]
     across = min(count + 1, _STEP)
     step = max(1, _STEP // (8 * across)) * 8

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from lifesim.grid import Box
-from lifesim.patterns.pattern import Pattern, PatternError
-from lifesim.patterns.rle_body import decode, encode, find_body
+from lifesim.patterns.pattern import Pattern
+from lifesim.patterns.rle_body import Body, decode, encode
 from lifesim.patterns.text import (
     decoded,
     encoded,
@@ -37,7 +37,7 @@ _EXTENDED_AGE = re.compile(rb"Gen\s*=\s*(\d{1,1000})(?!\d)")
 
 
 def sniff(head: bytes) -> bool:
-    """Whether a file that begins with `head` looks like RLE, with a header or without."""
+    """Tell whether a file that begins with `head` looks like RLE, with a header or without."""
     if head[:5].lower() == b"#life":
         return False
     for _, line in lines(head):
@@ -48,7 +48,7 @@ def sniff(head: bytes) -> bool:
 
 
 def _is_body(text: bytes) -> bool:
-    """Whether this can be a body's first line, and not one of a plaintext file."""
+    """Tell whether this can be a body's first line, and not one of a plaintext file."""
     foreign = text.translate(None, b"0123456789bo.A$! \t")
     return (
         not foreign and not text.startswith(b"!") and not text.isdigit() and bool(text.strip(b"."))
@@ -57,7 +57,7 @@ def _is_body(text: bytes) -> bool:
 
 @dataclass(slots=True)
 class _Preamble:
-    """What stands above the body; `body` is the body's offset."""
+    """The facts above the body; `body` is the body's offset."""
 
     name: str = ""
     comments: list[str] = field(default_factory=list)
@@ -67,24 +67,20 @@ class _Preamble:
     position: tuple[int, int] | None = None
     generation: int = 0
     header: tuple[int, int] | None = None
-    header_line: int = 0
+    header_at: int = 0
     body: int = 0
 
 
 def read(data: bytes, name: str) -> Pattern:
     """Decode an RLE file. Raises PatternError, with line and column.
 
-    A bounded pattern without a position lies where Golly puts it: centred, or from
-    the universe's top-left cell on where the header's size is 0 or too large.
+    As Golly does, it takes a body without `!` and one larger than its header, but notes it. A
+    bounded pattern without a position lies where Golly puts it: centred, or from the universe's
+    top-left cell on where the header's size is 0 or too large.
     """
     says = _preamble(data, name)
-    body = find_body(data, says.body, name)
-    grid, box = decode(body)
-    if box is not None and says.header is not None:
-        width, height = box.x + box.width, box.y + box.height
-        if width > says.header[0] or height > says.header[1]:
-            what = f"the header says {says.header[0]}x{says.header[1]} cells, the body has "
-            raise PatternError(what + f"{width}x{height}", name, says.header_line, 1)
+    grid, box, ended = decode(Body(data, says.body, name, says.header, says.header_at))
+    notes = _notes(says, box, ended)
     x, y = _origin(says)
     if box is not None:
         x, y = x + box.x, y + box.y
@@ -98,7 +94,20 @@ def read(data: bytes, name: str) -> Pattern:
         says.generation,
         says.name,
         tuple(says.comments),
+        notes,
     )
+
+
+def _notes(says: _Preamble, box: Box | None, ended: bool) -> tuple[str, ...]:
+    notes = []
+    if says.header is not None and box is not None:
+        width, height = box.x + box.width, box.y + box.height
+        if width > says.header[0] or height > says.header[1]:
+            said = f"{says.header[0]}x{says.header[1]}"
+            notes.append(f"the header says {said} cells, the body has {width}x{height}")
+    if not ended:
+        notes.append("no '!' ends the pattern: it may be cut off")
+    return tuple(notes)
 
 
 def _preamble(data: bytes, name: str) -> _Preamble:
@@ -113,7 +122,7 @@ def _preamble(data: bytes, name: str) -> _Preamble:
                 what = f"{shown(text)} is not 'x = WIDTH, y = HEIGHT, rule = RULE'"
                 raise error_at(what, name, data, offset)
             says.header = int(match[1]), int(match[2])
-            says.header_line = data.count(b"\n", 0, offset) + 1
+            says.header_at = offset
             rule = (match[3] or b"").rstrip(b" \t,")
             if rule:
                 _set_rule(says, rule, data, offset + match.start(3), name)
@@ -156,7 +165,7 @@ def _set_rule(says: _Preamble, text: bytes, data: bytes, offset: int, name: str)
 
 
 def _origin(says: _Preamble) -> tuple[int, int]:
-    """Coordinates of the body's first cell."""
+    """Return the coordinates of the body's first cell."""
     if says.position is not None:
         return says.position
     if says.size is None:

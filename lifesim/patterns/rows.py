@@ -1,4 +1,4 @@
-"""From rows of text to a packed grid."""
+"""Paint rows of text into a packed grid."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from lifesim.grid import BitGrid, GridError
+from lifesim.patterns.room import grid_for
 from lifesim.patterns.text import error_at
 
 
 class Row(NamedTuple):
-    """x and y of the first cell, the cells (`*` is live), the row's offset in its file."""
+    """A row of a pattern: x and y of the first cell, the cells (`*` is live), the row's offset in
+    its file."""
 
     x: int
     y: int
@@ -23,11 +25,11 @@ class Row(NamedTuple):
 def grid_of_rows(
     rows: Callable[[], Iterable[Row]], name: str, data: bytes
 ) -> tuple[BitGrid, int, int]:
-    """The smallest grid that holds the rows' live cells, and x and y of its top-left cell.
+    """Return the smallest grid that holds the rows' live cells, and x and y of its top-left cell.
 
     `rows` is called twice, to measure and to paint, so that no list of them is ever
-    held. Rows may overlap. Raises PatternError where the grid would not fit in memory,
-    before anything is allocated.
+    held. Rows may overlap. Raises PatternError where the grid would be too large for the
+    file or for memory, before anything is allocated.
     """
     first: tuple[int, int] | None = None
     left = top = right = bottom = far = far_offset = 0
@@ -43,7 +45,7 @@ def grid_of_rows(
     if first is None:
         return BitGrid(1, 1), 0, 0
     try:
-        grid = BitGrid(right - left, bottom - top)
+        grid = grid_for(right - left, bottom - top, len(data))
     except GridError as error:
         raise error_at(str(error), name, data, far_offset) from None
     packed = grid.words.view(np.uint8)
@@ -56,7 +58,7 @@ def grid_of_rows(
 
 
 def _live(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows that have live cells, from the first to the last of them."""
+    """Yield the rows that have live cells, from the first to the last of them."""
     for row in rows:
         first = row.text.find(b"*")
         if first >= 0:

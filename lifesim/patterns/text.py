@@ -11,11 +11,17 @@ from lifesim.rule import LIFE, Rule, RuleError
 from lifesim.topology import Topology
 
 _BOUNDS = re.compile(r"([TtPp])([0-9]{1,18})(?:,([0-9]{1,18}))?")
+_KINDS = [
+    (re.compile(r"[Kk][0-9]"), " (a Klein bottle)"),
+    (re.compile(r"[Cc][0-9]"), " (a cross-surface)"),
+    (re.compile(r"[Ss][0-9]"), " (a sphere)"),
+    (re.compile(r"[Tt][0-9]+[+-]|[Tt][0-9]+,[0-9]+[+-]"), " (a torus with a shift)"),
+]
 _LETTERS = {Topology.TORUS: "T", Topology.PLANE: "P"}
 
 
 def lines(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
-    """The offset and the bytes of each line from `start`, line ends left off."""
+    """Yield the offset and the bytes of each line from `start`, line ends left off."""
     looked = start
     while start < len(data):
         if start - looked > STEP:
@@ -28,34 +34,34 @@ def lines(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
 
 
 def place(data: bytes, offset: int) -> tuple[int, int]:
-    """Line and column of a byte, both from 1."""
+    """Return line and column of a byte, both from 1."""
     return data.count(b"\n", 0, offset) + 1, offset - data.rfind(b"\n", 0, offset)
 
 
 def error_at(what: str, name: str, data: bytes, offset: int) -> PatternError:
-    """A PatternError that points at data[offset]."""
+    """Return a PatternError that points at data[offset]."""
     line, column = place(data, offset)
     return PatternError(what, name, line, column)
 
 
 def shown(text: bytes) -> str:
-    """Untrusted bytes as they may stand in an error message: quoted and short."""
+    """Return untrusted bytes as they may stand in an error message: quoted and short."""
     decoded = text.decode("utf-8", "backslashreplace")
     return repr(decoded if len(decoded) <= 40 else decoded[:37] + "...")
 
 
 def decoded(text: bytes) -> str:
-    """A name or comment: UTF-8, bytes that are not shown as U+FFFD, outer blanks off."""
+    """Return a name or comment: UTF-8, bytes that are not shown as U+FFFD, outer blanks off."""
     return text.decode("utf-8", "replace").strip()
 
 
 def encoded(text: str) -> list[bytes]:
-    """A name or comment as the lines it takes; at least one."""
+    """Return a name or comment as the lines it takes; at least one."""
     return [part.strip().encode("utf-8", "replace") for part in text.splitlines()] or [b""]
 
 
 def one_line(text: str) -> bytes:
-    """A name on a single line."""
+    """Return a name on a single line."""
     return b" ".join(encoded(text))
 
 
@@ -69,20 +75,22 @@ def parse_rule(text: str) -> tuple[Rule, Topology | None, tuple[int, int] | None
     rule, colon, bounds = text.partition(":")
     if not colon:
         return Rule.parse(rule), None, None
+    known = Rule.parse(rule)
     match = _BOUNDS.fullmatch(bounds.strip())
     if match is None:
+        kind = next((kind for form, kind in _KINDS if form.match(bounds.strip())), "")
         raise RuleError(
-            f"bounds {shown(bounds.strip().encode())} are not supported: "
+            f"bounds {shown(bounds.strip().encode())} are not supported{kind}: "
             "only :TWIDTH,HEIGHT (torus) and :PWIDTH,HEIGHT (plane) are"
         )
     width = int(match[2])
     size = width, width if match[3] is None else int(match[3])
     topology = Topology.TORUS if match[1] in "Tt" else Topology.PLANE
-    return Rule.parse(rule), topology, size
+    return known, topology, size
 
 
 def rule_text(pattern: Pattern) -> str:
-    """The rule as parse_rule reads it; empty where the pattern names none.
+    """Return the rule as parse_rule reads it; empty where the pattern names none.
 
     Bounds cannot stand without a rule: a bounded pattern that names none gets Life's.
     """

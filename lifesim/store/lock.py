@@ -10,18 +10,28 @@ import os
 import socket
 import sys
 import time
+from typing import Any
 
 from lifesim.errors import LifesimError
+from lifesim.store import disk
+
+_MOST = 4096  # bytes of what a lock says
+_LONGEST = 200  # characters of any part of it
 
 
 class Lock:
-    """Held from the start until close(). Raises LifesimError that names the owner."""
+    """A lock on a universe, which is held from the start until close().
+
+    Raises LifesimError that names the owner, and OSError where something else than a plain file
+    of the universe's own has its name.
+    """
 
     def __init__(self, path: str, *, shared: bool = False) -> None:
         self._fd, self._shared = -1, shared
-        how = os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
         try:
-            fd = os.open(path, how | (os.O_RDONLY if shared else os.O_RDWR), 0o666)
+            fd = disk.open_plain(
+                path, os.O_CREAT | (os.O_RDONLY if shared else os.O_RDWR), own=not shared
+            )
         except OSError as error:
             if shared and error.errno in (errno.EROFS, errno.EACCES):
                 return  # where nobody could make it, nobody holds it
@@ -50,6 +60,7 @@ class Lock:
                 os.pwrite(fd, json.dumps(facts).encode() + b"\n", 0)
 
     def close(self) -> None:
+        """Give the lock up."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             if not self._shared:  # those who only share it say nothing of themselves
@@ -58,12 +69,40 @@ class Lock:
             os.close(fd)
 
 
-def _owner(fd: int) -> str:
+def owner_facts(path: str) -> dict[str, Any]:
+    """Return what the lock of that path says of who holds it; {} where it says nothing."""
     try:
-        facts = json.loads(os.pread(fd, 4096, 0))
-        return (
-            f"process {facts['pid']} on {facts['host']} ({facts['command']}, "
-            f"since {facts['since']})"
+        fd = disk.open_plain(path, os.O_RDONLY)
+    except OSError:
+        return {}
+    try:
+        return _facts(fd)
+    finally:
+        os.close(fd)
+
+
+def _facts(fd: int) -> dict[str, Any]:
+    """Return pid, an int, and host, command and since, each a line of text; {} where the lock does
+    not say who holds it."""
+    try:
+        facts = json.loads(os.pread(fd, _MOST, 0))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(facts, dict) or type(facts.get("pid")) is not int:
+        return {}
+    texts = {name: facts.get(name, "?") for name in ("host", "command", "since")}
+    if "host" not in facts or not all(isinstance(text, str) for text in texts.values()):
+        return {}
+    return {"pid": facts["pid"]} | {
+        name: "".join(
+            c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:_LONGEST]
         )
-    except (OSError, ValueError, KeyError, TypeError):
+        for name, text in texts.items()
+    }
+
+
+def _owner(fd: int) -> str:
+    facts = _facts(fd)
+    if not facts:
         return "another process"
+    return f"process {facts['pid']} on {facts['host']} ({facts['command']}, since {facts['since']})"

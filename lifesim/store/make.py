@@ -6,21 +6,24 @@ import os
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels.cpu import core_count
+from kernels.targets.cpu import core_count
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError, bytes_of, human_bytes, spans
-from lifesim.rule import LIFE, Rule
 from lifesim.store import disk
-from lifesim.store.making import Making, check_new
+from lifesim.store.making import NewUniverse, UniverseBuilder, check_new
 from lifesim.store.read import region
+from lifesim.store.state import disk_errors
+from lifesim.store.tilefile import TileFormat, TileRecord
 from lifesim.store.tilejob import TileJob
+from lifesim.store.tilewriter import TileWriter
 from lifesim.store.tiling import Tiling
-from lifesim.store.universe import Universe, disk_errors
-from lifesim.store.workers import Workers
+from lifesim.store.universe import Universe
+from lifesim.store.workers import TileWorkers
 
 Words = npt.NDArray[np.uint64]
 # Writes into words, uint64 (rows, count), the cells from word w0 of row y0 on; of a
@@ -28,72 +31,77 @@ Words = npt.NDArray[np.uint64]
 Source = Callable[[Words, int, int, int], None]
 
 _AT_ONCE = 2  # tiles
+LEAST_ROOM = 64  # dead cells around what lives in a plane without bounds, when it is made
 
 
 def make_universe(
     path: str | os.PathLike[str],
     tiling: Tiling,
     source: Source,
-    *,
-    rule: Rule = LIFE,
-    generation: int = 0,
-    compression: str = "none",
-    pyramid: bool = True,
-    origin: str = "",
     progress: Callable[[int, int], None] | None = None,
+    **facts: Unpack[NewUniverse],
 ) -> Universe:
-    """A new universe directory, its cells from `source`, which threads call. Open for writing.
+    """Make a universe directory, and return the universe, open for writing.
 
-    progress: told of tiles done, and of tiles in all. Raises LifesimError where there is
-    something of that name, or too little room on the disk; then nothing is left behind.
+    source: gives the cells, in threads. progress: called with tiles done, and with tiles in all.
+    facts: Life, generation 0, without compression and with a pyramid unless they say otherwise.
+    Raises LifesimError where there is something of that name, or too little room on the disk;
+    then nothing is left behind.
     """
     path = os.fspath(path)
     check_new(path)
-    if compression == "none":
+    if facts.get("compression", "none") == "none":
+        pyramid = facts.get("pyramid", True)
         check_room(path, tiling.width, tiling.height, pyramid=pyramid)
-    making = Making(
-        path,
-        tiling,
-        rule=rule,
-        generation=generation,
-        compression=compression,
-        pyramid=pyramid,
-        origin=origin,
-    )
+    making = UniverseBuilder(path, tiling, **facts)
+    try:
+        with disk_errors(path):
+            form = making.universe.manifest.form
+            make_tiles(tiling, form, source, making.writer, making.add, progress)
+            return making.finish()
+    except BaseException:
+        making.drop()
+        raise
+
+
+def make_tiles(
+    tiling: Tiling,
+    form: TileFormat,
+    source: Source,
+    writer: Callable[[int], TileWriter],
+    add: Callable[[int, TileRecord], None],
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Make the files of all tiles; add() is told of each. What is under way is dropped where
+    something fails."""
     jobs: deque[tuple[int, TileJob]] = deque()
     count = len(tiling)
-    with Workers(core_count()) as workers:
+    with TileWorkers(core_count()) as workers:
 
         def finish() -> None:
             tile, job = jobs[0]
             record = job.finish()
             assert record
-            making.add(tile, record)
+            add(tile, record)
             jobs.popleft()
             if progress:
                 progress(tile + 1, count)
 
         try:
-            with disk_errors(path):
-                for tile in range(count):
-                    box = tiling.box(tile)
+            for tile in range(count):
+                box = tiling.box(tile)
 
-                    def fetch(y: int, words: Words, x: int = box.x, top: int = box.y) -> None:
-                        source(words, top + y, x // 64, tiling.width)
+                def fetch(y: int, words: Words, x: int = box.x, top: int = box.y) -> None:
+                    source(words, top + y, x // 64, tiling.width)
 
-                    form = making.universe.manifest.form
-                    jobs.append(
-                        (tile, TileJob(partial(making.writer, tile), box, form, fetch, workers))
-                    )
-                    if len(jobs) == _AT_ONCE:
-                        finish()
-                while jobs:
+                jobs.append((tile, TileJob(partial(writer, tile), box, form, fetch, workers)))
+                if len(jobs) == _AT_ONCE:
                     finish()
-                return making.finish()
+            while jobs:
+                finish()
         except BaseException:
             for _, job in jobs:
                 job.drop()
-            making.drop()
             raise
 
 
@@ -110,7 +118,7 @@ def check_room(path: str, width: int, height: int, *, pyramid: bool = True) -> N
 
 
 def from_grid(grid: BitGrid) -> Source:
-    """The cells of a grid."""
+    """Return a source of the cells of a grid."""
 
     def fill(words: Words, y0: int, w0: int, width: int) -> None:
         rows, count = words.shape
@@ -120,7 +128,7 @@ def from_grid(grid: BitGrid) -> Source:
 
 
 def from_universe(universe: Universe) -> Source:
-    """The cells of another universe of the same size."""
+    """Return a source of the cells of another universe of the same size."""
 
     def fill(words: Words, y0: int, w0: int, width: int) -> None:
         rows, count = words.shape
@@ -133,7 +141,8 @@ def from_universe(universe: Universe) -> Source:
 def from_pattern(
     grid: BitGrid, at: tuple[int, int], size: tuple[int, int], *, wrap: bool
 ) -> Source:
-    """The cells of a grid whose top-left cell is put at `at` of a universe of that size.
+    """Return a source of the cells of a grid whose top-left cell is put at `at` of a universe of
+    that size.
 
     wrap: modulo the size. Raises GridError where live cells fall outside.
     """

@@ -1,4 +1,4 @@
-"""Which old files the tiles that are yet to be computed still read."""
+"""Find which old files the tiles that are yet to be computed still read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lifesim.store.tiling import Tiling
 
 
 class Needs:
-    """Of a phase of so many generations.
+    """The old files that a phase of so many generations still needs.
 
     done: tiles that have been moved on, with None where their cells stayed the same and
     so their file; linked: tiles that need not be.
@@ -31,18 +31,18 @@ class Needs:
                 self._renewed.flat[tile] = True
 
     def finish(self, tile: int, *, renewed: bool) -> None:
-        """A tile has been moved on, and has a new file if renewed."""
+        """Note that a tile has been moved on, and has a new file if renewed."""
         self._readers[self._read_by(tile)] -= 1
         self._renewed.flat[tile] = renewed
 
     def free(self) -> list[int]:
-        """Tiles whose old files nobody needs any more; each is told once."""
+        """Return the tiles whose old files nobody needs any more; each is told once."""
         tiles = [int(tile) for tile in np.flatnonzero((self._readers == 0) & self._renewed)]
         self._renewed.flat[tiles] = False
         return tiles
 
     def _read_by(self, tile: int) -> tuple[Any, ...]:
-        """Index of the tiles that the window of a tile touches."""
+        """Return the index of the tiles that the window of a tile touches."""
         row, column = divmod(tile, self._across)
         columns, rows = self._sources
         return np.ix_(rows[row], columns[column])

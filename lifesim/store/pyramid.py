@@ -20,7 +20,7 @@ _TABLED = 6  # levels whose blocks have few enough cells for a table
 
 
 def levels(counts: Levels, width: int, height: int, top: int) -> list[Levels]:
-    """Levels 3 to top of width x height cells, each of shape (rows, columns).
+    """Return levels 3 to top of width x height cells, each of shape (rows, columns).
 
     counts: live cells of the blocks of 8 x 8, uint8 of at least (ceil(height / 8),
     ceil(width / 8)); what is further right is not looked at.
@@ -29,7 +29,7 @@ def levels(counts: Levels, width: int, height: int, top: int) -> list[Levels]:
 
 
 def climb(live: Live, width: int, height: int, bottom: int, top: int) -> tuple[list[Levels], Live]:
-    """Levels bottom to top, and the live cells of the blocks of the top one.
+    """Return levels bottom to top, and the live cells of the blocks of the top one.
 
     live: of the blocks of level `bottom`.
     """
@@ -63,9 +63,9 @@ def _table(k: int) -> Levels:
 
 
 def halved(live: Live, k: int) -> Live:
-    """Live cells of the blocks of level k, from those of level k - 1.
+    """Return the live cells of the blocks of level k, from those of level k - 1.
 
-    In the narrowest type that holds 4^k.
+    The result has the narrowest type that holds 4^k.
     """
     kind = np.uint16 if k <= 7 else np.uint32 if k <= 15 else np.uint64
     rows, columns = live.shape

@@ -9,21 +9,23 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.cells import survey
-from lifesim.errors import DamagedDataError
+from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.render import Levels, block_sizes, density_levels, image_size, level_of
-from lifesim.store.tilefile import Dataset, TileReader
-from lifesim.store.universe import Universe, disk_errors
+from lifesim.store.source import StoredUniverse
+from lifesim.store.state import disk_errors
+from lifesim.store.tilefile import Dataset
+from lifesim.store.tilereader import TileReader
 
 _BAND_BYTES = 64 << 20
 _TRIES = 5  # to read while another process moves the universe on
 
 
-def region(universe: Universe, box: Box) -> BitGrid:
-    """The cells of a region of the universe.
+def region(universe: StoredUniverse, box: Box) -> BitGrid:
+    """Return the cells of a region of the universe.
 
-    Of a universe between two generations, those of each tile that are newest. Raises
-    GridError where the region leaves it or is more than memory holds, DamagedDataError.
+    Between two generations they are those of the newest file of each tile. Raises GridError
+    where the region leaves it or is more than memory holds, DamagedDataError.
     """
     x, y, width, height = box
     if x < 0 or y < 0 or x + width > universe.width or y + height > universe.height:
@@ -50,14 +52,14 @@ def region(universe: Universe, box: Box) -> BitGrid:
     return wide.crop(Box(x - first, 0, width, height))
 
 
-def whole(universe: Universe) -> BitGrid:
-    """All cells, where memory holds them. Raises LifesimError between two generations."""
+def whole(universe: StoredUniverse) -> BitGrid:
+    """Return all cells, where memory holds them. Raises LifesimError between two generations."""
     universe.population()  # which needs a whole generation
     return region(universe, Box(0, 0, universe.width, universe.height))
 
 
-def levels(universe: Universe, box: Box, scale_log2: int) -> Levels:
-    """How densely the cells of a region live: as lifesim.render.density_levels.
+def levels(universe: StoredUniverse, box: Box, scale_log2: int) -> Levels:
+    """Return how densely the cells of a region live: as lifesim.render.density_levels.
 
     From scale 1:8 on the corner of the region is moved to a multiple of the scale, so
     that the levels of the pyramid serve, where there is one. Beyond its top, means of
@@ -86,7 +88,9 @@ def levels(universe: Universe, box: Box, scale_log2: int) -> Levels:
     return picture
 
 
-def _from_region(universe: Universe, box: Box, scale_log2: int, across: int, down: int) -> Levels:
+def _from_region(
+    universe: StoredUniverse, box: Box, scale_log2: int, across: int, down: int
+) -> Levels:
     picture = np.zeros((down, across), np.uint8)
     inside = _clipped(universe, box)
     if inside is None:
@@ -95,15 +99,15 @@ def _from_region(universe: Universe, box: Box, scale_log2: int, across: int, dow
     return density_levels(region(universe, inside), shift, scale_log2)
 
 
-def _clipped(universe: Universe, box: Box) -> Box | None:
+def _clipped(universe: StoredUniverse, box: Box) -> Box | None:
     left, top = max(0, box.x), max(0, box.y)
     right = min(universe.width, box.x + box.width)
     bottom = min(universe.height, box.y + box.height)
     return Box(left, top, right - left, bottom - top) if left < right and top < bottom else None
 
 
-def _from_pyramid(universe: Universe, box: Box, k: int) -> Levels:
-    """Level k of a region whose corner is a multiple of 2^k."""
+def _from_pyramid(universe: StoredUniverse, box: Box, k: int) -> Levels:
+    """Return level k of a region whose corner is a multiple of 2^k."""
     left, top = box.x >> k, box.y >> k
     picture = np.zeros((-(-box.height >> k), -(-box.width >> k)), np.uint8)
 
@@ -121,7 +125,7 @@ def _from_pyramid(universe: Universe, box: Box, k: int) -> Levels:
 
 
 def _shrunk(picture: Levels, box: Box, k: int, scale: int) -> Levels:
-    """Means of pixels of level k, weighed by their cells, to a coarser scale."""
+    """Return the means of pixels of level k, weighed by their cells, at a coarser scale."""
     heights, widths = block_sizes(box.height, k), block_sizes(box.width, k)
     weights = heights[:, None] * widths.astype(np.float64)
     group = 1 << (scale - k)
@@ -137,8 +141,8 @@ def _shrunk(picture: Levels, box: Box, k: int, scale: int) -> Levels:
     return np.asarray(inner, np.uint8)
 
 
-def _from_cells(universe: Universe, box: Box, k: int) -> Levels:
-    """Counted from the cells, by bands, of a region whose corner is a multiple of 2^k."""
+def _from_cells(universe: StoredUniverse, box: Box, k: int) -> Levels:
+    """Count level k from the cells, by bands, of a region whose corner is a multiple of 2^k."""
     columns, lines = block_sizes(box.width, k), block_sizes(box.height, k)
     live = np.zeros((len(lines), len(columns)), np.int64)
     first = box.x // 64 * 64
@@ -158,7 +162,7 @@ def _from_cells(universe: Universe, box: Box, k: int) -> Levels:
 
 
 def _rows(reader: TileReader, s: Dataset, first: int, count: int) -> Iterator[tuple[int, Levels]]:
-    """Rows of a dataset, a chunk's at a time: (first row, their bytes)."""
+    """Yield rows of a dataset, a chunk's at a time: (first row, their bytes)."""
     at = first
     while at < first + count:
         chunk, skip = divmod(at, s.chunk_rows)
@@ -168,8 +172,10 @@ def _rows(reader: TileReader, s: Dataset, first: int, count: int) -> Iterator[tu
         at += some
 
 
-def _for_tiles(universe: Universe, box: Box, use: Callable[[TileReader, Box, Box], None]) -> None:
-    """use(reader, the tile's box, the part of box in it) for every tile that box touches."""
+def _for_tiles(
+    universe: StoredUniverse, box: Box, use: Callable[[TileReader, Box, Box], None]
+) -> None:
+    """Call use(reader, the tile's box, the part of box in it) for every tile that box touches."""
     tiling = universe.tiling
     for tile in tiling.within(box):
         cells = tiling.box(tile)
@@ -190,6 +196,10 @@ def _for_tiles(universe: Universe, box: Box, use: Callable[[TileReader, Box, Box
             except DamagedDataError:
                 # Whoever moves the universe on has removed the file for a newer one.
                 universe.refresh()
+                if universe.tiling != tiling:
+                    raise LifesimError(
+                        f"{universe.path}: it has grown meanwhile: look again"
+                    ) from None
                 same = universe.record(tile, newest=not universe.is_whole) == record
                 if same or tries == _TRIES - 1:
                     raise

@@ -6,27 +6,33 @@ import hashlib
 import json
 from typing import Any
 
-_HEAD, _DIGITS = b'{"checksum":"', 32
+HEAD, _DIGITS = b'{"checksum":"', 32
 _BLANK = b"0" * _DIGITS
 
 
 def seal(facts: dict[str, Any]) -> bytes:
-    """One line of JSON: the facts, after the BLAKE2b-128 of the line with zeros for it."""
+    """Return one line of JSON: the facts, after the BLAKE2b-128 of the line with zeros for it."""
     body = json.dumps(facts, separators=(",", ":")).encode()
-    blank = _HEAD + _BLANK + b'",' + body[1:] + b"\n"
+    blank = HEAD + _BLANK + b'",' + body[1:] + b"\n"
     return blank.replace(_BLANK, _hash(blank), 1)
 
 
 def unseal(line: bytes) -> dict[str, Any] | None:
-    """The facts of a line, its newline included; None where a bit of it is not as written."""
-    start = len(_HEAD)
-    if not line.startswith(_HEAD) or not line.endswith(b"\n"):
+    """Return the facts of a line, its newline included; None where a bit of it is not as written.
+
+    The checksum keeps off faults, and nobody who means harm: what the facts are is to be checked.
+    """
+    start = len(HEAD)
+    if not line.startswith(HEAD) or not line.endswith(b"\n"):
         return None
     blank = line[:start] + _BLANK + line[start + _DIGITS :]
     if line[start : start + _DIGITS] != _hash(blank):
         return None
-    facts: dict[str, Any] = json.loads(line)
-    del facts["checksum"]
+    try:
+        facts: dict[str, Any] = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    facts.pop("checksum", None)
     return facts
 
 

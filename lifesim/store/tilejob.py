@@ -12,8 +12,9 @@ import numpy.typing as npt
 from kernels.cells import survey
 from lifesim.grid import Box
 from lifesim.store.pyramid import Live, climb, halved
-from lifesim.store.tilefile import Format, TileRecord, TileWriter, datasets
-from lifesim.store.workers import Workers
+from lifesim.store.tilefile import TileFormat, TileRecord, datasets
+from lifesim.store.tilewriter import TileWriter
+from lifesim.store.workers import TileWorkers
 
 Words = npt.NDArray[np.uint64]
 _MASK = (1 << 128) - 1
@@ -27,7 +28,8 @@ Fetch = Callable[[int, Words], None]
 
 
 class TileJob:
-    """Under way from the start; the workers do all of it, the last of them the end.
+    """The making of a tile's file. It is under way from the start; the workers do all of it, the
+    last of them the end.
 
     make: the writer of the file. fetch(y, words) writes rows y and following of the tile
     into words, uint64 (rows, words of a row), padding bits zero. is_unchanged: asked
@@ -38,9 +40,9 @@ class TileJob:
         self,
         make: Callable[[], TileWriter],
         box: Box,
-        form: Format,
+        form: TileFormat,
         fetch: Fetch,
-        workers: Workers,
+        workers: TileWorkers,
         is_unchanged: Callable[[], bool] | None = None,
     ) -> None:
         self._make, self._box, self._form = make, box, form
@@ -57,11 +59,12 @@ class TileJob:
 
     @property
     def is_done(self) -> bool:
+        """Tell whether finish() would not wait."""
         return self._record.done()
 
     def finish(self) -> TileRecord | None:
-        """The file has its name; None where nothing has changed. Raises what went wrong,
-        after dropping the file."""
+        """Wait until the file has its name, and return its record; None where nothing has changed.
+        Raises what went wrong, after dropping the file."""
         return self._record.result()
 
     def drop(self) -> None:
@@ -88,8 +91,8 @@ class TileJob:
             self._workers.submit(self._work, chunk)
 
     def _make_levels(self) -> None:
-        """Room for levels up to `near`, which are found with the cells of each chunk, and
-        for the live cells that the others are found from at the end."""
+        """Make room for levels up to `near`, which are found with the cells of each chunk, and for
+        the live cells that the others are found from at the end."""
         form, box = self._form, self._box
         self._near = min(form.top, (form.chunk_rows & -form.chunk_rows).bit_length() - 1)
         if not form.top:

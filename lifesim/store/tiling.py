@@ -1,4 +1,4 @@
-"""How a universe is cut into tiles, blocks of tiles and windows: pure index arithmetic.
+"""Cut a universe into tiles, blocks of tiles and windows: pure index arithmetic.
 
 A tile is a sub-universe: one file. A block is a rectangle of tiles that is moved on in one
 piece; its window is the block with a halo of the phase's generations around it, as far as
@@ -22,12 +22,13 @@ from lifesim.grid import Box
 
 WORD = 64
 _LEAST_BYTES, _MOST_BYTES, _FILES = 1 << 22, 1 << 28, 256  # of a tile; of a universe
-_MOST_TILES = 1 << 20
+MOST_TILES = 1 << 20
+MOST_CELLS = (1 << 62) - 1
 _WIDEST = 1 << 24  # cells of a tile that nobody chose: a row of it is 2 MiB
 
 
 class TilingError(LifesimError):
-    """A cut into tiles that is not to be had."""
+    """A universe cannot be cut into tiles so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,8 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """Tiles in columns left to right - 1 and rows top to bottom - 1 of the tiling."""
+class TileBlock:
+    """The tiles in columns left to right - 1 and rows top to bottom - 1 of the tiling."""
 
     left: int
     top: int
@@ -53,8 +54,8 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """What a backend moves on. torus: how it is run; with a halo, either would do."""
+class TileWindow:
+    """The window that a backend moves on. torus: how it is run; with a halo, either would do."""
 
     across: Span
     down: Span
@@ -62,12 +63,14 @@ class Window:
 
     @property
     def shape(self) -> tuple[int, int, bool]:
+        """Return what an arena must hold for the window: width, height, torus."""
         return self.across.length, self.down.length, self.torus
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """columns, rows: the edges between tiles, from 0 to the width and to the height.
+    """A universe cut into tiles. columns, rows: the edges between tiles, from 0 to the width and to
+    the height.
 
     Inner edges of columns are multiples of 64. Tile i stands in column i % across and
     row i // across.
@@ -86,36 +89,41 @@ class Tiling:
 
     @property
     def width(self) -> int:
+        """Return the width in cells."""
         return self.columns[-1]
 
     @property
     def height(self) -> int:
+        """Return the height in cells."""
         return self.rows[-1]
 
     @property
     def across(self) -> int:
+        """Return the number of columns of tiles."""
         return len(self.columns) - 1
 
     @property
     def down(self) -> int:
+        """Return the number of rows of tiles."""
         return len(self.rows) - 1
 
     def __len__(self) -> int:
         return self.across * self.down
 
     def box(self, tile: int) -> Box:
-        """The cells of a tile."""
+        """Return the cells of a tile."""
         r, c = divmod(tile, self.across)
         x, y = self.columns[c], self.rows[r]
         return Box(x, y, self.columns[c + 1] - x, self.rows[r + 1] - y)
 
     def within(self, box: Box) -> list[int]:
-        """The tiles that a rectangle inside the universe touches."""
+        """Return the tiles that a rectangle inside the universe touches."""
         columns = _touched(self.columns, Span(box.x, box.width, 0))
         rows = _touched(self.rows, Span(box.y, box.height, 0))
         return [r * self.across + c for r in rows for c in columns]
 
-    def tiles(self, block: Block) -> list[int]:
+    def tiles(self, block: TileBlock) -> list[int]:
+        """Return the tiles of a block."""
         return [
             r * self.across + c
             for r in range(block.top, block.bottom)
@@ -123,7 +131,7 @@ class Tiling:
         ]
 
     def largest(self, across: int, down: int) -> tuple[int, int]:
-        """Width and height in cells that blocks of so many tiles have at most."""
+        """Return the width and height in cells that blocks of so many tiles have at most."""
         found = self._largest.get((across, down))
         if found is None:
             found = _longest(self.columns, across), _longest(self.rows, down)
@@ -134,8 +142,8 @@ class Tiling:
     def _largest(self) -> dict[tuple[int, int], tuple[int, int]]:
         return {}
 
-    def window(self, block: Block, generations: int) -> Window:
-        """What must be moved on so that the block is right after so many generations."""
+    def window(self, block: TileBlock, generations: int) -> TileWindow:
+        """Return what must be moved on so that the block is right after so many generations."""
         across = span(
             self.width,
             self.columns[block.left],
@@ -152,10 +160,11 @@ class Tiling:
             and down.start > 0
             and down.start + down.length < self.height
         )
-        return Window(across, down, self.torus or inside)
+        return TileWindow(across, down, self.torus or inside)
 
     def whose_windows(self, quiet: npt.NDArray[np.bool_], generations: int) -> set[int]:
-        """Tiles whose windows hold none but tiles that are marked, in a bool of each tile."""
+        """Return the tiles whose windows hold none but tiles that are marked, in a bool of each
+        tile."""
         if not quiet.any():
             return set()
         columns, rows = self.touched(generations)
@@ -164,9 +173,9 @@ class Tiling:
         both = np.array([by_row[:, touched].all(axis=1) for touched in columns]).T
         return {int(i) for i in np.flatnonzero(both)}
 
-    def below(self, block: Block, generations: int) -> Window | None:
-        """The window of a block whose rows above are computed already: what lies
-        `generations` rows further down. None where that runs into the block's own rows or
+    def below(self, block: TileBlock, generations: int) -> TileWindow | None:
+        """Return the window of a block whose rows above are computed already: what lies
+        `generations` rows further down. It is None where that runs into the block's own rows or
         leaves the plane."""
         window = self.window(block, generations)
         low, high = self.rows[block.top], self.rows[block.bottom]
@@ -174,10 +183,11 @@ class Tiling:
             return None
         if not self.torus and high + generations > self.height:
             return None
-        return Window(window.across, Span(low + generations, high - low, 0), self.torus)
+        return TileWindow(window.across, Span(low + generations, high - low, 0), self.torus)
 
-    def read_by(self, group: Iterable[Block], generations: int) -> set[int]:
-        """Tiles that the windows of blocks touch, and of blocks of some of their tiles."""
+    def read_by(self, group: Iterable[TileBlock], generations: int) -> set[int]:
+        """Return the tiles that the windows of blocks touch, and of blocks of some of their
+        tiles."""
         columns, rows = self.touched(generations)
         found = set()
         for block in group:
@@ -188,26 +198,29 @@ class Tiling:
 
     @lru_cache(maxsize=64)  # noqa: B019
     def touched(self, generations: int) -> tuple[list[list[int]], list[list[int]]]:
-        """Which tile columns the window of a tile in each column touches; the same of rows."""
+        """Return which tile columns the window of a tile in each column touches; the same of
+        rows."""
         return (
             [
-                _touched(self.columns, self.window(Block(c, 0, c + 1, 1), generations).across)
+                _touched(self.columns, self.window(TileBlock(c, 0, c + 1, 1), generations).across)
                 for c in range(self.across)
             ],
             [
-                _touched(self.rows, self.window(Block(0, r, 1, r + 1), generations).down)
+                _touched(self.rows, self.window(TileBlock(0, r, 1, r + 1), generations).down)
                 for r in range(self.down)
             ],
         )
 
 
 def _longest(edges: tuple[int, ...], count: int) -> int:
-    """Of the runs of `count` tiles, counted off from the first one."""
+    """Return the length of the longest of the runs of `count` tiles, counted off from the first
+    one."""
     last = len(edges) - 1
     return max(edges[min(i + count, last)] - edges[i] for i in range(0, last, count))
 
 
 def span(size: int, low: int, high: int, halo: int, torus: bool) -> Span:
+    """Return the span of a window along one axis."""
     if not torus:
         start, end = max(0, low - halo), min(size, high + halo)
         return Span(start, end - start, low - start)
@@ -217,7 +230,7 @@ def span(size: int, low: int, high: int, halo: int, torus: bool) -> Span:
 
 
 def pieces(size: int, span: Span) -> Iterator[tuple[int, int, int]]:
-    """Where the cells of a span lie: (place in the span, first cell, cells)."""
+    """Yield where the cells of a span lie: (place in the span, first cell, cells)."""
     done = 0
     while done < span.length:
         at = (span.start + done) % size
@@ -235,10 +248,18 @@ def _touched(edges: tuple[int, ...], span: Span) -> list[int]:
     return list(found)
 
 
+def pyramid_top(tiling: Tiling) -> int:
+    """Return the last level that nests in every tile of a universe; 0 where not even s3 does."""
+    top = max(3, (max(tiling.width, tiling.height) - 1).bit_length())
+    for edge in (*tiling.columns[1:-1], *tiling.rows[1:-1]):
+        top = min(top, (edge & -edge).bit_length() - 1)
+    return top if top >= 3 else 0
+
+
 def tile_universe(
     width: int, height: int, torus: bool, tiles: tuple[int, int] | None = None
 ) -> Tiling:
-    """A tiling of `tiles` (across, down), by default of full rows in files of up to 256 MiB.
+    """Return a tiling of `tiles` (across, down), by default of full rows in files of up to 256 MiB.
 
     Edges fall on multiples of the largest power of two that leaves tiles nearly even, so
     that pyramids nest. Raises TilingError for more tiles than the universe can have.
@@ -248,10 +269,12 @@ def tile_universe(
         row = -(-width // across) // 8 + 1
         size = min(max(height * row * across // _FILES, _LEAST_BYTES), _MOST_BYTES)
         tiles = across, min(height, -(-height * row // size))
-    if tiles[0] * tiles[1] > _MOST_TILES:
+    if tiles[0] * tiles[1] > MOST_TILES:
         raise TilingError(
-            f"{tiles[0]}x{tiles[1]} sub-universes are too many: at most {_MOST_TILES} in all"
+            f"{tiles[0]}x{tiles[1]} sub-universes are too many: at most {MOST_TILES} in all"
         )
+    if width * height > MOST_CELLS:
+        raise TilingError(f"{width}x{height} cells are too many: less than 2^62 in all")
     columns = _cut(width, tiles[0], WORD)
     rows = _cut(height, tiles[1], 1)
     if columns is None or rows is None:
@@ -273,8 +296,8 @@ def _cut(length: int, parts: int, least: int) -> tuple[int, ...] | None:
     return (*(i * units // parts * unit for i in range(parts)), length)
 
 
-def blocks(tiling: Tiling, across: int, down: int, wanted: set[int]) -> list[Block]:
-    """Blocks of at most across x down tiles that hold the wanted tiles, and no others."""
+def blocks(tiling: Tiling, across: int, down: int, wanted: set[int]) -> list[TileBlock]:
+    """Return blocks of at most across x down tiles that hold the wanted tiles, and no others."""
     found = []
     for top in range(0, tiling.down, down):
         bottom = min(top + down, tiling.down)
@@ -284,7 +307,7 @@ def blocks(tiling: Tiling, across: int, down: int, wanted: set[int]) -> list[Blo
             for r in range(top, bottom + 1):
                 runs = _runs(tiling, r, left, right, wanted) if r < bottom else set()
                 for run in [run for run in open_runs if run not in runs]:
-                    found.append(Block(run[0], open_runs.pop(run), run[1], r))
+                    found.append(TileBlock(run[0], open_runs.pop(run), run[1], r))
                 for run in runs:
                     open_runs.setdefault(run, r)
     return found
@@ -293,7 +316,7 @@ def blocks(tiling: Tiling, across: int, down: int, wanted: set[int]) -> list[Blo
 def _runs(
     tiling: Tiling, row: int, left: int, right: int, wanted: set[int]
 ) -> set[tuple[int, int]]:
-    """Runs of wanted tiles of a row of tiles, as (first column, column past the last)."""
+    """Return runs of wanted tiles of a row of tiles, as (first column, column past the last)."""
     runs, start = set(), None
     for c in range(left, right + 1):
         if c < right and row * tiling.across + c in wanted:

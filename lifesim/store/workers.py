@@ -16,8 +16,9 @@ _KEPT = 63
 Bytes = npt.NDArray[np.uint8]
 
 
-class Workers(ThreadPoolExecutor):
-    """allocate: what makes a thread's memory; pages of the system unless told."""
+class TileWorkers(ThreadPoolExecutor):
+    """Threads that make and read tiles' files, each with memory of its own. allocate: what makes a
+    thread's memory; pages of the system unless told."""
 
     def __init__(self, count: int, allocate: Callable[[int], Bytes] = disk.aligned) -> None:
         super().__init__(count)
@@ -28,8 +29,8 @@ class Workers(ThreadPoolExecutor):
         self._lock = threading.Lock()
 
     def lend(self, nbytes: int) -> Bytes:
-        """Memory that give_back() takes, for another of the same size: the system's own
-        way of keeping what threads free would hold much more of it."""
+        """Return memory that give_back() takes, for another of the same size: the system's own way
+        of keeping what threads free would hold much more of it."""
         with self._lock:
             for i, spare in enumerate(self._spare):
                 if len(spare) == nbytes:
@@ -37,11 +38,12 @@ class Workers(ThreadPoolExecutor):
         return disk.aligned(nbytes)
 
     def give_back(self, memory: Bytes) -> None:
+        """Take memory that lend() gave."""
         with self._lock:
             self._spare = [*self._spare[-_KEPT:], memory]
 
     def memory(self, purpose: str, nbytes: int) -> Bytes:
-        """Of the calling thread, which has one for each purpose and gets it again."""
+        """Return memory of the calling thread, which has one for each purpose and gets it again."""
         held: Bytes | None = getattr(self._own, purpose, None)
         if held is None or len(held) < nbytes:
             held = self._allocate(nbytes)

@@ -9,7 +9,7 @@ Words = npt.NDArray[np.uint64]
 
 
 def copy_columns(target: Words, to: int, source: Words, start: int, count: int) -> None:
-    """Columns start to start + count - 1 of source become columns `to` and on of target.
+    """Copy columns start to start + count - 1 of source to columns `to` and on of target.
 
     Both uint64 (rows, words), of the same number of rows; other columns stay as they are.
     """

@@ -1,4 +1,4 @@
-"""A crew of workers on several machines, who share a file system with the client.
+"""Move universes on by the workers of a cluster, who share a file system with the client.
 
 A phase is a bag of tasks, each a group of blocks. What a task finishes is told by and by, and
 noted by the client, so that little is lost with a worker and old files go early.
@@ -17,26 +17,27 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from arith.cluster import ClusterError
+from bulkbits.cluster import ClusterError
 from lifesim.store import disk
-from lifesim.store.tiling import Block
-from lifesim.store.universe import MANIFEST, Moved, Universe, disk_errors
+from lifesim.store.state import manifest_bytes
+from lifesim.store.tiling import TileBlock
+from lifesim.store.universe import Moved, Universe, disk_errors
 from lifesim.stream import tasks
-from lifesim.stream.crew import HOST_SHARE, Crew
+from lifesim.stream.executor import HOST_SHARE, PhaseExecutor
 from lifesim.stream.phase import Tally, Watch, windows_of
-from lifesim.stream.plan import Plan, Rates
-from lifesim.stream.tasks import Group, Report, Work
+from lifesim.stream.plan import PhasePlan, Rates
+from lifesim.stream.tasks import BlockGroup, PhaseOrder, TaskReport
 
 if TYPE_CHECKING:
-    from arith.cluster import Cluster
+    from bulkbits.cluster import Cluster
 
 T = TypeVar("T")
 
 _REMOVERS = 4  # threads
 
 
-class ClusterCrew(Crew):
-    """Workers of a cluster, each a lane.
+class ClusterExecutor(PhaseExecutor):
+    """The workers of a cluster, each of them a lane.
 
     memory: bytes of host memory that a worker may take, by default half of its share of what
     is available. Raises ClusterError where some compute otherwise than others.
@@ -47,7 +48,7 @@ class ClusterCrew(Crew):
     def __init__(self, cluster: Cluster, memory: int | None = None) -> None:
         self._cluster, self._memory = cluster, memory
         self._take_stock()
-        self._flow: _Flow | None = None
+        self._flow: _GroupFlow | None = None
         self._lost = False
         cluster.listen(self._hear)
 
@@ -68,18 +69,18 @@ class ClusterCrew(Crew):
         threads = min(facts.threads for facts in cluster.workers)
         self._least = self.lanes, host, min(devices, default=None), threads
 
-    def __enter__(self) -> ClusterCrew:
+    def __enter__(self) -> ClusterExecutor:
         return self
 
     def __exit__(self, *reason: object) -> None:
-        """Workers give back the memory that they hold for a next task."""
+        """Have workers give back the memory that they hold for a next task."""
         if not self._lost:
             with contextlib.suppress(ClusterError):
                 self._cluster.everywhere(tasks.release)
 
     @contextlib.contextmanager
     def _noticing(self) -> Iterator[None]:
-        """Notes that there is nobody to be asked any more: Dask would wait for long."""
+        """Note that there is nobody to be asked any more: Dask would wait for long."""
         try:
             yield
         except ClusterError:
@@ -87,30 +88,31 @@ class ClusterCrew(Crew):
             raise
 
     def describe(self) -> str:
+        """Say what the workers compute on."""
         kinds = Counter(facts.description for facts in self._cluster.workers)
         return ", ".join(
             f"{count} worker{'s' * (count > 1)} of {kind}" for kind, count in sorted(kinds.items())
         )
 
     def check(self, universe: Universe) -> None:
-        """Raises ClusterError, which names a worker that does not reach the universe."""
+        """Raise ClusterError, which names a worker that does not reach the universe."""
         path = os.path.abspath(universe.path)
-        with disk_errors(universe.path), open(os.path.join(path, MANIFEST), "rb") as file:
-            digest = tasks.digest_of(file.read())
+        with disk_errors(universe.path):
+            digest = tasks.digest_of(manifest_bytes(path))
         found = self._cluster.everywhere(tasks.look, path, digest, universe.generation)
         for name, (problem, probe) in found.items():
             at = os.path.join(universe.tiles_folder, probe)
             if not problem and not os.path.exists(at):
                 problem = "what it writes there is not seen here"
             if problem:
-                universe.sweep()
+                universe.journal.sweep()
                 raise ClusterError(
                     f"worker {name} ({self._host(name)}) does not reach {path}: {problem}", 2
                 )
-        universe.sweep()
+        universe.journal.sweep()
 
     def gather(self, universe: Universe) -> bool:
-        """Raises ClusterError as check(), for who has come."""
+        """Count in who has come. Raises ClusterError as check(), for who has come."""
         with self._noticing():
             changed = self._cluster.refresh()
             if changed:
@@ -122,7 +124,7 @@ class ClusterCrew(Crew):
         return next(facts.host for facts in self._cluster.workers if facts.name == worker)
 
     def measure(self, universe: Universe) -> Rates:
-        """Those of the slowest, as all measure at once."""
+        """Return the rates of the slowest worker, as all measure at once."""
         with self._noticing():
             found = self._cluster.everywhere(tasks.rates, universe).values()
         return Rates(
@@ -132,36 +134,43 @@ class ClusterCrew(Crew):
         )
 
     def plan(self, make: Callable[..., T], *args: Any) -> T:
+        """Return make(machine, *args), found by a worker for the least of them."""
         made: T
         with self._noticing():
             (made,) = self._cluster.map(tasks.make_plan, [(make, args)], *self._least)
         return made
 
     def move_on(
-        self, universe: Universe, todo: Sequence[Block], plan: Plan, tally: Tally, watch: Watch
+        self,
+        universe: Universe,
+        todo: Sequence[TileBlock],
+        plan: PhasePlan,
+        tally: Tally,
+        watch: Watch,
     ) -> bool:
+        """Move blocks on by groups that are given to workers."""
         assert universe.phase
         windows = windows_of(universe.tiling, todo, universe.phase.generations, plan.shape)
-        work = Work(uuid4().hex, plan.shape, plan.workers, windows)
+        work = PhaseOrder(uuid4().hex, plan.shape, plan.workers, windows)
         count = min(len(todo), plan.groups * self.lanes)
         edges = [i * len(todo) // count for i in range(count + 1)]
         groups = [tuple(todo[first:end]) for first, end in pairwise(edges)]
-        flow = self._flow = _Flow(self._cluster, universe, work, groups, tally)
+        flow = self._flow = _GroupFlow(self._cluster, universe, work, groups, tally)
         try:
             with self._noticing():
                 whole = flow.run(watch)
         finally:
             self._flow = None
-        universe.sweep()
+        universe.journal.sweep()
         return whole
 
     def _hear(self, worker: str, value: Any) -> None:
-        if self._flow and isinstance(value, Report):
+        if self._flow and isinstance(value, TaskReport):
             self._flow.hear(value)
 
 
-class _Flow:
-    """Groups on their way to workers, and what comes back.
+class _GroupFlow:
+    """The flow of groups to workers, and of what comes back.
 
     One thread waits for results, and another notes what has been done: nothing interrupts
     that. The one that calls run() looks on.
@@ -171,14 +180,14 @@ class _Flow:
         self,
         cluster: Cluster,
         universe: Universe,
-        work: Work,
-        groups: Sequence[tuple[Block, ...]],
+        work: PhaseOrder,
+        groups: Sequence[tuple[TileBlock, ...]],
         tally: Tally,
     ) -> None:
         self._cluster, self._universe, self._work = cluster, universe, work
         self._groups, self._tally = groups, tally
         self._tallies: dict[int, Tally] = {}  # by group
-        self._news: queue.SimpleQueue[Report | BaseException | None] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[TaskReport | BaseException | None] = queue.SimpleQueue()
         self._ending = threading.Event()  # no new groups
         self._ended = threading.Event()  # all is noted
         self._noting = threading.Lock()
@@ -186,12 +195,12 @@ class _Flow:
         self._error: BaseException | None = None
         self._removals: list[Future[None]] = []
 
-    def hear(self, report: Report) -> None:
+    def hear(self, report: TaskReport) -> None:
         if report.work == self._work.id:
             self._news.put(report)
 
     def run(self, watch: Watch) -> bool:
-        """As Crew.move_on()."""
+        """Move all groups on, as PhaseExecutor.move_on()."""
         try:
             with ThreadPoolExecutor(_REMOVERS) as removers:
                 gatherer = threading.Thread(target=self._gather, daemon=True)
@@ -216,7 +225,8 @@ class _Flow:
         return not self._ending.is_set()
 
     def _look_on(self, watch: Watch) -> None:
-        """Until all is noted, or there was a third interrupt, as workers need not answer."""
+        """Look on until all is noted, or there was a third interrupt, as workers need not
+        answer."""
         level = told = 0
         while not self._ended.is_set() and level <= 2:
             try:
@@ -247,14 +257,14 @@ class _Flow:
         except BaseException as error:
             self._news.put(error)
 
-    def _items(self) -> Iterator[Group]:
+    def _items(self) -> Iterator[BlockGroup]:
         universe = self._universe
         assert universe.phase
         for number, group in enumerate(self._groups):
             if self._ending.is_set():
                 return
             needed = universe.tiling.read_by(group, universe.phase.generations)
-            yield Group(number, group, universe.knowing(needed))
+            yield BlockGroup(number, group, universe.knowing(needed))
 
     def _keep(self, removers: ThreadPoolExecutor) -> None:
         """Note what comes in, as much as there is in one step, until there is no more."""
@@ -262,7 +272,7 @@ class _Flow:
             news = [self._news.get()]
             while not self._news.empty():
                 news.append(self._news.get())
-            reports = [one for one in news if isinstance(one, Report)]
+            reports = [one for one in news if isinstance(one, TaskReport)]
             with self._noting:
                 if self._over:
                     return
@@ -274,10 +284,10 @@ class _Flow:
             for one in news:
                 if isinstance(one, BaseException):
                     self._error = self._error or one
-                if not isinstance(one, Report):
+                if not isinstance(one, TaskReport):
                     self._ended.set()
 
-    def _note(self, reports: list[Report], removers: ThreadPoolExecutor) -> None:
+    def _note(self, reports: list[TaskReport], removers: ThreadPoolExecutor) -> None:
         universe, tally = self._universe, self._tally
         assert universe.phase
         fresh: dict[int, Moved] = {}

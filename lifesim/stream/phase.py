@@ -1,4 +1,4 @@
-"""Blocks of a phase are moved on, on one device or several of this process.
+"""Move the blocks of a phase on, on one device or several of this process.
 
 A phase is a bag of blocks over a store that all can reach. Each device has a lane: a thread
 that fills windows from files, one that steps them, and one that writes what came out, so
@@ -17,15 +17,16 @@ from concurrent.futures import Future
 from dataclasses import dataclass, fields
 from functools import partial
 
-from kernels.backend import Backend, ChainShape, LifeArena, LifeUniverse
-from kernels.backend import Shape as WindowShape
+from kernels.life import engine_for
+from kernels.life.contract import ChainShape, LifeArena, LifeShape, LifeUniverse
+from kernels.targets.contract import Target
 from lifesim.rule import Rule
 from lifesim.store import disk
 from lifesim.store.tilejob import TileJob
-from lifesim.store.tiling import Block, Tiling
+from lifesim.store.tiling import TileBlock, Tiling
 from lifesim.store.universe import Moved, Universe, disk_errors
-from lifesim.store.workers import Workers
-from lifesim.stream.chains import Role, Task, chains
+from lifesim.store.workers import TileWorkers
+from lifesim.stream.chains import BlockTask, Role, chains
 from lifesim.stream.window import TileView, fill
 
 _PIECE_SECONDS = 0.25  # between two looks at whether to stop
@@ -34,9 +35,9 @@ TILES_AT_ONCE = 3  # that a lane writes
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """How a phase is cut up. across, down: tiles of a block; slots: windows a lane holds;
-    chained: whether blocks follow each other, and compute no row twice."""
+class PhaseShape:
+    """The way in which a phase is cut up. across, down: tiles of a block; slots: windows a lane
+    holds; chained: whether blocks follow each other, and compute no row twice."""
 
     across: int
     down: int
@@ -46,7 +47,8 @@ class Shape:
 
 @dataclass(slots=True)
 class Tally:
-    """What a phase has done so far; seconds are of each kind of thread, all lanes together.
+    """The account of what a phase has done so far; seconds are of each kind of thread, all lanes
+    together.
 
     work: cell updates made, halos included; total: those of the whole phase.
     """
@@ -64,6 +66,7 @@ class Tally:
     linked: int = 0
 
     def add(self, other: Tally) -> None:
+        """Add another's figures to these."""
         for one in fields(self):
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
@@ -77,46 +80,49 @@ Watch = Callable[[Tally], int]
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """What an arena must hold for blocks of a phase (Backend.life_arena())."""
+    """The windows that an arena must hold for blocks of a phase (LifeEngine.arena())."""
 
-    shapes: tuple[WindowShape, ...]
+    shapes: tuple[LifeShape, ...]
     slots: int
     chain: ChainShape | None
 
-    def open(self, backend: Backend, rule: Rule) -> LifeArena:
-        """Raises MemoryError."""
-        return backend.life_arena(
-            self.shapes, self.slots, birth=rule.birth, survival=rule.survival, chain=self.chain
-        )
+    def open(self, backend: Target, rule: Rule) -> LifeArena:
+        """Open an arena for them. Raises MemoryError."""
+        return engine_for(backend).arena(self.shapes, self.slots, rule, self.chain)
 
 
-def windows_of(tiling: Tiling, todo: Sequence[Block], generations: int, shape: Shape) -> Windows:
+def windows_of(
+    tiling: Tiling, todo: Sequence[TileBlock], generations: int, shape: PhaseShape
+) -> Windows:
+    """Return the windows that an arena must hold for these blocks."""
     windows = [tiling.window(block, generations) for block in todo]
     chain = None
     tallest = max(tiling.rows[block.bottom] - tiling.rows[block.top] for block in todo)
     if shape.chained and len(todo) > 1 and tallest >= LEAST_CHAINED:
-        chain = windows[0].across.length, generations, tiling.torus, tallest
-    return Windows(tuple(sorted({window.shape for window in windows})), shape.slots, chain)
+        chain = ChainShape(windows[0].across.length, generations, tiling.torus, tallest)
+    return Windows(
+        tuple(sorted({LifeShape(*window.shape) for window in windows})), shape.slots, chain
+    )
 
 
 @dataclass(slots=True)
 class _Loaded:
     slot: int
-    task: Task
+    task: BlockTask
     life: LifeUniverse
 
 
 @dataclass(frozen=True, slots=True)
 class _Writing:
-    """slot: free once this tile is done, as the last of its block."""
+    """A tile that is being written. slot: free once this tile is done, as the last of its block."""
 
     tile: int
     job: TileJob
     slot: int | None
 
 
-class _Run:
-    """What the lanes of a phase share. lock: of the tally."""
+class _PhaseRun:
+    """The state that the lanes of a phase share. lock: of the tally."""
 
     def __init__(self, universe: Universe, tally: Tally, sink: Sink, attempt: str) -> None:
         assert universe.phase
@@ -125,17 +131,17 @@ class _Run:
         self.generations = universe.phase.generations
         self.stop_generation = universe.phase.stop
         self.lock = threading.Lock()
-        self._todo: deque[list[Task]] = deque()
+        self._todo: deque[list[BlockTask]] = deque()
         self.ending = threading.Event()  # no new blocks
         self.abandoned = threading.Event()  # nor those begun
         self.error: BaseException | None = None
 
-    def add(self, tasks: list[list[Task]]) -> None:
+    def add(self, tasks: list[list[BlockTask]]) -> None:
         self._todo.extend(tasks)
         cells = sum(task.cells for chain in tasks for task in chain)
         self.tally.total += float(cells) * self.generations
 
-    def next_chain(self) -> list[Task]:
+    def next_chain(self) -> list[BlockTask]:
         with self.lock:
             if self.ending.is_set() or not self._todo:
                 return []
@@ -155,10 +161,10 @@ class _Run:
 class _Lane:
     """A device and its three threads."""
 
-    def __init__(self, run: _Run, backend: Backend, arena: LifeArena, workers: int) -> None:
+    def __init__(self, run: _PhaseRun, backend: Target, arena: LifeArena, workers: int) -> None:
         self._run, self._backend, self._arena = run, backend, arena
-        self._readers = Workers(workers, backend.staging)
-        self._writers = Workers(workers, backend.staging)
+        self._readers = TileWorkers(workers, backend.staging)
+        self._writers = TileWorkers(workers, backend.staging)
         self._removals: deque[Future[None]] = deque()
         self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
         for slot in range(arena.slots):
@@ -197,18 +203,18 @@ class _Lane:
 
     def _read(self) -> None:
         run = self._run
-        chain: deque[Task] = deque()
+        chain: deque[BlockTask] = deque()
         while (slot := self._free.get()) >= 0 and not run.ending.is_set():
             chain.extend(() if chain else run.next_chain())
             if not chain:
                 break
             task = chain.popleft()
             began = time.perf_counter()
-            width, height, torus = task.window.shape
+            shape = LifeShape(*task.window.shape)
             if task.role is Role.ALONE:
-                life = self._arena.open(slot, width, height, torus=torus)
+                life = self._arena.open(slot, shape)
             else:
-                life = self._arena.open_chained(slot, height, first=task.role is Role.FIRST)
+                life = self._arena.open_chained(slot, shape.height, first=task.role is Role.FIRST)
             fill(
                 run.universe,
                 task.window,
@@ -240,7 +246,8 @@ class _Lane:
             self._stepped.put(item)
 
     def _write(self) -> None:
-        """Tiles of the next block are begun before those of the one before are done."""
+        """Write what was stepped: tiles of the next block are begun before those of the one before
+        are done."""
         run = self._run
         universe, tally = run.universe, run.tally
         form = universe.manifest.form
@@ -256,7 +263,7 @@ class _Lane:
                         universe, tile, item.task.block, item.task.window, item.life, self._writers
                     )
                     job = TileJob(
-                        partial(universe.writer, tile, run.stop_generation, run.attempt),
+                        partial(universe.directory.writer, tile, run.stop_generation, run.attempt),
                         view.box,
                         form,
                         view.fetch,
@@ -303,8 +310,8 @@ class _Lane:
 
 def run_lanes(
     universe: Universe,
-    todo: Sequence[Block],
-    lanes: Sequence[tuple[Backend, LifeArena]],
+    todo: Sequence[TileBlock],
+    lanes: Sequence[tuple[Target, LifeArena]],
     tally: Tally,
     *,
     workers: int,
@@ -314,11 +321,13 @@ def run_lanes(
 ) -> bool:
     """Move blocks on, in the phase that the universe is in; False where it was stopped.
 
+    There are many parameters, as two executors share what only they know.
+
     lanes: devices, each with an arena for windows_of() the blocks. workers: threads of a lane
-    that read, and that write. attempt: of Universe.writer(). Raises what went wrong in a lane:
+    that read, and that write. attempt: of Directory.writer(). Raises what went wrong in a lane:
     DamagedDataError, LifesimError, MemoryError.
     """
-    run = _Run(universe, tally, sink, attempt)
+    run = _PhaseRun(universe, tally, sink, attempt)
     made: list[_Lane] = []
     try:
         made.extend(_Lane(run, backend, arena, workers) for backend, arena in lanes)

@@ -1,4 +1,4 @@
-"""How long a phase is, and what a block: found by a model of times, in pure functions."""
+"""Choose how long a phase is, and what a block: by a model of times, in pure functions."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from kernels.life.contract import ChainShape, LifeShape
 from lifesim.errors import LifesimError
-from lifesim.store.tilefile import Format, datasets
+from lifesim.grid import human_bytes
+from lifesim.store.tilefile import TileFormat, datasets
 from lifesim.store.tiling import Tiling
 from lifesim.store.universe import Universe
-from lifesim.stream.phase import LEAST_CHAINED, Shape
+from lifesim.stream.costs import PHASE_COSTS, PhaseCosts
+from lifesim.stream.phase import LEAST_CHAINED, PhaseShape
 
 PERIOD = 60  # generations: what most of the things that are left in a settled universe divide
 # What a block may take to compute: so long, or so many times as long as to read and write.
 _BLOCK_SECONDS, _BLOCK_SHARE = 20.0, 10.0
 _LITTLE = 1.03  # what a phase of whole periods may cost more
-_FILE_SECONDS = 0.002  # to make, sync and rename a file
-_PHASE_SECONDS = 0.02
-_TASK_SECONDS = 0.03  # of a cluster's worker, from one task to the next
 _GROUPS_SHARE, _MOST_GROUPS = 0.02, 4  # what groups may cost of a phase
 
-Chain = tuple[int, int, bool, int]
-ArenaBytes = Callable[[Sequence[tuple[int, int, bool]], int, Chain | None], tuple[int, int]]
+ArenaBytes = Callable[[Sequence[LifeShape], int, ChainShape | None], tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """cells: cell updates per second of one device; read, write: bytes per second."""
+    """The speeds of a machine. cells: cell updates per second of one device; read, write: bytes per
+    second."""
 
     cells: float
     read: float
@@ -35,10 +35,11 @@ class Rates:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """host, device: bytes of memory that a lane may take; device None: the host's.
+class LaneMachine:
+    """The means that a lane has. host, device: bytes of memory that a lane may take; device None:
+    the host's.
 
-    arena_bytes: of a backend (Backend.arena_bytes). devices: lanes that work at once,
+    arena_bytes: of an engine (LifeEngine.arena_bytes). devices: lanes that work at once,
     each with `workers` threads to read and as many to write. pass_rows: what a block costs
     beside its own rows in each pass, as rows. byte_cost: seconds of computing that a byte
     read or written costs, where the CPU does both.
@@ -49,83 +50,95 @@ class Machine:
     arena_bytes: ArenaBytes
     devices: int = 1
     workers: int = 2
-    pass_rows: int = 48
+    pass_rows: int = PHASE_COSTS.host_rows
     byte_cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """seconds: what the rest of the run should take. groups: into how many tasks a lane's part
-    of the phase is cut, where lanes are workers of a cluster."""
+class PhasePlan:
+    """The length of a phase, and how it is cut up. seconds: what the rest of the run should take.
+    groups: into how many tasks a lane's part of the phase is cut, where lanes are workers of a
+    cluster."""
 
     generations: int
-    shape: Shape
+    shape: PhaseShape
     workers: int
     seconds: float
     groups: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class PhaseModel:
+    """The facts that times and memory of a phase depend on, whatever its length and blocks."""
+
+    tiling: Tiling
+    form: TileFormat
+    machine: LaneMachine
+    rates: Rates
+    costs: PhaseCosts = PHASE_COSTS
+
+
 class BudgetError(LifesimError):
-    """Less memory than one window needs."""
+    """There is less memory than one window needs.
+
+    needed, given: bytes. on_device: whether the memory of a device is too small, or the host's.
+    """
+
+    def __init__(
+        self, message: str, needed: int = 0, given: int = 0, on_device: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.needed, self.given, self.on_device = needed, given, on_device
 
 
 def next_phase(
-    machine: Machine,
+    machine: LaneMachine,
     universe: Universe,
     left: int,
     rates: Rates,
     generations: int | None,
     quiet: bool,
-) -> Plan:
-    """The plan of the next phase of a universe, as choose(), of blocks that take no longer than
-    a person or a resumed run may wait."""
+) -> PhasePlan:
+    """Return the plan of the next phase of a universe, as choose(), of blocks that take no longer
+    than a person or a resumed run may wait."""
     known: dict[int, int] = {}
 
     def linked(generations: int) -> int:
         if generations not in known:
-            known[generations] = len(universe.linked_after(generations))
+            known[generations] = len(universe.manifest.linked_after(generations))
         return known[generations]
 
-    tiling, form, last = universe.tiling, universe.manifest.form, universe.manifest.last
-    plan = choose(
-        tiling,
-        form,
-        left,
-        machine,
-        rates,
-        generations=generations,
-        last=last,
-        linked=linked,
-        quiet=quiet,
-    )
+    tiling, last = universe.tiling, universe.manifest.last
+    model = PhaseModel(tiling, universe.manifest.form, machine, rates)
+    plan = choose(model, left, generations=generations, last=last, linked=linked, quiet=quiet)
     while generations is None:
         most = _most_generations(tiling, plan, rates, last)
         if most >= plan.generations:
             break
-        plan = choose(tiling, form, left, machine, rates, generations=most, linked=linked)
+        plan = choose(model, left, generations=most, linked=linked)
     share = 1 - linked(plan.generations) / len(tiling)
-    return replace(plan, groups=_groups(tiling, form, plan, machine, rates, share))
+    return replace(plan, groups=_groups(model, plan, share))
 
 
-def _groups(
-    tiling: Tiling, form: Format, plan: Plan, machine: Machine, rates: Rates, share: float
-) -> int:
-    """As many as cost next to nothing beside one: each begins a chain, and with a window to be
-    filled while nothing is computed."""
+def _groups(model: PhaseModel, plan: PhasePlan, share: float) -> int:
+    """Return the number of groups: as many as cost next to nothing beside one: each begins a chain,
+    and with a window to be filled while nothing is computed."""
+    machine, rates = model.machine, model.rates
     if machine.devices == 1:
         return 1
     generations, shape = plan.generations, plan.shape
-    whole = _phase_seconds(tiling, form, generations, shape, machine, rates, share)
-    width, height = _lengths(tiling, generations, shape)
-    cost = _TASK_SECONDS
+    whole = _phase_seconds(model, generations, shape, share)
+    width, height = _lengths(model.tiling, generations, shape)
+    cost = model.costs.task
     cost += machine.devices * width * height / 8 * (1 / rates.read + 1 / rates.write)
     if shape.chained:
         cost += 2 * generations * generations * width / rates.cells
     return min(_MOST_GROUPS, 1 + int(_GROUPS_SHARE * whole / cost))
 
 
-def _most_generations(tiling: Tiling, plan: Plan, rates: Rates, last: int) -> int:
-    """Of a phase of blocks as in the plan: a block is what Ctrl-C waits for and a kill loses."""
+def _most_generations(tiling: Tiling, plan: PhasePlan, rates: Rates, last: int) -> int:
+    """Return the most generations of a phase of blocks as in the plan: a block is what Ctrl-C waits
+    for and a kill loses."""
     wide, high = tiling.largest(plan.shape.across, plan.shape.down)
     halo = 2 * plan.generations
     cells = min(tiling.width, wide + halo) * min(tiling.height, high + halo)
@@ -139,18 +152,15 @@ def _most_generations(tiling: Tiling, plan: Plan, rates: Rates, last: int) -> in
 
 
 def choose(
-    tiling: Tiling,
-    form: Format,
+    model: PhaseModel,
     left: int,
-    machine: Machine,
-    rates: Rates,
     *,
     generations: int | None = None,
     last: int = 0,
     linked: Callable[[int], int] = lambda generations: 0,
     quiet: bool = False,
-) -> Plan:
-    """The plan of the next phase that should end a run of `left` generations soonest.
+) -> PhasePlan:
+    """Return the plan of the next phase that should end a run of `left` generations soonest.
 
     generations: of the phase, where it is given. last: of the phase before. linked: how
     many tiles need no work in a phase of so many generations. quiet: whether tiles are
@@ -158,11 +168,11 @@ def choose(
     window of one tile fits.
     """
     if generations is not None:
-        return _best_shape(tiling, form, left, generations, machine, rates, linked)
+        return _best_shape(model, left, generations, linked)
     plans = []
     for candidate in _candidates(left, last):
         try:
-            plans.append(_best_shape(tiling, form, left, candidate, machine, rates, linked))
+            plans.append(_best_shape(model, left, candidate, linked))
         except BudgetError:
             if candidate == 1:
                 raise
@@ -174,8 +184,9 @@ def choose(
     return near if near.seconds <= _LITTLE * best.seconds else best
 
 
-def _first_look(plans: list[Plan], best: Plan) -> Plan:
-    """The shortest phase of whole periods that costs hardly more than its reads and writes."""
+def _first_look(plans: list[PhasePlan], best: PhasePlan) -> PhasePlan:
+    """Return the shortest phase of whole periods that costs hardly more than its reads and
+    writes."""
     whole = sorted(
         (p for p in plans if p.generations % PERIOD == 0), key=lambda plan: plan.generations
     )
@@ -183,7 +194,8 @@ def _first_look(plans: list[Plan], best: Plan) -> Plan:
 
 
 def _candidates(left: int, last: int) -> list[int]:
-    """Lengths of phases worth a look: even parts of what is left, and multiples of periods."""
+    """Return the lengths of phases worth a look: even parts of what is left, and multiples of
+    periods."""
     found = {1, left, min(left, PERIOD)}
     for parts in (*range(1, 17), *(2**k for k in range(5, 40))):
         if parts <= left:
@@ -197,50 +209,52 @@ def _candidates(left: int, last: int) -> list[int]:
 
 
 def _best_shape(
-    tiling: Tiling,
-    form: Format,
-    left: int,
-    generations: int,
-    machine: Machine,
-    rates: Rates,
-    linked: Callable[[int], int],
-) -> Plan:
-    share = 1 - linked(generations) / len(tiling)
-    shapes = _shapes(tiling)
-    seconds = [
-        _seconds(tiling, form, left, generations, shape, machine, rates, share) for shape in shapes
-    ]
+    model: PhaseModel, left: int, generations: int, linked: Callable[[int], int]
+) -> PhasePlan:
+    machine = model.machine
+    share = 1 - linked(generations) / len(model.tiling)
+    shapes = _shapes(model.tiling)
+    seconds = [_seconds(model, left, generations, shape, share) for shape in shapes]
     # What takes memory is asked of the quickest only, up to the first that fits.
     quickest = sorted(range(len(shapes)), key=seconds.__getitem__)
     for workers in sorted({machine.workers, 1}, reverse=True):
         for i in quickest:
-            if _fits(tiling, form, generations, shapes[i], workers, machine):
+            if _fits(model, generations, shapes[i], workers):
                 more = 1 + 0.01 * (machine.workers != workers)
-                return Plan(generations, shapes[i], workers, more * seconds[i])
-    need_host, need_device = _needs(tiling, form, generations, Shape(1, 1, 1), 1, machine)
+                return PhasePlan(generations, shapes[i], workers, more * seconds[i])
+    need_host, need_device = _needs(model, generations, PhaseShape(1, 1, 1), 1)
     where, need, have = "memory", need_host, machine.host
     if machine.device is not None and need_device > machine.device:
         where, need, have = "device memory", need_device, machine.device
     each = f" for each of {machine.devices}" if machine.devices > 1 else ""
     raise BudgetError(
-        f"a window of one sub-universe and {generations} generations needs {need / 2**20:,.1f} "
-        f"MiB of {where}{each}, {have / 2**20:,.1f} MiB may be taken"
+        f"a window of one sub-universe and {generations} generations needs {_amount(need)} "
+        f"of {where}{each}, {_amount(have)} may be taken",
+        need,
+        have,
+        on_device=where == "device memory",
     )
 
 
+def _amount(count: int) -> str:
+    """Return the text of an amount of memory, to a tenth of a MiB, or more exactly where it is less
+    than one."""
+    return human_bytes(count) if count < 1 << 20 else f"{count / 2**20:,.1f} MiB"
+
+
 @lru_cache(16)
-def _shapes(tiling: Tiling) -> list[Shape]:
+def _shapes(tiling: Tiling) -> list[PhaseShape]:
     found = []
     for slots in (3, 2, 1):
         for across, down in _blocks(tiling):
             if down < tiling.down and tiling.largest(across, down)[1] >= LEAST_CHAINED:
-                found.append(Shape(across, down, slots, chained=True))
-            found.append(Shape(across, down, slots))
+                found.append(PhaseShape(across, down, slots, chained=True))
+            found.append(PhaseShape(across, down, slots))
     return found
 
 
 def _blocks(tiling: Tiling) -> list[tuple[int, int]]:
-    """Sizes of blocks in tiles: full rows of tiles in even shares, and less than a row."""
+    """Return sizes of blocks in tiles: full rows of tiles in even shares, and less than a row."""
     found = [(tiling.across, down) for down in _shares(tiling.down)]
     found += [(across, 1) for across in _shares(tiling.across)]
     if tiling.across > 1:
@@ -253,8 +267,8 @@ def _shares(count: int) -> list[int]:
     return sorted({-(-count // p) for p in parts} | {1}, reverse=True)
 
 
-def _lengths(tiling: Tiling, generations: int, shape: Shape) -> tuple[int, int]:
-    """The largest window of such blocks: width and height."""
+def _lengths(tiling: Tiling, generations: int, shape: PhaseShape) -> tuple[int, int]:
+    """Return the largest window of such blocks: width and height."""
     halo = -(-generations // 64) * 64
     widest, tallest = tiling.largest(shape.across, shape.down)
     return (
@@ -263,17 +277,17 @@ def _lengths(tiling: Tiling, generations: int, shape: Shape) -> tuple[int, int]:
     )
 
 
-def _needs(
-    tiling: Tiling, form: Format, generations: int, shape: Shape, workers: int, machine: Machine
-) -> tuple[int, int]:
-    """Bytes of host and of device memory that a lane of such a phase takes."""
+def _needs(model: PhaseModel, generations: int, shape: PhaseShape, workers: int) -> tuple[int, int]:
+    """Return the bytes of host and of device memory that a lane of such a phase takes."""
+    tiling, form, machine = model.tiling, model.form, model.machine
     width, height = _lengths(tiling, generations, shape)
-    shapes = [(width, height, tiling.torus)]
+    shapes = [LifeShape(width, height, tiling.torus)]
     if not tiling.torus:
-        shapes.append((width, height, True))
+        shapes.append(LifeShape(width, height, True))
     chain = None
     if shape.chained:
-        chain = width, generations, tiling.torus, tiling.largest(shape.across, shape.down)[1]
+        tallest = tiling.largest(shape.across, shape.down)[1]
+        chain = ChainShape(width, generations, tiling.torus, tallest)
     host, device = machine.arena_bytes(shapes, shape.slots, chain)
     tile = tiling.largest(1, 1)
     cells = datasets(*tile, replace(form, top=0))[0]
@@ -288,43 +302,29 @@ def _needs(
     return host + staging, device
 
 
-def _fits(
-    tiling: Tiling, form: Format, generations: int, shape: Shape, workers: int, machine: Machine
-) -> bool:
-    width, height = _lengths(tiling, generations, shape)
+def _fits(model: PhaseModel, generations: int, shape: PhaseShape, workers: int) -> bool:
+    machine = model.machine
+    width, height = _lengths(model.tiling, generations, shape)
     if shape.slots * width * height > 8 * (machine.host + (machine.device or 0)):
         return False  # wherever windows lie, and soon said
-    host, device = _needs(tiling, form, generations, shape, workers, machine)
+    host, device = _needs(model, generations, shape, workers)
     return host <= machine.host and (machine.device is None or device <= machine.device)
 
 
 def _seconds(
-    tiling: Tiling,
-    form: Format,
-    left: int,
-    generations: int,
-    shape: Shape,
-    machine: Machine,
-    rates: Rates,
-    share: float,
+    model: PhaseModel, left: int, generations: int, shape: PhaseShape, share: float
 ) -> float:
+    """Return the seconds that the rest of a run takes in phases of so many generations."""
     whole, rest = divmod(left, generations)
-    seconds = whole * _phase_seconds(tiling, form, generations, shape, machine, rates, share)
+    seconds = whole * _phase_seconds(model, generations, shape, share)
     if rest:
-        seconds += _phase_seconds(tiling, form, rest, shape, machine, rates, 1.0)
+        seconds += _phase_seconds(model, rest, shape, 1.0)
     return seconds
 
 
-def _phase_seconds(
-    tiling: Tiling,
-    form: Format,
-    generations: int,
-    shape: Shape,
-    machine: Machine,
-    rates: Rates,
-    share: float,
-) -> float:
-    """share: of the tiles that need work."""
+def _phase_seconds(model: PhaseModel, generations: int, shape: PhaseShape, share: float) -> float:
+    """Return the seconds that a phase takes by the model. share: of the tiles that need work."""
+    tiling, form, machine, rates = model.tiling, model.form, model.machine, model.rates
     width, height = _lengths(tiling, generations, shape)
     n_across, n_down = -(-tiling.across // shape.across), -(-tiling.down // shape.down)
     count = n_across * n_down
@@ -350,4 +350,4 @@ def _phase_seconds(
         seconds = max(compute, read + write - ends) + ends
     else:
         seconds = max(compute, 0.97 * (read + write - ends)) + ends
-    return seconds + _PHASE_SECONDS + share * _FILE_SECONDS * len(tiling)
+    return seconds + model.costs.phase + share * model.costs.file * len(tiling)

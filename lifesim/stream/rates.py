@@ -1,4 +1,4 @@
-"""What this machine can do, measured in a moment, so that phases need not be guessed."""
+"""Measure in a moment what this machine can do, so that phases need not be guessed."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ import time
 
 import numpy as np
 
-from kernels.backend import Backend
-from kernels.cpu import CpuBackend, levels
-from kernels.reference import ReferenceBackend
-from lifesim.doctor import disk_rates
+from kernels.life import engine_for
+from kernels.life.contract import LifeShape
+from kernels.targets.contract import Target
+from kernels.targets.cpu import CpuTarget, levels
+from kernels.targets.reference import ReferenceTarget
+from lifesim.disk_speed import disk_rates
 from lifesim.grid import Box
+from lifesim.scale import scale_of
 from lifesim.soup import Soup
 from lifesim.store.universe import Universe
 from lifesim.stream.plan import PERIOD, Rates
 
 _SMALL = 1 << 22  # bytes of a universe that is not worth the time
-_USUAL = Rates(2e11, 1e9, 1e9)
-_CELLS = {"cuda": 1 << 31, "cpu": 1 << 27, "reference": 1 << 14}
-_USUAL_CELLS = {"cuda": 3e13, "cpu": 2e11, "reference": 2e7}
+_USUAL_READ = _USUAL_WRITE = 1e9  # bytes a second, of a disk that cannot be measured
+_WIDEST = 1 << 24  # cells of a row that is measured: a manifest may tell of more than memory has
 _SECONDS = 0.15
 _SAMPLES, _SAMPLE_ROWS, _SAMPLE_COLUMNS = 8, 512, 1024
 
 
-def measure(universe: Universe, backend: Backend) -> Rates:
-    """Rates of the disk that a universe lies on and of a backend at its windows' width."""
-    cells = _USUAL_CELLS.get(backend.name, _USUAL.cells)
+def measure(universe: Universe, backend: Target) -> Rates:
+    """Measure the rates of the disk that a universe lies on and of a backend at its windows'
+    width."""
+    scale = scale_of(backend)
     if universe.manifest.stored_bytes < _SMALL:
-        return Rates(cells, _USUAL.read, _USUAL.write)
-    width = universe.width
-    rows = max(64, min(universe.height, _CELLS.get(backend.name, 1 << 24) // width))
-    rates = disk_rates(universe.path) or (_USUAL.read, _USUAL.write)
+        return Rates(scale.usual_rate, _USUAL_READ, _USUAL_WRITE)
+    width = min(universe.width, _WIDEST)
+    rows = max(64, min(universe.height, scale.window_cells // width))
+    rates = disk_rates(universe.path) or (_USUAL_READ, _USUAL_WRITE)
     return Rates(_cell_rate(universe, backend, width, rows), *rates)
 
 
-def _cell_rate(universe: Universe, backend: Backend, width: int, height: int) -> float:
-    rule = universe.rule
-    torus = universe.tiling.torus
-    arena = backend.life_arena(
-        [(width, height, torus)], 1, birth=rule.birth, survival=rule.survival
-    )
+def _cell_rate(universe: Universe, backend: Target, width: int, height: int) -> float:
+    shape = LifeShape(width, height, universe.tiling.torus)
+    arena = engine_for(backend).arena([shape], 1, universe.rule)
     try:
-        life = arena.open(0, width, height, torus=torus)
+        life = arena.open(0, shape)
         step = max(1, (8 << 20) // (width // 8 + 1))
         for y in range(0, height, step):
             words = np.empty((min(step, height - y), -(-width // 64)), np.uint64)
@@ -58,12 +58,12 @@ def _cell_rate(universe: Universe, backend: Backend, width: int, height: int) ->
 
 
 def looks_quiet(universe: Universe) -> bool:
-    """Whether most of some samples of a universe are after a period what they were.
+    """Tell whether most of some samples of a universe are after a period what they were.
 
     It only tells how long a phase had best be: what is linked is found out exactly. The
     CPU is asked, where it can: a device would compile kernels for so little.
     """
-    backend: Backend = CpuBackend(1) if levels() else ReferenceBackend()
+    backend: Target = CpuTarget(1) if levels() else ReferenceTarget()
     tiling = universe.tiling
     halo = 64
     chosen = np.random.default_rng(1).permutation(len(tiling))[:_SAMPLES]
@@ -77,14 +77,7 @@ def looks_quiet(universe: Universe) -> bool:
         sample = universe.region(
             Box(box.x, box.y + (box.height - height) // 2, width, height)
         ).words
-        life = backend.life(
-            sample,
-            width,
-            height,
-            torus=True,
-            birth=universe.rule.birth,
-            survival=universe.rule.survival,
-        )
+        life = engine_for(backend).universe(sample, LifeShape(width, height, True), universe.rule)
         life.step(PERIOD)
         inner = np.s_[halo:-halo, halo // 64 : -halo // 64]
         quiet += bool(np.array_equal(life.words()[inner], sample[inner]))

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from kernels.backend import Backend
-from lifesim.engine import Progress
+from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
+from lifesim.pauses import Progress, next_stop, periods_of
 from lifesim.render import Levels
 from lifesim.rule import Rule
-from lifesim.store import disk
+from lifesim.store import disk, plane
 from lifesim.store.universe import Universe, disk_errors
-from lifesim.stream.crew import Crew, LocalCrew, Stopped
+from lifesim.stream.bounds import Bounds
+from lifesim.stream.executor import LocalExecutor, PhaseExecutor, Stopped
 from lifesim.stream.phase import TILES_AT_ONCE, Tally
-from lifesim.stream.plan import Plan, Rates, next_phase
+from lifesim.stream.plan import PhasePlan, Rates, next_phase
 from lifesim.stream.rates import looks_quiet
 from lifesim.topology import Topology
 
 
 class StreamedLife:
     """A universe directory that evolves, with the manners of lifesim.Life.
+
+    Every method may be called from any thread: runs come one after another, and who asks for
+    cells, a population or a digest waits for the end of the run that another thread makes (a
+    universe that is opened once more tells them meanwhile).
 
     >>> with Universe.open("soup", writing=True) as universe:
     ...     life = StreamedLife(universe, [pick("auto")], memory=4 << 30)
@@ -33,74 +39,105 @@ class StreamedLife:
     def __init__(
         self,
         universe: Universe,
-        backends: Sequence[Backend] | Crew,
+        backends: Sequence[Target] | PhaseExecutor,
         *,
         memory: int | None = None,
         generations: int | None = None,
         keep_previous: bool = False,
     ) -> None:
-        """universe: open for writing. backends: one for each device, or a crew.
+        """Take a universe to be run. universe: open for writing. backends: one for each device, or
+        an executor.
 
-        memory: bytes of host memory that the backends may take (LocalCrew). generations: of a
-        phase, by default chosen from measured rates. Raises as Crew.check().
+        memory: bytes of host memory that the backends may take (LocalExecutor). generations: of a
+        phase, by default chosen from measured rates. Raises as PhaseExecutor.check().
         """
         self.universe = universe
-        self.crew = backends if isinstance(backends, Crew) else LocalCrew(backends, memory)
-        self.crew.check(universe)
+        self.executor = (
+            backends if isinstance(backends, PhaseExecutor) else LocalExecutor(backends, memory)
+        )
+        self.executor.check(universe)
         self._generations = generations
         self._keep_previous = keep_previous
         self._rates: Rates | None = None
         self._quiet: bool | None = None
         self.seconds = 0.0
-        self.tallies: list[tuple[Plan, Tally]] = []
-        self._made = 0.0  # generations, of the seconds
+        self.tallies: list[tuple[PhasePlan, Tally]] = []
+        self._bounds = Bounds(universe, self.executor.check_budget)
+        self._made = 0.0  # updates of cells, of the seconds
+        self._running = threading.RLock()  # a callback of a run may run it too
 
     # --- what it is -------------------------------------------------------------------
 
     @property
+    def bounds(self) -> tuple[int, int]:
+        """Return width and height; 0 for none of a plane without bounds."""
+        return self.universe.bounds
+
+    def frame(self) -> Box:
+        """Return the rectangle that grid() holds (Universe.frame)."""
+        return self.universe.frame()
+
+    @property
     def width(self) -> int:
-        return self.universe.width
+        """Return the width of frame()."""
+        return self.frame().width
 
     @property
     def height(self) -> int:
-        return self.universe.height
+        """Return the height of frame()."""
+        return self.frame().height
 
     @property
     def generation(self) -> int:
+        """Return the last generation that was whole."""
         return self.universe.generation
 
     @property
     def rule(self) -> Rule:
+        """Return the rule."""
         return self.universe.rule
 
     @property
     def topology(self) -> Topology:
+        """Return how the edges meet."""
         return self.universe.topology
 
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether all of the generation is there to be read."""
+        return self.universe.is_whole
+
     def where(self) -> str:
-        """The generation, or between which two the universe is."""
+        """Say at which generation the universe is, or between which two."""
         phase = self.universe.phase
         if phase:
             return f"between generations {phase.start} and {phase.stop}"
         return f"at generation {self.generation}"
 
     def grid(self) -> BitGrid:
-        """All cells. Raises GridError where memory does not hold them."""
-        return self.universe.grid()
+        """Return the cells of frame(). Raises GridError where memory does not hold them."""
+        with self._running:
+            return self.universe.grid()
 
     def population(self) -> int:
-        return self.universe.population()
+        """Return the number of live cells. Raises LifesimError between two generations."""
+        with self._running:
+            return self.universe.population()
 
     def digest(self) -> str:
-        return self.universe.digest()
+        """Return the digest of the cells (Universe.digest)."""
+        with self._running:
+            return self.universe.digest()
 
     def levels(self, box: Box, scale_log2: int) -> Levels:
-        return self.universe.levels(box, scale_log2)
+        """Return how densely the cells of a region live, by the coordinates of frame()."""
+        with self._running:
+            return plane.levels(self.universe, box, scale_log2)
 
     @property
     def rate(self) -> float:
-        """Cell updates per second, those of halos not counted, reads and writes included."""
-        return self.width * self.height * self._made / self.seconds if self.seconds else 0.0
+        """Return cell updates per second, those of halos not counted, reads and writes included."""
+        return self._made / self.seconds if self.seconds else 0.0
 
     # --- moving on --------------------------------------------------------------------
 
@@ -108,45 +145,46 @@ class StreamedLife:
         self,
         generations: int,
         *,
-        every: int | None = None,
+        every: int | Sequence[int] | None = None,
         progress: Callable[[Progress], None] | None = None,
         on_snapshot: Callable[[StreamedLife], None] | None = None,
     ) -> None:
         """Move on by `generations`, or to the end of the run of so many that was broken off.
 
-        As Life.run(). The first KeyboardInterrupt lets the blocks under way be finished,
-        the next one drops them; either way the run can be taken up again.
+        The arguments are those of Life.run(). The first KeyboardInterrupt lets the blocks under
+        way be finished, the next one drops them; either way the run can be taken up again.
         """
         if generations < 0:
             raise ValueError(f"a universe cannot go back {-generations} generations")
-        if every is not None and every < 1:
-            raise ValueError(f"snapshots come every 1 or more generations, not {every}")
+        periods = periods_of(every)
         universe = self.universe
-        run = universe.manifest.run
-        if run is None or run[1] - run[0] != generations:
-            run = universe.generation, universe.generation + generations
-        self._run_to(run, every if on_snapshot else None, progress, on_snapshot)
+        with self._running:
+            run = universe.manifest.run
+            if run is None or run[1] - run[0] != generations:
+                run = universe.generation, universe.generation + generations
+            self._run_to(run, periods if on_snapshot else [], progress, on_snapshot)
 
     def resume(
         self,
         *,
-        every: int | None = None,
+        every: int | Sequence[int] | None = None,
         progress: Callable[[Progress], None] | None = None,
         on_snapshot: Callable[[StreamedLife], None] | None = None,
     ) -> None:
         """Finish the run that was broken off; nothing where none was."""
         universe = self.universe
-        run = universe.manifest.run
-        if run is None:
-            if universe.phase is None:
-                return
-            run = universe.phase.start, universe.phase.stop
-        self._run_to(run, every, progress, on_snapshot)
+        with self._running:
+            run = universe.manifest.run
+            if run is None:
+                if universe.phase is None:
+                    return
+                run = universe.phase.start, universe.phase.stop
+            self._run_to(run, periods_of(every), progress, on_snapshot)
 
     def _run_to(
         self,
         run: tuple[int, int],
-        every: int | None,
+        periods: Sequence[int],
         progress: Callable[[Progress], None] | None,
         on_snapshot: Callable[[StreamedLife], None] | None,
     ) -> None:
@@ -159,28 +197,30 @@ class StreamedLife:
                 f"`lifesim resume` takes it there"
             )
         if universe.generation < stop:
+            self._bounds.check()
             universe.set_run(run)
-        began, first = time.perf_counter(), universe.generation
-        spent, made = self.seconds, self._made
+        began, spent = time.perf_counter(), self.seconds
         while universe.generation < stop:
-            target = stop
-            if every:
-                target = min(stop, start + ((universe.generation - start) // every + 1) * every)
+            first, made = universe.generation, self._made
+            target = start + next_stop(first - start, stop - start, periods)
 
-            def report(fraction: float) -> None:
+            def report(fraction: float, first: int = first, made: float = made) -> None:
                 ahead = universe.phase.generations * fraction if universe.phase else 0
                 now = universe.generation + ahead
                 self.seconds = spent + time.perf_counter() - began
-                self._made = made + now - first
+                self._made = made + (now - first) * universe.width * universe.height
                 if progress:
                     progress(
                         Progress(int(now), int(now) - start, stop - start, self.seconds, self.rate)
                     )
 
-            self._phase(target - universe.generation, report)
+            most = self._bounds.before(stop - first, lambda *parts, report=report: report(0.0))
+            self._phase(min(target - first, most), report)
+            self._bounds.after(first)
             self.seconds = spent + time.perf_counter() - began
-            self._made = made + universe.generation - first
-            if on_snapshot and every and (universe.generation - start) % every == 0:
+            self._made = made + (universe.generation - first) * universe.width * universe.height
+            passed = universe.generation - start
+            if on_snapshot and any(passed % period == 0 for period in periods):
                 on_snapshot(self)
         if universe.manifest.run and universe.generation >= stop:
             universe.set_run(None)
@@ -191,11 +231,11 @@ class StreamedLife:
         if fresh:
             last = universe.manifest.last or 1
             whole = left // last * last
-            if whole and len(universe.linked_after(whole)) == len(universe.tiling):
+            if whole and len(universe.manifest.linked_after(whole)) == len(universe.tiling):
                 universe.jump(whole)
                 report(0.0)
                 return
-        if self.crew.gather(universe):
+        if self.executor.gather(universe):
             self._rates = None
         plan = self._plan(left)
         if fresh:
@@ -213,16 +253,16 @@ class StreamedLife:
             return asked
 
         try:
-            tally = self.crew.phase(universe, plan, watch)
+            tally = self.executor.phase(universe, plan, watch)
         except Stopped:
             raise KeyboardInterrupt from None
         self.tallies.append((plan, tally))
         self._learn(tally)
 
-    def _plan(self, left: int) -> Plan:
+    def _plan(self, left: int) -> PhasePlan:
         universe = self.universe
         if self._rates is None:
-            self._rates = self.crew.measure(universe)
+            self._rates = self.executor.measure(universe)
         if self._quiet is None:
             self._quiet = (
                 universe.manifest.last == 0 and self._generations is None and left > 1
@@ -232,9 +272,9 @@ class StreamedLife:
         if universe.phase:  # may go beyond the next snapshot
             given = universe.phase.generations
             left = max(left, given)
-        return self.crew.plan(next_phase, universe, left, self._rates, given, self._quiet)
+        return self.executor.plan(next_phase, universe, left, self._rates, given, self._quiet)
 
-    def _check_room(self, plan: Plan) -> None:
+    def _check_room(self, plan: PhasePlan) -> None:
         """Raise LifesimError where the disk has no room for a phase."""
         universe = self.universe
         need = self._room(plan)
@@ -246,9 +286,9 @@ class StreamedLife:
                 f"{need / 1e6:,.0f} MB beside the universe, {free / 1e6:,.0f} MB are free"
             )
 
-    def _room(self, plan: Plan) -> int:
-        """Bytes that a phase keeps beside the universe: the rows that tiles yet to come need,
-        the files being written, and those not known of yet."""
+    def _room(self, plan: PhasePlan) -> int:
+        """Return the bytes that a phase keeps beside the universe: the rows that tiles yet to come
+        need, the files being written, and those not known of yet."""
         universe, rates = self.universe, self._rates
         assert rates
         tiling = universe.tiling
@@ -256,17 +296,17 @@ class StreamedLife:
         lag = 2 * plan.generations + (TILES_AT_ONCE + 1) * tallest
         if plan.shape.across < tiling.across:
             lag += plan.shape.down * tallest
-        unknown = self.crew.seconds_behind * rates.write / universe.manifest.stored_bytes
-        share = min(1.0, lag * self.crew.lanes / universe.height + unknown)
+        unknown = self.executor.seconds_behind * rates.write / universe.manifest.stored_bytes
+        share = min(1.0, lag * self.executor.lanes / universe.height + unknown)
         if self._keep_previous:
             share = 1.0
-        share = min(share, 1 - len(universe.linked_after(plan.generations)) / len(tiling))
+        share = min(share, 1 - len(universe.manifest.linked_after(plan.generations)) / len(tiling))
         return int(share * universe.manifest.stored_bytes)
 
     def _learn(self, tally: Tally) -> None:
         """Plan the next phase by what this one did, where that was enough to tell."""
         assert self._rates
-        lanes = self.crew.lanes
+        lanes = self.executor.lanes
         if tally.step_seconds > 0.2:
             self._rates = replace(self._rates, cells=tally.work / tally.step_seconds)
         if tally.read_seconds > 0.2:

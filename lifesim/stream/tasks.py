@@ -1,7 +1,7 @@
-"""What workers of a cluster do for a universe: functions that are sent to them.
+"""The work of a cluster's workers for a universe: functions that are sent to them.
 
 A worker changes nothing that others see. It reads files of the generation that is over, and
-writes drafts (Universe.writer()); the client, who has the lock, gives them their names, notes
+writes drafts (Directory.writer()); the client, who has the lock, gives them their names, notes
 them in the journal and removes what nobody needs any more. So a task may be done twice, or by
 a worker that was thought dead, or for a client that is: its drafts are in nobody's way.
 """
@@ -19,15 +19,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from arith.cluster import worker
-from kernels.backend import Backend, LifeArena
+from bulkbits.cluster import worker
+from kernels.life.contract import LifeArena
+from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
-from lifesim.store.manifest import draft_name, tile_name
-from lifesim.store.tiling import Block, blocks
-from lifesim.store.universe import MANIFEST, TILES, Moved, Universe
-from lifesim.stream.crew import machine_of
-from lifesim.stream.phase import Shape, Tally, Windows, run_lanes, windows_of
+from lifesim.store import disk
+from lifesim.store.names import TILES, draft_name, tile_name
+from lifesim.store.state import manifest_bytes
+from lifesim.store.tiling import TileBlock, blocks
+from lifesim.store.universe import Moved, Universe
+from lifesim.stream.executor import machine_of
+from lifesim.stream.phase import PhaseShape, Tally, Windows, run_lanes, windows_of
 from lifesim.stream.plan import Rates
 from lifesim.stream.rates import measure
 
@@ -38,31 +41,31 @@ NEWS_SECONDS = 0.5  # at least, from one report of a task to the next
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What all tasks of a phase are told. id: of this try at it, which orders name.
+class PhaseOrder:
+    """The order that all tasks of a phase get. id: of this try at it, which orders name.
 
     windows: of all its blocks.
     """
 
     id: str
-    shape: Shape
+    shape: PhaseShape
     workers: int
     windows: Windows
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Blocks that are one task, the how-manieth of the phase, and a universe that knows as much
-    as they need."""
+class BlockGroup:
+    """A group of blocks that are one task: its number of the phase, and a universe that knows as
+    much as they need."""
 
     number: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[TileBlock, ...]
     universe: Universe
 
 
 @dataclass(slots=True)
-class Report:
-    """Of a task: told of tiles now and then, and returned with all of them.
+class TaskReport:
+    """The report of a task: sent of some tiles now and then, and returned with all of them.
 
     work, group: its id and the number. tally: of this try.
     """
@@ -73,14 +76,14 @@ class Report:
     moved: list[Moved] = field(default_factory=list)
 
 
-def move_on(group: Group, work: Work) -> Report:
+def move_on(group: BlockGroup, work: PhaseOrder) -> TaskReport:
     """Move blocks on, as far as the journal does not say that this is done.
 
     It says so where a worker that had the group before died: old files that its tiles needed
     are gone. That they are so while this one reads them, the journal says a moment later.
     """
     attempt = uuid4().hex
-    report = Report(work.id, group.number)
+    report = TaskReport(work.id, group.number)
     tiling = group.universe.tiling
     tiles = {tile for block in group.blocks for tile in tiling.tiles(block)}
     universe = _now(group)
@@ -100,8 +103,8 @@ def move_on(group: Group, work: Work) -> Report:
                 raise
 
 
-def _now(group: Group) -> Universe:
-    """As the journal has it."""
+def _now(group: BlockGroup) -> Universe:
+    """Return the universe as the journal has it."""
     end = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -113,7 +116,7 @@ def _now(group: Group) -> Universe:
 
 
 def _compute(
-    universe: Universe, todo: list[Block], work: Work, report: Report, attempt: str
+    universe: Universe, todo: list[TileBlock], work: PhaseOrder, report: TaskReport, attempt: str
 ) -> None:
     assert universe.phase
     windows = windows_of(universe.tiling, todo, universe.phase.generations, work.shape)
@@ -149,21 +152,22 @@ def _compute(
         )
 
 
-def level_of(order: Any, work: Work) -> int:
-    """What watch() is to say where the client has said `order`: of which work, and a level."""
+def level_of(order: Any, work: PhaseOrder) -> int:
+    """Return what watch() is to say where the client has said `order`: of which work, and a
+    level."""
     return int(order[1]) if order and order[0] == work.id else 0
 
 
-class _Shelf:
-    """Where a task leaves its arena to the next one, so that its memory is not new again."""
+class _ArenaCache:
+    """The arena that a task leaves to the next one, so that its memory is not new again."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._left: tuple[Any, LifeArena] | None = None
 
     @contextmanager
-    def arena(self, windows: Windows, rule: Rule, backend: Backend) -> Iterator[LifeArena]:
-        """Raises MemoryError."""
+    def arena(self, windows: Windows, rule: Rule, backend: Target) -> Iterator[LifeArena]:
+        """Give an arena for such windows. Raises MemoryError."""
         key = windows, rule, backend
         with self._lock:
             left, self._left = self._left, None
@@ -185,41 +189,45 @@ class _Shelf:
             before[1].close()
 
     def clear(self) -> None:
+        """Close the arena that is left."""
         self._leave(None)
 
 
-def _shelf() -> _Shelf:
-    return worker.kept("an arena of lifesim", _Shelf)
+def _shelf() -> _ArenaCache:
+    return worker.kept("an arena of lifesim", _ArenaCache)
 
 
 # --- before and after -------------------------------------------------------------------
 
 
 def look(path: str, manifest: str, generation: int) -> tuple[str, str]:
-    """Whether this worker has the universe of that manifest (digest_of()) at a path, and can
+    """Tell whether this worker has the universe of that manifest (digest_of()) at a path, and can
     write there: what is wrong, if anything, and the name of a file that it has made."""
     try:
-        with open(os.path.join(path, MANIFEST), "rb") as file:
-            if digest_of(file.read()) != manifest:
-                return "another universe is there", ""
+        if digest_of(manifest_bytes(path)) != manifest:
+            return "another universe is there", ""
         name = draft_name(tile_name(0, 0, generation), uuid4().hex)
-        with open(os.path.join(path, TILES, name), "xb"):
-            return "", name
+        at = os.path.join(path, TILES, name)
+        os.close(disk.open_plain(at, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        return "", name
     except OSError as error:
         return error.strerror or str(error), ""
 
 
 def digest_of(data: bytes) -> str:
+    """Return the BLAKE2b-128 of a manifest's bytes, in hexadecimal digits."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def resources() -> tuple[int, int | None]:
-    """Bytes of host and of device memory that a task may take; None: there is no device."""
+    """Return the bytes of host and of device memory that a task may take; None: there is no
+    device."""
     _shelf().clear()  # of who was here before
     return worker.memory(), worker.backend().free_device_memory()
 
 
 def rates(universe: Universe) -> Rates:
+    """Return the rates of this worker."""
     return measure(universe, worker.backend())
 
 
@@ -230,7 +238,7 @@ def make_plan(
     free: int | None,
     threads: int,
 ) -> T:
-    """What make(machine, *args) gives on a machine of such workers."""
+    """Return what make(machine, *args) gives on a machine of such workers."""
     make, args = asked
     return make(machine_of(worker.backend(), lanes, memory, free, threads), *args)
 

@@ -1,30 +1,28 @@
-"""Whether a universe on disk is what was written, and what it should be."""
+"""Check whether a universe on disk is what was written, and what it should be."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
-from kernels.backend import Backend
 from kernels.cells import survey
-from kernels.cpu import core_count
+from kernels.targets.contract import Target
+from kernels.targets.cpu import core_count
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, check_size
 from lifesim.soup import Soup
 from lifesim.store import read
 from lifesim.store.pyramid import levels
-from lifesim.store.tiling import Window, pieces, span
+from lifesim.store.tiling import TileWindow, pieces, span
 from lifesim.store.universe import Universe, disk_errors
-from lifesim.store.workers import Workers
+from lifesim.store.workers import TileWorkers
 from lifesim.stream.bits import copy_columns
 
-Report = Callable[[str], None]
+ReportDamage = Callable[[str], None]
 Progress = Callable[[int, int], None]
 
 _SIDE = 64  # of a sample
@@ -32,16 +30,18 @@ _SIDE = 64  # of a sample
 
 @dataclass(frozen=True, slots=True)
 class Checked:
+    """The number of files that were read, and of their bytes."""
+
     files: int
     bytes: int
 
 
-def check_files(universe: Universe, report: Report, progress: Progress) -> Checked:
+def check_files(universe: Universe, report: ReportDamage, progress: Progress) -> Checked:
     """Read every byte of every file that is in use, and report those that have changed."""
     in_use = [(tile, True) for tile in range(len(universe.tiling))]
     if universe.phase:
         done = universe.phase.done
-        gone = universe.removed_files()
+        gone = universe.journal.removed_files()
         in_use = [(t, True) for t, record in done.items() if record]
         in_use += [
             (t, False) for t in range(len(universe.tiling)) if universe.record(t).file not in gone
@@ -60,7 +60,7 @@ def check_files(universe: Universe, report: Report, progress: Progress) -> Check
     return _share_out(in_use, check, progress)
 
 
-def check_facts(universe: Universe, report: Report, progress: Progress) -> None:
+def check_facts(universe: Universe, report: ReportDamage, progress: Progress) -> None:
     """Find out from the cells again what is kept of them, and report what differs."""
     form = universe.manifest.form
 
@@ -98,7 +98,7 @@ def check_facts(universe: Universe, report: Report, progress: Progress) -> None:
         _share_out([(tile, False) for tile in range(len(universe.tiling))], check, progress)
 
 
-def replay(universe: Universe, backend: Backend, samples: int, report: Report) -> int:
+def replay(universe: Universe, backend: Target, samples: int, report: ReportDamage) -> int:
     """Make samples of a universe again from the soup that it started as, and compare.
 
     Returns how many generations that took. Raises LifesimError where the universe does
@@ -106,13 +106,12 @@ def replay(universe: Universe, backend: Backend, samples: int, report: Report) -
     the memory there is.
     """
     universe.population()  # which needs a whole generation
-    origin = re.fullmatch(r"soup of density ([0-9./e+-]+), seed ([0-9]+)", universe.manifest.origin)
-    if not origin:
+    soup = Soup.from_origin(universe.manifest.origin)
+    if soup is None:
         raise LifesimError(
             f"{universe.path}: no samples can be made again: it does not say that it began "
             f"as a soup ({universe.manifest.origin or 'no origin'})"
         )
-    soup = Soup(Fraction(origin[1]), int(origin[2]))
     generations = universe.generation
     random = np.random.default_rng(int.from_bytes(os.urandom(8), "little"))
     width, height = min(_SIDE, universe.width), min(_SIDE, universe.height)
@@ -120,7 +119,7 @@ def replay(universe: Universe, backend: Backend, samples: int, report: Report) -
         x = int(random.integers(0, universe.width - width + 1))
         y = int(random.integers(0, universe.height - height + 1))
         torus = universe.tiling.torus
-        window = Window(
+        window = TileWindow(
             span(universe.width, x, x + width, generations, torus),
             span(universe.height, y, y + height, generations, torus),
             torus,
@@ -142,7 +141,7 @@ def replay(universe: Universe, backend: Backend, samples: int, report: Report) -
     return generations
 
 
-def _soup_window(soup: Soup, universe: Universe, window: Window) -> BitGrid:
+def _soup_window(soup: Soup, universe: Universe, window: TileWindow) -> BitGrid:
     grid = BitGrid(window.across.length, window.down.length)
     for top, y, rows in pieces(universe.height, window.down):
         for left, x, columns in pieces(universe.width, window.across):
@@ -156,7 +155,7 @@ def _soup_window(soup: Soup, universe: Universe, window: Window) -> BitGrid:
 def _share_out(
     tiles: list[tuple[int, bool]], check: Callable[[int, bool], int], progress: Progress
 ) -> Checked:
-    with Workers(core_count()) as workers:
+    with TileWorkers(core_count()) as workers:
         jobs = [workers.submit(check, *tile) for tile in tiles]
         total = 0
         try:

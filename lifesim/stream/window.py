@@ -1,4 +1,4 @@
-"""Between files and a backend: windows are filled from files, tiles are taken from windows."""
+"""Fill windows from files, and take tiles from windows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from concurrent.futures import Future
 
 import numpy as np
 
-from kernels.backend import LifeUniverse
+from kernels.life.contract import LifeUniverse
 from lifesim.grid import Words
-from lifesim.store.tilefile import TileReader, datasets, hash_of
-from lifesim.store.tiling import Block, Window, pieces
+from lifesim.store.tilefile import datasets, hash_of
+from lifesim.store.tilereader import TileReader
+from lifesim.store.tiling import TileBlock, TileWindow, pieces
 from lifesim.store.universe import Universe
-from lifesim.store.workers import Workers
+from lifesim.store.workers import TileWorkers
 from lifesim.stream.bits import copy_columns
 
 _OPEN_FILES = 64
@@ -31,6 +32,7 @@ class _Readers:
         self._lock = threading.Lock()
 
     def of(self, tile: int) -> TileReader:
+        """Return the open file of a tile."""
         with self._lock:
             reader = self._open.get(tile)
             if reader is None:
@@ -43,9 +45,9 @@ class _Readers:
 
 def fill(
     universe: Universe,
-    window: Window,
+    window: TileWindow,
     target: LifeUniverse,
-    workers: Workers,
+    workers: TileWorkers,
     *,
     cancelled: Callable[[], bool],
     read: Callable[[int], None],
@@ -67,7 +69,7 @@ def fill(
     jobs: list[Future[None]] = []
 
     def copy(place: int, tile_row: int, chunk: int, first: int, count: int) -> None:
-        """Rows first to first + count - 1 of a chunk of a row of tiles, to row `place`."""
+        """Copy rows first to first + count - 1 of a chunk of a row of tiles to row `place`."""
         if cancelled():
             return
         band: Words | None = None
@@ -102,7 +104,8 @@ def fill(
 
 
 def _cut_at(edges: tuple[int, ...], first: int, length: int) -> list[tuple[int, int, int]]:
-    """The parts of [first, first + length) by the interval of edges: (interval, at, count)."""
+    """Return the parts of [first, first + length) by the interval of edges: (interval, at,
+    count)."""
     found = []
     at, end = first, first + length
     while at < end:
@@ -132,10 +135,10 @@ class TileView:
         self,
         universe: Universe,
         tile: int,
-        block: Block,
-        window: Window,
+        block: TileBlock,
+        window: TileWindow,
         source: LifeUniverse,
-        workers: Workers,
+        workers: TileWorkers,
     ) -> None:
         tiling = universe.tiling
         self._universe, self._tile = universe, tile
@@ -147,7 +150,7 @@ class TileView:
         self._stride = -(-window.across.length // 64)
 
     def fetch(self, y: int, words: Words) -> None:
-        """Rows y and following of the tile, into words; for any of the workers."""
+        """Copy rows y and following of the tile into words; for any of the workers."""
         if words.shape[1] == self._stride:
             self._source.get(self._top + y, words)
             return
@@ -159,7 +162,7 @@ class TileView:
             words[:, -1] &= np.uint64((1 << self.box.width % 64) - 1)
 
     def is_unchanged(self) -> bool:
-        """Whether the cells are, every one, those of the tile's present file."""
+        """Tell whether the cells are, every one, those of the tile's present file."""
         form = self._universe.manifest.form
         cells = datasets(self.box.width, self.box.height, form)[0]
         reader = self._universe.reader(self._tile)

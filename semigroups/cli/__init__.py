@@ -1,10 +1,10 @@
-"""The semigroups command. Each subcommand is a module of this package, imported when used."""
+"""Run the semigroups command. Each subcommand is a module here, imported when used."""
 
 from __future__ import annotations
 
 import click
 
-from arith.cli.entry import LazyGroup, run
+from bulkbits.entry import LazyGroup, run
 
 COMMANDS = {
     "enumerate": "Find all elements of a semigroup.",
@@ -36,15 +36,6 @@ def group() -> None:
 
 
 def main() -> None:
-    """Entry point. Exit codes: 0 done, 1 not finished for want of memory or by --limit (find:
-    something is no element), 2 bad input, 3 no backend, 130 interrupted."""
-    run(group, "semigroups", _exit_code)
-
-
-def _exit_code(error: Exception) -> int | None:
-    from kernels.backend import BackendUnavailableError
-    from semigroups.reading import GeneratorsError
-
-    if isinstance(error, GeneratorsError):
-        return 2
-    return 3 if isinstance(error, BackendUnavailableError) else None
+    """Run the command and exit: 0 done, 1 not finished for want of memory or by --limit (find:
+    something is no element), 2 bad input, 3 no backend, 4 damaged, 130 interrupted."""
+    run(group, "semigroups")

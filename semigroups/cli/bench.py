@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from semigroups.cli.options import backend_options, memory_option, usage_errors
+from bulkbits.options import json_option, one_device_options
+from semigroups.cli.options import memory_options, usage_errors
 
 if TYPE_CHECKING:
-    from kernels.transf import Maps
+    from kernels.transformations import Maps
 
 _TIME = 1.0  # seconds that a case takes at most, unless one run does
 _ROUNDS = 5
@@ -22,9 +23,9 @@ _SLOW = ("bihecke:4", "zero_rook:4", "full:4", "symmetric:5")  # for the referen
 
 @click.command("bench")
 @click.argument("families", nargs=-1, metavar="[FAMILY]...")
-@memory_option
-@backend_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@memory_options
+@one_device_options
+@json_option
 def command(
     families: tuple[str, ...],
     memory: int | None,
@@ -39,12 +40,12 @@ def command(
     are the least of several rounds. The last column is libsemigroups in the same rounds, where
     libsemigroups_pybind11 is installed: how many times as long it takes, on one core.
     """
-    from kernels.choose import pick
+    from kernels.targets.choose import pick
     from semigroups.families import Family
     from semigroups.options import maps_of
 
     place = pick(backend, device=device, threads=threads)
-    names = families or (_SLOW if place.name == "reference" else _DEFAULT)
+    names = families or (_SLOW if place.is_reference else _DEFAULT)
     with usage_errors():
         cases = [Family.parse(name) for name in names]
     peer = _libsemigroups()
@@ -79,7 +80,7 @@ def command(
 def _measured(
     generators: Maps, options: dict[str, Any], peer: Callable[[Maps], tuple[int, float]] | None
 ) -> dict[str, Any]:
-    """Seconds of ours and of the peer's are taken by turns."""
+    """Measure ours and the peer by turns."""
     from semigroups.semigroup import Semigroup
 
     mine: list[float] = []
@@ -114,7 +115,7 @@ def _measured(
 
 
 def _libsemigroups() -> Callable[[Maps], tuple[int, float]] | None:
-    """What enumerates with it, and returns the size and seconds; None where it is not."""
+    """Return what enumerates with libsemigroups: size and seconds; None without it."""
     try:
         from libsemigroups_pybind11 import FroidurePin, ReportGuard, Transf
     except ImportError:

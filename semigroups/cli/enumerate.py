@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bulkbits.options import out_option
 from semigroups.cli.options import (
+    EnumerationChoices,
     Points,
+    enumeration_options,
     generators_of,
-    question_options,
-    run_options,
     source_options,
     usage_errors,
 )
@@ -33,24 +34,16 @@ if TYPE_CHECKING:
     "[all; auto where a map takes 4 KiB]",
 )
 @click.option("--hash-only", is_flag=True, help="Take equal hashes of 128 bits for equal maps.")
-@run_options
-@click.option("-o", "--out", metavar="S.h5", help="Save what is found, finished or not.")
-@question_options
+@enumeration_options(
+    out_option("Save what is found, finished or not.", default=None, metavar="S.h5")
+)
 def command(
     family: str | None,
     path: str | None,
     semigroup: bool,
     base: Base | None,
     hash_only: bool,
-    limit: int | None,
-    memory: int | None,
-    backend: str,
-    device: int,
-    threads: int | None,
-    out: str | None,
-    as_json: bool,
-    quiet: bool,
-    **asked: Any,
+    **options: Any,
 ) -> int:
     """Find all elements of a semigroup, and say how many there are.
 
@@ -65,27 +58,26 @@ def command(
     Exit codes: 0 all found, 1 stopped by --limit or for want of memory, 2 bad input, 3 no
     backend, 130 interrupted.
     """
-    source = generators_of(family, path, memory)
-    from kernels.choose import pick
+    choices = EnumerationChoices(**options)
+    source = generators_of(family, path, choices.memory)
     from semigroups.cli.drive import check_backend, drive
     from semigroups.cli.report import check_outputs, report
     from semigroups.semigroup import Semigroup
 
-    check_outputs(out, asked["rules_out"], as_json)
+    check_outputs(choices, [path])
     with usage_errors():
         found = Semigroup(
             source,
             monoid=not semigroup,
             base=base,
             hash_only=hash_only,
-            backend=backend,
-            device=device,
-            threads=threads,
-            memory=memory,
+            backend=choices.backend,
+            device=choices.device,
+            threads=choices.threads,
+            memory=choices.memory,
         )
-    check_backend(found, backend, device, threads, quiet)
+    check_backend(found, choices)
     name = str(family) if path is None else path
-    outcome = drive(found, limit, out, quiet)
-    place = pick(found.backend, device=device, threads=threads)
-    report(found, outcome, place, source=name, as_json=as_json, quiet=quiet, **asked)
+    outcome = drive(found, choices.limit, choices.out, choices.quiet)
+    report(found, outcome, name, choices)
     return outcome.exit_code

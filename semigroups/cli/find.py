@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import click
 
-from semigroups.cli.options import backend_options, memory_option, read_maps, say, stored_errors
+from bulkbits.options import one_device_options
+from semigroups.cli.options import memory_options, read_maps, say, stored_errors
 
 
 @click.command("find")
 @click.argument("path", metavar="S.h5")
 @click.argument("maps", metavar="FILE")
-@memory_option
-@backend_options
+@memory_options
+@one_device_options
 def command(
     path: str,
     maps: str,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bulkbits.options import json_option
 from semigroups.cli.options import read_maps, stored_errors, usage_errors
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ HDF5 = b"\x89HDF\r\n\x1a\n"
 
 @click.command("info")
 @click.argument("source")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(source: str, as_json: bool) -> None:
     """Describe SOURCE: a saved semigroup, a family as bihecke:5, or a file of generators.
 
@@ -45,7 +46,7 @@ def _text(name: str, value: Any) -> str:
 
 
 def is_stored(path: str) -> bool:
-    """Whether a file begins as HDF5 does."""
+    """Return whether a file begins as HDF5 does."""
     try:
         with open(path, "rb") as stream:
             return stream.read(len(HDF5)) == HDF5
@@ -71,7 +72,7 @@ def _facts(source: str) -> dict[str, Any]:
 
 
 def _family(source: str) -> dict[str, Any]:
-    from kernels.memory import available_memory
+    from kernels.targets.memory import available_memory
     from semigroups.families import Family
 
     if ":" not in source:

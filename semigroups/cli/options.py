@@ -7,29 +7,40 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from arith.cli.files import one_line_errors
-from arith.cli.sizes import Memory
+from bulkbits.files import one_line_errors
+from bulkbits.options import (
+    all_of,
+    force_option,
+    json_option,
+    memory_option,
+    one_device_options,
+    quiet_option,
+)
 
 if TYPE_CHECKING:
-    from kernels.transf import Maps
+    from kernels.targets.contract import Target
+    from kernels.transformations import Maps
     from semigroups.families import Family
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Points(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """auto, all, or points: 0,5,17."""
+    """Parses a base: auto, all, or points as 0,5,17."""
 
     name = "BASE"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return how the base is written, for --help."""
         return "auto|all|P,P,..."
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return auto, all or a list of points; fail for anything else."""
         if isinstance(value, list) or value in ("auto", "all"):
             return value
         if not re.fullmatch(r"[0-9]{1,10}(,[0-9]{1,10})*", value):
@@ -37,41 +48,40 @@ class Points(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return [int(point) for point in value.split(",")]
 
 
-def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
-    """All of them, in the order of --help."""
+@dataclass(frozen=True)
+class EnumerationChoices:
+    """Holds what enumeration_options say."""
 
-    def decorate(command: F) -> F:
-        for decorator in reversed(decorators):
-            command = decorator(command)
-        return command
+    limit: int | None
+    memory: int | None
+    backend: str
+    device: int
+    threads: int | None
+    out: str | None
+    force: bool
+    levels: bool
+    green: bool
+    idempotents: bool
+    rules: bool
+    rules_out: str | None
+    as_json: bool
+    quiet: bool
 
-    return decorate
+    def place(self, backend: str) -> Target:
+        """Return the target of that name, on the device and with the threads that were said."""
+        from kernels.targets.choose import pick
+
+        return pick(backend, device=self.device, threads=self.threads)
 
 
-backend_options = options(
-    click.option(
-        "--backend",
-        type=click.Choice(["auto", "cuda", "cpu", "reference"]),
-        default="auto",
-        help="Who computes. [auto]",
-    ),
-    click.option(
-        "--device",
-        type=click.IntRange(0),
-        default=0,
-        help="Which GPU: one, as each level needs all maps found before. [0]",
-    ),
-    click.option("-j", "--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"),
-)
-memory_option = click.option(
-    "--memory", type=Memory(), help="That may be taken: 512M, 4G. [what the backend has to spare]"
-)
-run_options = options(
+# One GPU, as each level needs all maps found before.
+memory_options = memory_option("That may be taken: 512M, 4G. [what the backend has to spare]")
+run_options = all_of(
     click.option("--limit", type=click.IntRange(1), help="Stop before there are more elements."),
-    memory_option,
-    backend_options,
+    memory_options,
+    one_device_options,
 )
-question_options = options(
+question_options = all_of(
     click.option("--levels", is_flag=True, help="How many elements have words of each length."),
     click.option("--green", is_flag=True, help="Count Green's classes, and the regular ones."),
     click.option("--idempotents", is_flag=True, help="Count the idempotents."),
@@ -82,10 +92,17 @@ question_options = options(
         help="Write the rules: a line each, a word, a tab and the lesser word; generators are "
         "numbered from 0. - is standard output.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-    click.option("--quiet", is_flag=True, help="No progress on standard error, no notes."),
+    json_option,
+    quiet_option,
 )
-source_options = options(
+
+
+def enumeration_options(out: Callable[[F], F]) -> Callable[[F], F]:
+    """Return a decorator that adds the options of EnumerationChoices. out: --out of the command."""
+    return all_of(run_options, out, force_option, question_options)
+
+
+source_options = all_of(
     click.argument("family", required=False),
     click.option(
         "-g",
@@ -98,14 +115,14 @@ source_options = options(
 
 
 def say(message: str) -> None:
-    """One line on standard error, whatever it quotes."""
+    """Print one line on standard error, whatever it quotes."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
     click.echo(f"semigroups: {text}", err=True)
 
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """What is wrong with an argument is one of the command line."""
+    """Make what is wrong with an argument an error of the command line."""
     from semigroups.reading import GeneratorsError
 
     try:
@@ -118,18 +135,16 @@ def usage_errors() -> Iterator[None]:
 
 @contextmanager
 def stored_errors(path: str) -> Iterator[None]:
-    """What a file of a semigroup, at `path`, is refused for."""
-    from semigroups.files import StoredError
+    """Make what the system refuses of a semigroup's file, at `path`, an error of one line.
 
+    A StoredError is one already, and says by its exit code whether the file is damaged.
+    """
     with one_line_errors(path):
-        try:
-            yield
-        except StoredError as error:
-            raise click.ClickException(str(error)) from None
+        yield
 
 
 def generators_of(family: str | None, path: str | None, memory: int | None = None) -> Family | Maps:
-    """What source_options name; a family's are not made.
+    """Return what source_options name; a family's generators are not made.
 
     Raises GeneratorsError and UsageError; MemoryError where a family's need more than `memory`.
     """
@@ -151,9 +166,13 @@ def generators_of(family: str | None, path: str | None, memory: int | None = Non
 
 
 def read_maps(path: str) -> Maps:
-    """From a file or, for -, standard input. Raises GeneratorsError."""
-    from semigroups.reading import parse_generators, read_generators
+    """Read maps from a file or, for -, standard input. Raises GeneratorsError."""
+    from semigroups.reading import GeneratorsError, parse_generators, read_generators
 
     if path == "-":
-        return parse_generators(sys.stdin.buffer.read(), "standard input")
+        try:
+            data = sys.stdin.buffer.read()
+        except OSError as error:
+            raise GeneratorsError(error.strerror or str(error), "standard input") from None
+        return parse_generators(data, "standard input")
     return read_generators(path)

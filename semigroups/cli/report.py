@@ -1,75 +1,64 @@
-"""What a command says of a semigroup when its enumeration is over."""
+"""Report on a semigroup when its enumeration is over."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 import click
 import numpy as np
 
-from arith.cli.files import writing
-from kernels.backend import Backend
-from semigroups.classes import Kind
-from semigroups.cli.drive import Outcome, busy
-from semigroups.cli.options import say
+from bulkbits.files import check_out, writing
+from kernels.targets.contract import Target
+from semigroups.classes import GreenKind
+from semigroups.cli.drive import EnumerationOutcome, busy
+from semigroups.cli.kinds import RULES, SEMIGROUP
+from semigroups.cli.options import EnumerationChoices, say
 from semigroups.semigroup import Semigroup
 
 
-def check_outputs(out: str | None, rules_out: str | None, as_json: bool) -> None:
-    """Finds out before a long enumeration what cannot be written after it."""
-    if as_json and rules_out == "-":
+def check_outputs(choices: EnumerationChoices, inputs: Sequence[str | None]) -> None:
+    """Find out before a long enumeration what cannot be written after it.
+
+    inputs: what is read. A file that is gone on from is none of --out, which adds to it.
+    """
+    out, rules_out = choices.out, choices.rules_out
+    if choices.as_json and rules_out == "-":
         raise click.UsageError("--json and --rules-out - both write to standard output")
     paths = [path for path in (out, rules_out) if path is not None and path != "-"]
     if out == "-":
         raise click.UsageError("--out - : HDF5 is not written to standard output")
     if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise click.UsageError("--out and --rules-out name the same file")
-    for path in paths:
-        target = os.path.realpath(path)
-        folder = os.path.dirname(target)
-        if os.path.isdir(target):
-            reason = "this is a directory"
-        elif os.path.exists(target) and not os.path.isfile(target):
-            if path != out:
-                continue  # lines may go to a pipe
-            reason = "this is no regular file"
-        elif not os.path.isdir(folder):
-            reason = "No such file or directory"
-        elif not os.access(folder, os.W_OK):
-            reason = "Permission denied"
-        else:
-            continue
-        raise click.ClickException(f"cannot write {path}: {reason}")
+    check_out(out, SEMIGROUP, inputs, choices.force, regular=True)
+    check_out(rules_out, RULES, inputs, choices.force)
 
 
 def report(
     semigroup: Semigroup,
-    outcome: Outcome,
-    backend: Backend,
-    *,
+    outcome: EnumerationOutcome,
     source: str,
-    levels: bool,
-    green: bool,
-    idempotents: bool,
-    rules: bool,
-    rules_out: str | None,
-    as_json: bool,
-    quiet: bool,
+    choices: EnumerationChoices,
 ) -> None:
-    """Answers what question_options ask; what needs all elements is null where there are not.
+    """Answer what was asked; what needs all elements is null where there are not.
 
-    Lines go to standard error where rules are written to standard output.
+    Lines go to standard error where rules are written to standard output. source: a family or a
+    file.
     """
-    asked = {"green": green, "idempotents": idempotents, "rules": rules}
+    rules_out, quiet = choices.rules_out, choices.quiet
+    asked = {
+        "green": choices.green,
+        "idempotents": choices.idempotents,
+        "rules": choices.rules,
+    }
     wanted = [f"--{name}" for name, flag in asked.items() if flag]
     wanted += ["--rules-out"] if rules_out is not None else []
     if wanted and outcome.stopped:
         say(f"no answer to {', '.join(wanted)}: that needs all elements")
-    facts = _facts(semigroup, outcome, backend, source)
-    if levels:
+    facts = _facts(semigroup, outcome, choices.place(semigroup.backend), source)
+    if choices.levels:
         facts["levels"] = semigroup.current_levels
     for name, flag in asked.items():
         if flag:
@@ -78,7 +67,7 @@ def report(
         with busy(f"writing {rules_out}", quiet), writing(rules_out) as stream:
             for left, right in semigroup.rules:
                 stream.write(f"{_letters(left)}\t{_letters(right)}\n".encode())
-    if as_json:
+    if choices.as_json:
         click.echo(json.dumps(facts))
         return
     for line in _lines(facts):
@@ -89,7 +78,9 @@ def _letters(word: tuple[int, ...]) -> str:
     return " ".join(map(str, word))
 
 
-def _facts(semigroup: Semigroup, outcome: Outcome, backend: Backend, source: str) -> dict[str, Any]:
+def _facts(
+    semigroup: Semigroup, outcome: EnumerationOutcome, backend: Target, source: str
+) -> dict[str, Any]:
     now = semigroup.progress
     rate = outcome.found / outcome.seconds if outcome.seconds else 0
     return {
@@ -120,7 +111,7 @@ def _answer(semigroup: Semigroup, name: str, quiet: bool) -> Any:
             return len(semigroup.idempotents)
         if name == "rules":
             return len(semigroup.rules)
-        classes = {kind: semigroup.green(kind) for kind in get_args(Kind)}
+        classes = {kind: semigroup.green(kind) for kind in get_args(GreenKind)}
         return {
             kind: {"classes": each.count, "regular": int(np.count_nonzero(each.regular))}
             for kind, each in classes.items()

@@ -19,10 +19,12 @@ from arith.factors.coprime import coprime_base, touching
 from arith.factors.trees import product, remainders, shared_parts
 from arith.factors.workers import Workers
 from arith.integer import IntArray
-from kernels.backend import BackendUnavailableError
-from kernels.bignum.cuda import DeviceArithmetic
+from kernels.bignum.cuda.engine import DeviceArithmetic
+from kernels.targets.contract import BackendUnavailableError
 from tests.emulation import EmulatedDevice
 from tests.interrupts import assert_threads_end
+from tests.leaks import leaked
+from tests.quick import examples
 
 SMALL = [2, 3, 5, 7, 11, 13]
 LARGE = [int(gmpy2.next_prime(1 << bits)) for bits in (16, 31, 64, 65, 127)]
@@ -37,7 +39,7 @@ moduli_of_primes = st.lists(
 def expected(
     new: list[list[int]], stored: list[list[int]] = (), primes: list[int] = SMALL + LARGE
 ) -> set[Finding]:
-    """From the primes, by the definition of each kind."""
+    """Return the findings that the primes imply, by the definition of each kind."""
     values, theirs = products(new), products(stored)
     exponents = {math.prod(modulus): Counter(modulus) for modulus in [*new, *stored]}
 
@@ -103,7 +105,7 @@ def test_findings_are_those_of_the_factorisations(moduli: list[list[int]]) -> No
     assert set(found) == expected(moduli)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(moduli_of_primes, moduli_of_primes, moduli_of_primes)
 def test_findings_against_a_stored_set(
     tmp_path_factory: pytest.TempPathFactory,
@@ -128,7 +130,7 @@ def test_a_triangle_of_composites_is_taken_apart() -> None:
 
 
 def test_many_composites_are_taken_apart() -> None:
-    """A ring in which each modulus shares both primes: batch GCD gives nothing but moduli."""
+    """Make a ring in which each modulus shares both primes: batch GCD gives nothing but moduli."""
     count, primes = 300, [gmpy2.mpz(1 << 64)]
     while len(primes) <= count:
         primes.append(gmpy2.next_prime(primes[-1]))
@@ -159,6 +161,15 @@ def test_what_is_no_integer_is_refused(bad: object) -> None:
 def test_the_callers_context_of_gmpy2_stays_what_it_is() -> None:
     shared_factors([mpz(1) << 100_000, (mpz(1) << 100_000) + 1])
     assert not gmpy2.get_context().allow_release_gil
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_nothing_is_left_of_a_call(threads: int) -> None:
+    """Threads that end take with them what gmpy2 keeps for each."""
+    moduli = [15, 35, 77, 3 << 4000]
+    size, blocks = leaked(lambda: shared_factors(moduli, backend="cpu", threads=threads))
+    assert size < 64
+    assert blocks < 0.5
 
 
 # --- all pairs on a device ----------------------------------------------------------
@@ -203,7 +214,7 @@ def test_several_devices_find_what_one_does(
     old: list[list[int]],
     devices: tuple[int, ...],
 ) -> None:
-    """Of a few groups of numbers, most of which share nothing."""
+    """Search few groups of numbers, most of which share nothing."""
     path = tmp_path_factory.mktemp("sets") / "set"
     new, old = [*PRIMES[:40], *new, *PRIMES[40:70]], [*PRIMES[60:100], *old]
     save_moduli(path, products(old))
@@ -280,7 +291,7 @@ def test_pairs_and_trees_find_the_same() -> None:
 
 @pytest.mark.gpu
 def test_all_devices_of_a_host_find_the_same(tmp_path) -> None:
-    from kernels.cuda import device_count
+    from kernels.targets.cuda.pycuda import device_count
 
     count = device_count()
     if count < 2:
@@ -339,7 +350,7 @@ nasty = st.one_of(
 def test_shared_parts_are_gcds_with_the_product_of_the_others(
     numbers: list[mpz], further: mpz | None, blocks: int, threads: int
 ) -> None:
-    """From one tree or several."""
+    """Use one tree or several."""
     outside = None if further is None else (lambda modulus: further % modulus)
     per = max(1, -(-len(numbers) // blocks))
     parted = [numbers[i : i + per] for i in range(0, len(numbers), per)]
@@ -351,7 +362,7 @@ def test_shared_parts_are_gcds_with_the_product_of_the_others(
 
 
 def test_the_products_of_several_trees_are_all_of_them() -> None:
-    """Which low memory makes, above what is not worth asking about."""
+    """Low memory makes several trees, above what is not worth asking about."""
     numbers = [mpz(3) ** 20_000 + 2 * i for i in range(200)]
     with Workers(2) as workers:
         parts = [shared_parts(numbers, workers, memory=memory) for memory in (1 << 24, 1 << 40)]
@@ -377,7 +388,7 @@ def test_remainders_and_products(number: mpz, moduli: list[mpz]) -> None:
 
 
 def refined(numbers: list[int]) -> set[int]:
-    """A coprime base by brute force, powers and all."""
+    """Return a coprime base by brute force, powers and all."""
     base = {number for number in numbers if number > 1}
     while True:
         pair = next(
@@ -483,7 +494,7 @@ def test_what_is_no_set_is_refused(tmp_path) -> None:
 
 @pytest.mark.slow
 def test_planted_primes_among_thousands() -> None:
-    """At the size of real keys, through a whole tree with its usual branches."""
+    """Use the size of real keys, through a whole tree with its usual branches."""
     state = gmpy2.random_state(7)
     primes = [gmpy2.next_prime(gmpy2.mpz_urandomb(state, 512) | (1 << 511)) for _ in range(4000)]
     moduli = [int(p * q) for p, q in zip(primes[::2], primes[1::2], strict=True)]

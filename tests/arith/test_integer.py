@@ -16,12 +16,15 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import arith
 import arith.memory
-from arith import IntArray
+from arith import IntArray, Pool, RationalArray, text
+from arith.memory import NotEnoughMemoryError
+from kernels.bignum.numbers import from_ints, to_ints
+from tests.quick import examples
 from tests.strategies import integers_that_hurt
 
 numbers = integers_that_hurt(700)
@@ -47,10 +50,11 @@ ARRAYS: dict[str, Callable[[list[int]], IntArray]] = {
 }
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("name", BINARY)
 @pytest.mark.parametrize("kind", ARRAYS)
 @given(pairs)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_elementwise(name: str, kind: str, values: list[tuple[int, int]]) -> None:
     operation, make = BINARY[name], ARRAYS[kind]
     if name in ("//", "%"):
@@ -60,7 +64,7 @@ def test_elementwise(name: str, kind: str, values: list[tuple[int, int]]) -> Non
 
 
 @given(lists, numbers)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_scalar_stands_for_all(values: list[int], scalar: int) -> None:
     array = IntArray(values)
     for operation in (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod):
@@ -74,7 +78,7 @@ def test_a_scalar_stands_for_all(values: list[int], scalar: int) -> None:
 
 
 @given(pairs)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_divmod_and_comparisons(values: list[tuple[int, int]]) -> None:
     values = [(a, b or -1) for a, b in values]
     a, b = IntArray([a for a, _ in values]), IntArray([b for _, b in values])
@@ -90,7 +94,7 @@ def test_divmod_and_comparisons(values: list[tuple[int, int]]) -> None:
 
 
 @given(lists)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_one_by_one(values: list[int]) -> None:
     array = IntArray(values)
     assert (-array).to_ints() == [-x for x in values]
@@ -106,7 +110,7 @@ def test_one_by_one(values: list[int]) -> None:
 
 
 @given(st.lists(st.tuples(numbers, st.integers(0, 300)), max_size=8))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_shifts_and_powers(values: list[tuple[int, int]]) -> None:
     array, counts = IntArray([x for x, _ in values]), [n for _, n in values]
     assert (array << counts).to_ints() == [x << n for x, n in values]
@@ -120,16 +124,80 @@ def test_shifts_and_powers(values: list[tuple[int, int]]) -> None:
 
 
 @given(st.lists(st.tuples(numbers, st.integers(0, 2**70), numbers), max_size=6))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_powmod(values: list[tuple[int, int, int]]) -> None:
     values = [(a, e, m or 7) for a, e, m in values]
     a, e, m = (IntArray([v[i] for v in values]) for i in range(3))
     assert pow(a, e, m).to_ints() == [pow(*v) for v in values]
 
 
+@given(st.lists(st.tuples(numbers, st.integers(-(2**70), 2**70), numbers), max_size=6))
+@settings(max_examples=examples(30))
+def test_negative_exponents(values: list[tuple[int, int, int]]) -> None:
+    """Some of them, all and none; bases without inverses where the exponent is positive."""
+    rows = [(a, e, m or 7) for a, e, m in values]
+    rows = [(a if e >= 0 or math.gcd(a, m) == 1 else a * m + 1, e, m) for a, e, m in rows]
+    for sign in (0, 1, -1):
+        chosen = [row for row in rows if sign * row[1] >= 0]
+        a, e, m = (IntArray([row[i] for row in chosen]) for i in range(3))
+        assert pow(a, e, m).to_ints() == [pow(*row) for row in chosen]
+
+
+@pytest.mark.parametrize("place", ["cpu", "reference"])
+def test_single_operands_of_powers_modulo(place: str) -> None:
+    a, e, m = ([3, 5, -9], [-1, 4, -3], [7, -11, 20])
+    operands = [[values, [values[0]], values[0]] for values in (a, e, m)]
+    for x, y, z in product(*operands):
+        if [x, y, z] == [a[0], e[0], m[0]]:
+            continue
+        columns = [v if isinstance(v, list) else [v] for v in (x, y, z)]
+        count = max(map(len, columns))
+        if any(isinstance(v, list) and len(v) != count for v in (x, y, z)):
+            continue
+        rows = zip(*(v * count if len(v) != count else v for v in columns), strict=True)
+        first = IntArray(x if isinstance(x, list) else [x] * count).to(place)
+        assert first.powmod(y, z).to_ints() == [pow(*row) for row in rows]
+
+
+def test_errors_tell_the_index() -> None:
+    for call, index in (
+        (lambda: pow(IntArray([3, 2, 5, 6]), [1, 1, -1, -1], 4), 3),
+        (lambda: arith.powmod(6, [1, -1], 4), 1),
+        (lambda: IntArray([3, 2]) // [1, 0], 1),
+        (lambda: IntArray([3, 2]) ** [1, -1], 1),
+        (lambda: IntArray([3, -2]).isqrt(), 1),
+        (lambda: IntArray([3, 2**63]).to_numpy(), 1),
+        (lambda: IntArray([3, "2"]), 1),
+        (lambda: RationalArray([3, "2/"]), 1),
+        (lambda: RationalArray([3, "1e999999999"]), 1),
+        (lambda: arith.floor_divide([5, 6, 7], [0, 2, 0], where=np.array([False, True, True])), 2),
+    ):
+        with pytest.raises((ValueError, ArithmeticError, TypeError, MemoryError)) as caught:
+            call()
+        assert caught.value.index == index
+        assert type(pickle.loads(pickle.dumps(caught.value))) is type(caught.value)
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_inverses() -> None:
+    a, m = [3, -5, 2**90 + 1, 7, 0], [10, 2**70, -(2**80), 1, -1]
+    assert arith.invert(a, m).to_ints() == [pow(x, -1, y) for x, y in zip(a, m, strict=True)]
+    for wrong, index, says in (([3, 5, 6], 2, "not invertible"), ([3, 0], 1, "not invertible")):
+        with pytest.raises(ValueError, match=says) as caught:
+            arith.invert(wrong, 8)
+        assert caught.value.index == index
+    with pytest.raises(ValueError, match=r"^modulus zero at index 1$"):
+        arith.invert(3, [1, 0])
+    out = IntArray([1, 2, 3])
+    assert arith.invert([3, 6, 7], 8, where=np.array([True, False, True]), out=out) is out
+    assert out.to_ints() == [3, 2, 7]
+
+
 def test_powers_of_inverses() -> None:
     assert pow(IntArray([3, 5, 7]), -2, 11).to_ints() == [pow(x, -2, 11) for x in (3, 5, 7)]
-    with pytest.raises(ValueError, match=r"^no inverse for the modulus at index 1$"):
+    with pytest.raises(
+        ValueError, match=r"^base is not invertible for the given modulus at index 1$"
+    ):
         pow(IntArray([3, 2]), -1, 4)
     with pytest.raises(ValueError, match=r"^modulus zero at index 1$"):
         IntArray([3, 2]).powmod(1, [4, 0])
@@ -316,6 +384,52 @@ def test_a_bad_digit(lines: Any, base: int, place: str) -> None:
         IntArray.from_lines(lines, base)
 
 
+# Lines that are numbers in some base, and some that are not quite.
+pieces = st.sampled_from(
+    ["", "0", "7", "12", "-", "+", "0x", "0X", "ff", "F", "g", " ", "\t", "\r", "\v", "#", "\n",
+     "é", "\0", "_", "000", "9" * 5000, "a" * 33, "-0"]
+)  # fmt: skip
+plain_lines = st.lists(pieces, max_size=12).map("".join)
+
+
+def parsed(lines: str | bytes, base: int) -> list[int] | str:
+    try:
+        return to_ints(text.parse(lines, base))
+    except ValueError as error:
+        return str(error)
+
+
+@given(plain_lines, st.sampled_from([0, 10, 16]))
+@example("12\n1x3\n", 10)
+@example("0x12\n-0xfff\n+0", 0)
+@example("-\n", 10)
+@example("\ud800", 10)
+def test_lines_without_the_compiled_kernels(lines: str, base: int) -> None:
+    """Python's way has the same numbers, and refuses the same with the same words."""
+    compiled = parsed(lines, base)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "_compiled", lambda: None)
+        assert parsed(lines, base) == compiled
+
+
+@given(lists)
+def test_lists_without_the_compiled_kernels(values: list[int]) -> None:
+    array = IntArray(values)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "_compiled", lambda: None)
+        assert to_ints(text.numbers_of(values)) == text.ints_of(array.numbers()) == values
+        for base in (10, 16):
+            lines = array.to_lines(base)
+            assert lines == "".join(f"{x if base == 10 else hex(x)}\n" for x in values)
+            assert to_ints(text.parse(lines, base)) == values
+        with pytest.raises(TypeError, match=r"index 1, not str"):
+            text.numbers_of([1, "2"])
+        long = 7**20000 if not values else 10 ** (4000 + len(values)) * max(values)
+        assert to_ints(text.parse(text.format_lines(from_ints([long, -long]), 10), 10)) == [
+            long, -long
+        ]  # fmt: skip
+
+
 @given(lists)
 def test_a_sequence(values: list[int]) -> None:
     array = IntArray(values)
@@ -382,7 +496,7 @@ def test_more_than_memory() -> None:
 
 class TestStorage:
     @given(lists)
-    @settings(max_examples=20)
+    @settings(max_examples=examples(20))
     def test_round_trip(self, tmp_path_factory: pytest.TempPathFactory, values: list[int]) -> None:
         path = tmp_path_factory.mktemp("numbers") / "numbers.h5"
         IntArray(values).save(path)
@@ -564,11 +678,17 @@ def test_room_that_is_not_there_is_not_taken(monkeypatch: pytest.MonkeyPatch) ->
         lambda: a.to_bytes(1 << 18),
         lambda: IntArray([1]).to_bytes(1 << 33),
         lambda: IntArray([1])[np.zeros(10**6, np.int64)].lcm(1 << (1 << 20)),
+        lambda: a[np.zeros(10**4, np.int64)].multiply_add(1 << (1 << 20), 1),
+        lambda: arith.multiply_add(1, 1, a[np.zeros(10**4, np.int64)]),
+        lambda: Pool().submit("multiply", a[np.zeros(10**4, np.int64)], 1 << (1 << 20)),
         lambda: a[np.zeros(10**4, np.int64)].to_ints(),
         lambda: pickle.dumps(a[np.zeros(10**4, np.int64)]),
     ):
-        with pytest.raises(MemoryError, match=r"needs about [\d,]+ bytes, 536,870,912 are"):
+        with pytest.raises(
+            NotEnoughMemoryError, match=r"needs about [\d,]+ bytes, 536,870,912 are"
+        ) as caught:
             refused()
+        assert caught.value.needed > caught.value.available == 1 << 29
 
 
 @given(st.lists(st.one_of(numbers, st.integers(0, 3)), min_size=1, max_size=8), st.integers(1, 60))

@@ -10,7 +10,7 @@ import struct
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arith.keys import MOST_BITS, KeyFileError, Keys
@@ -21,6 +21,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import NameOID
+
+from tests.quick import examples
 
 moduli = st.integers(2, 1 << 300).map(lambda half: 2 * half + 1)
 
@@ -169,7 +171,7 @@ def test_lines_of_numbers() -> None:
 
 @given(st.lists(st.integers(0, 1 << 20_000), min_size=1, max_size=5), st.booleans())
 def test_long_numbers(values: list[int], as_hex: bool) -> None:
-    """Also beyond what int() takes."""
+    """Numbers beyond what int() takes are read, too."""
     sys.set_int_max_str_digits(0)
     try:
         lines = [hex(value) if as_hex else str(value) for value in values]
@@ -244,6 +246,166 @@ def test_a_key_that_cannot_be_read_does_not_lose_the_others() -> None:
     keys = read(ssh(35) + b"\nssh-rsa AAAAB3NzaC1yc2E= x\n" + ssh(77) + b"\n")
     assert keys.moduli == [35, 77]
     assert [line[:8] for line in keys.unreadable] == ["file:2: "]
+
+
+def test_what_comes_after_what_cannot_be_read_is_read(key) -> None:
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    keys = read(private + public_pem(key))
+    assert keys.moduli == [key.public_key().public_numbers().n]
+    assert keys.unreadable == [
+        "file:1: a private key, which is not read; "
+        "`ssh-keygen -y` or `openssl pkey -pubout` gives its public key"
+    ]
+    keys = read(b"what is this?\n" + ssh(35) + b"\n12\n1" + b"0" * 2**20 + b"\n" + ssh(77))
+    assert keys.moduli == [35, 77]
+    assert keys.sources == ["file:2", "file:5"]
+    assert keys.unreadable == [
+        "file:1, column 1: 'w' is no key and no number"
+        " (and 1 lines besides; the file's 1 numbers are passed over, too)"
+    ]
+    keys = read(b"what is this?\n" + ssh(35), "openssh")
+    assert (keys.moduli, len(keys.unreadable)) == ([35], 1)
+
+
+def test_a_modulus_that_is_too_long_does_not_lose_the_others() -> None:
+    keys = read(b"15\n0x1" + b"0" * (MOST_BITS // 4) + b"\n21\n")
+    assert keys.moduli == [15, 21]
+    assert [line[:8] for line in keys.unreadable] == ["file:2: "]
+
+
+def test_nothing_is_added_where_nothing_is_readable() -> None:
+    keys = Keys()
+    for data in (b"15\nx\n", b"1\n\0", pem("CERTIFICATE", b"rubbish"), b"#"):
+        with pytest.raises(KeyFileError):
+            keys.add(data, "file")
+    assert keys == Keys()
+
+
+def test_a_certificate_of_an_invalid_version(key) -> None:
+    good = certificate(key).public_bytes(serialization.Encoding.DER)
+    version = bytes.fromhex("a003020102")
+    assert good.count(version) == 1
+    bad = good.replace(version, bytes.fromhex("a003020107"))
+    refused(pem("CERTIFICATE", bad), ":1: this certificate cannot be read: ")
+    refused(bad, ": neither a public key nor a certificate")
+    assert read(pem("CERTIFICATE", bad) + public_pem(key)).moduli == [
+        key.public_key().public_numbers().n
+    ]
+
+
+def test_what_cryptography_does_not_know_as_its_own_error(monkeypatch, key) -> None:
+    """Its panics are no Exceptions; an interrupt is no fault of a key."""
+
+    class PanicException(BaseException):
+        pass
+
+    for error, says in (
+        (PanicException("bad luck"), "bad luck"),
+        (NotImplementedError(), "NotImpl"),
+    ):
+
+        def failing(data: bytes, error: BaseException = error) -> None:
+            raise error
+
+        monkeypatch.setattr(serialization, "load_pem_public_key", failing)
+        refused(public_pem(key), f":1: this public key cannot be read: {says}")
+    for error in (KeyboardInterrupt(), MemoryError()):
+        monkeypatch.setattr(
+            serialization, "load_pem_public_key", lambda data, error=error: failing(data, error)
+        )
+        with pytest.raises(type(error)):
+            read(public_pem(key))
+
+
+def test_what_is_quoted_before_a_key_is_none() -> None:
+    for options in (b'command="ssh ssh-rsa %b x"', b'no-pty,environment="A=\\" ssh-rsa %b x"'):
+        line = options % ssh(15).split()[1] + b" " + ssh(35) + b' it\'s "his"\n'
+        assert read(line).moduli == [35]
+
+
+@given(
+    st.sampled_from(
+        ["pem", "pkcs1", "certificate", "request", "ssh", "der", "known_hosts", "ecdsa", "lines"]
+    ),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["change", "insert", "cut", "drop", "repeat"]),
+            st.floats(0, 1),
+            st.binary(min_size=1, max_size=4),
+        ),
+        max_size=4,
+    ),
+    st.sampled_from(["auto", "pem", "der", "openssh", "lines", "hex"]),
+    st.data(),
+)
+@settings(max_examples=examples(200))
+def test_mutated_keys_are_read_or_refused(key, form: str, changes: list, kind: str, data) -> None:
+    """Change what is encoded in base64, as changes of the code would be seen at once."""
+    encoded = data.draw(st.booleans())
+    whole = SEEDS[form](key)
+    binary = form != "lines" and encoded
+    if binary:
+        whole = inner(whole)
+    for what, place, some in changes:
+        at = int(place * len(whole))
+        whole = {
+            "change": whole[:at] + some + whole[at + len(some) :],
+            "insert": whole[:at] + some + whole[at:],
+            "cut": whole[:at],
+            "drop": whole[:at] + whole[at + len(some) :],
+            "repeat": whole + whole[at:],
+        }[what]
+    if binary:
+        whole = outer(form, whole)
+    keys = Keys()
+    keys.add(b"15", "before")
+    try:
+        keys.add(whole, "file", kind)
+    except KeyFileError as error:
+        keys.unreadable.append(str(error))
+        assert keys.moduli == [15]
+    assert all(line.startswith("file") for line in keys.unreadable)
+    assert len(keys.moduli) == len(keys.sources)
+    assert not any("\n" in line for line in keys.unreadable)
+
+
+SEEDS = {
+    "pem": public_pem,
+    "pkcs1": lambda key: pem("RSA PUBLIC KEY", pkcs1(2**512 + 1)),
+    "certificate": lambda key: certificate(key).public_bytes(serialization.Encoding.PEM),
+    "request": lambda key: request(key).public_bytes(serialization.Encoding.PEM),
+    "ssh": lambda key: ssh(2**512 + 1) + b" me@here\n",
+    "der": lambda key: pem("PUBLIC KEY", spki(2**512 + 1)),
+    "known_hosts": lambda key: b"here,10.0.0.1 " + ssh(2**512 + 1) + b"\n",
+    "ecdsa": lambda key: (
+        ec.derive_private_key(7, ec.SECP256R1())
+        .public_key()
+        .public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+    ),
+    "lines": lambda key: b"# moduli\n15\n0x15\n" + b"7" * 200 + b"\n",
+}
+LABELS = {"certificate": "CERTIFICATE", "request": "CERTIFICATE REQUEST", "pkcs1": "RSA PUBLIC KEY"}
+
+
+def inner(text: bytes) -> bytes:
+    """Return what is in the base64 of a PEM block or an OpenSSH line."""
+    if text.startswith(b"-----"):
+        return base64.b64decode(b"".join(text.strip().split(b"\n")[1:-1]))
+    return base64.b64decode(text[text.index(b"AAAA") :].split()[0])
+
+
+def outer(form: str, data: bytes) -> bytes:
+    if form == "der":
+        return data
+    if form in ("ssh", "known_hosts"):
+        return b"here ssh-rsa " + base64.b64encode(data)
+    if form == "ecdsa":
+        return b"ecdsa-sha2-nistp256 " + base64.b64encode(data)
+    return pem(LABELS.get(form, "PUBLIC KEY"), data)
 
 
 def test_the_longest_modulus_is_read() -> None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arith import IntArray, Pool, engines
+from arith.memory import NotEnoughMemoryError
 from arith.pool import OPERATIONS
-from kernels.bignum import long_rows, ntt
-from kernels.bignum.cuda import DeviceArithmetic
+from kernels.bignum.costs import LONG_COSTS
+from kernels.bignum.cuda import long_rows, ntt
+from kernels.bignum.cuda.engine import DeviceArithmetic
 from tests.emulation import EmulatedDevice
+from tests.quick import examples
 from tests.strategies import integers_that_hurt
 
 numbers = integers_that_hurt(300)
@@ -47,7 +51,7 @@ def _emulated() -> object:
 
 
 @given(batches, numbers)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_mixed_work(place: str, work: list[tuple[str, list[tuple[int, int]]]], scalar: int) -> None:
     pool = Pool(place)
     waiting = []
@@ -87,10 +91,25 @@ def test_what_is_refused(place: str) -> None:
         pool.submit("add", [1], [2]).get()
 
 
+def test_what_waits_together_needs_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arith.memory._SMALL", 1 << 10)
+    monkeypatch.setattr("arith.memory.available_memory", lambda: 5 << 15)
+    pool = Pool()
+    ragged, long = IntArray([1 << (1 << 19), *[3] * 99]), 1 << (1 << 18)
+    short = pool.submit("multiply", ragged, 3)  # of 64 KiB, though the bound is 100 times more
+    with pytest.raises(NotEnoughMemoryError, match="the pool needs about") as caught:
+        pool.submit("multiply", [long, long], long)
+    assert caught.value.needed > caught.value.available == 5 << 15
+    assert len(pool) == 100
+    pool.run()
+    assert short.get().equals(ragged * 3)
+    assert len(pool.submit("multiply", [long], long)) == 1
+
+
 def test_long_numbers_are_transformed(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     real = ntt.multiply
-    monkeypatch.setattr(long_rows, "LONG_PRODUCT", 10)
+    monkeypatch.setattr(long_rows, "LONG_COSTS", replace(LONG_COSTS, product=10))
     monkeypatch.setattr(ntt, "multiply", lambda *args: calls.append(args) or real(*args))
     pool = Pool("cuda")
     results = pool.submit("multiply", [3**400, 5], [7**400, 11])

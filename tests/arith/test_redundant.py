@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from arith import redundant
 from arith.integer import IntArray
 from arith.redundant import RedundantInt
-from kernels import cpu
 from kernels.redundant import WORDS, Format
-from kernels.redundant.cuda import DeviceRedundant
+from kernels.redundant.cuda.engine import DeviceRedundant
+from kernels.targets import cpu
 from tests.emulation import EmulatedDevice
+from tests.quick import examples
 
 BACKENDS = ["reference", "emulated", *(["cpu"] if cpu.levels() else [])]
 
@@ -57,7 +58,7 @@ def check(number: RedundantInt, expected: int) -> None:
     assert number.to_int() == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(start=integers, steps=st.lists(st.tuples(st.sampled_from("+-ndsr"), integers), max_size=12))
 def test_any_steps(where: dict[str, Any], start: int, steps: list[tuple[str, int]]) -> None:
     number, expected = RedundantInt(start, **where), start
@@ -86,7 +87,7 @@ def test_any_steps(where: dict[str, Any], start: int, steps: list[tuple[str, int
     assert int(number) == expected
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(values=st.lists(integers, max_size=9))
 def test_sum(where: dict[str, Any], values: list[int]) -> None:
     check(RedundantInt.sum(values, **where), sum(values))
@@ -216,3 +217,26 @@ def test_no_more_memory_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
         RedundantInt(1 << 2000, word=16)
     monkeypatch.undo()
     assert number == 1 << 2000
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_long_numbers_are_made_in_parts(word: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that takes long is done in parts, so that Ctrl-C comes through; it does not show."""
+    if not cpu.levels():
+        pytest.skip("the extension is not built")
+    monkeypatch.setattr(redundant, "_IN_PLACE", 0)
+    rng = np.random.default_rng(word)
+    for sign in (1, -1):
+        # More than Python makes, or numpy negates, at once.
+        value = sign * int.from_bytes(rng.bytes(9_000_003), "little")
+        number = RedundantInt(value, word=word, backend="cpu")
+        third = value // 3
+        other = RedundantInt(third, word=word, backend="cpu")
+        held = number
+        for _ in range(3):
+            number += other
+            value += third
+        assert number is held
+        assert int(number) == value
+        assert int(-number) == -value
+        assert int(number.copy()) == value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import few_generations
-from kernels.cpu import levels
+from kernels.targets.cpu import levels
 
 pytestmark = pytest.mark.skipif(not levels(), reason="the extension is not built")
 

@@ -22,7 +22,7 @@ from benchmarks.ladder import (
     variants,
 )
 from benchmarks.ladder.rungs import Simulation, Words
-from kernels.device import Device
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 
 CASES = [
@@ -64,6 +64,7 @@ def check(
     np.testing.assert_array_equal(got, reference(words, generations))
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(("rung", "variant"), CASES)
 def test_variants(device: Device, rung: Rung, variant: Variant) -> None:
     # Wider and higher than a block; the last slices are cut off both ways. Three
@@ -71,6 +72,7 @@ def test_variants(device: Device, rung: Rung, variant: Variant) -> None:
     check(device, rung, variant, soup(128, 75), launches=3)
 
 
+@pytest.mark.sample(31)
 @pytest.mark.parametrize("rung", RUNGS, ids=lambda r: r.name)
 @pytest.mark.parametrize("size", [(64, 1), (64, 2), (64, 3), (192, 5), (64, 64)], ids=str)
 def test_sizes(device: Device, rung: Rung, size: tuple[int, int]) -> None:

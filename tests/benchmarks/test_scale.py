@@ -124,6 +124,7 @@ def test_the_rates_are_those_of_results() -> None:
 @pytest.mark.slow
 def test_the_simulation_is_near_a_cluster() -> None:
     pytest.importorskip("distributed")
+    pytest.importorskip("cryptography")
     if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
         pytest.skip("the machine is too busy to time anything")
     for line in list(scale.check_table(2))[2:]:

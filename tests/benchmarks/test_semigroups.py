@@ -7,8 +7,8 @@ import json
 import pytest
 
 from benchmarks import semigroups as benchmark
-from kernels.transf.cuda import CudaTransf
-from kernels.transf.reference import ReferenceTransf
+from kernels.transformations.cuda.engine import CudaSemigroupEngine
+from kernels.transformations.ref import ReferenceSemigroupEngine
 from tests.emulation import EmulatedDevice
 
 
@@ -40,7 +40,7 @@ def test_fills_the_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_on_a_device() -> None:
-    engine = CudaTransf(EmulatedDevice())
+    engine = CudaSemigroupEngine(EmulatedDevice())
     row, enumerator = benchmark.measure(
         engine, "bihecke:3", benchmark.problem_of("bihecke:3", engine)
     )
@@ -62,11 +62,11 @@ def test_rows_are_as_they_say() -> None:
 
 
 def test_measures_no_wrong_results() -> None:
-    """What passes for one semigroup here is another."""
-    problem = benchmark.problem_of("bihecke:3", ReferenceTransf())
-    benchmark.measure(ReferenceTransf(), "bihecke:3", problem)
+    """Measuring one semigroup in the name of another raises WrongResultError."""
+    problem = benchmark.problem_of("bihecke:3", ReferenceSemigroupEngine())
+    benchmark.measure(ReferenceSemigroupEngine(), "bihecke:3", problem)
     with pytest.raises(benchmark.WrongResultError, match=r"^zero_rook:3 has size 34, not 23$"):
-        benchmark.measure(ReferenceTransf(), "zero_rook:3", problem)
+        benchmark.measure(ReferenceSemigroupEngine(), "zero_rook:3", problem)
 
 
 @pytest.mark.parametrize("arguments", [["--cases", "moon:3"], ["--backend", "moon"]])

@@ -15,12 +15,13 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from benchmarks import viewer
 
+pytestmark = pytest.mark.usefixtures("windows_are_garbage")
 SMALL = ["--window", "200x150", "--moves", "2", "--stops", "1"]
 
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In this process, which is quicker, and without a screen."""
+    """Run the command in this process, which is quicker, and without a screen."""
     monkeypatch.setitem(os.environ, "QT_QPA_PLATFORM", "offscreen")
 
     def run(command: list[str], **_: object) -> SimpleNamespace:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kernels.backend import BackendUnavailableError
-from kernels.choose import pick
+from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError
 
 
 def _works(name: str) -> bool:

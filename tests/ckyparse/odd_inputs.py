@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from ckyparse.cli import lines as lines_module
 from ckyparse.cli import main, spread
-from kernels import choose
-from kernels.reference import ReferenceBackend
-from kernels.several import SeveralDevices
+from kernels.targets import choose
+from kernels.targets.reference import ReferenceTarget
+from kernels.targets.several import SeveralDevices
 
 GRAMMARS = {
     "dyck.cfg": "S -> '(' S ')' S |\n",
@@ -28,15 +28,15 @@ GRAMMARS = {
 COMMANDS: list[tuple[str, str, list[str]]] = [
     ("accept", "dyck.cfg", []),
     ("accept", "dyck.cfg", ["--only", "accepted"]),
-    ("accept", "dyck.cfg", ["--only", "rejected", "--output", "jsonl"]),
-    ("accept", "dyck.cfg", ["--output", "jsonl", "--skip-empty"]),
+    ("accept", "dyck.cfg", ["--only", "rejected", "--format", "jsonl"]),
+    ("accept", "dyck.cfg", ["--format", "jsonl", "--skip-empty"]),
     ("count", "cyclic.cfg", []),
-    ("count", "coins.pcfg", ["--output", "jsonl"]),
+    ("count", "coins.pcfg", ["--format", "jsonl"]),
     ("prob", "coins.pcfg", ["--best"]),
-    ("prob", "coins.pcfg", ["--exact", "--output", "jsonl"]),
-    ("parse", "dyck.cfg", ["--output", "tsv"]),
+    ("prob", "coins.pcfg", ["--exact", "--format", "jsonl"]),
+    ("parse", "dyck.cfg", ["--format", "tsv"]),
     ("parse", "cyclic.cfg", ["--limit", "3"]),
-    ("parse", "coins.pcfg", ["--output", "jsonl", "--limit", "2", "--all"]),
+    ("parse", "coins.pcfg", ["--format", "jsonl", "--limit", "2", "--all"]),
 ]
 
 
@@ -48,7 +48,10 @@ class Done(NamedTuple):
 
 @dataclass
 class Case:
-    """What a command is given. files: None for one that is missing; the first is standard input."""
+    """Holds what a command is given.
+
+    files: None for one that is missing; the first is standard input.
+    """
 
     command: tuple[str, str, list[str]]
     files: list[bytes | None]
@@ -69,7 +72,7 @@ cases = st.builds(
     st.lists(text, min_size=1, max_size=3).flatmap(
         lambda files: st.sampled_from([files, [*files, None], [*files[:1], None, *files[1:]]])
     ),
-    st.sampled_from([[], ["--unknown", "("], ["--unknown", "error"], ["--jobs", "1"]]),
+    st.sampled_from([[], ["--unknown", "("], ["--unknown", "error"], ["--threads", "1"]]),
 )
 
 
@@ -122,9 +125,9 @@ class Several(SeveralDevices):
     """GPUs that are none."""
 
     def __init__(self, count: int) -> None:
-        self.backends: Any = tuple(ReferenceBackend() for _ in range(count))
+        self.backends: Any = tuple(ReferenceTarget() for _ in range(count))
 
 
 def several_devices() -> Any:
-    """What --device 0,1 means."""
+    """Return a patch by which --device 0,1 means reference backends instead of GPUs."""
     return mock.patch.object(choose, "_several", lambda name, devices: Several(len(devices)))

@@ -17,7 +17,7 @@ _MOST_STEPS = 200_000  # a second
 
 
 def languages(grammar: Grammar, up_to: int) -> Languages:
-    """What each symbol derives of at most so many tokens."""
+    """Return the strings of at most so many tokens that each symbol derives."""
     found: Languages = {symbol: set() for symbol in grammar.nonterminals}
     grown = True
     while grown:

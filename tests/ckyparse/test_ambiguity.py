@@ -11,9 +11,10 @@ from ckyparse.ambiguity import ambiguous_sentence, hints
 from ckyparse.analysis import cycle, trimmed
 from ckyparse.grammar import Grammar
 from tests.ckyparse.oracle import Sentence, grammars, trees
+from tests.quick import examples
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(grammars(productions=6, longest=3, terminals=3))
 def test_the_sentence_found_is_a_shortest_one(grammar: Grammar) -> None:
     assume(cycle(grammar) is None)

@@ -18,12 +18,13 @@ from kernels.cky import cells
 from tests.ckyparse.backends import ALL
 from tests.ckyparse.oracle import Sentence, grammars, languages
 from tests.ckyparse.test_parser import ENGLISH, STRINGS
+from tests.quick import examples
 
 S = Nonterminal("S")
 
 
 @pytest.mark.parametrize("backend", ALL)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(grammar=grammars(), strings=st.lists(st.sampled_from(STRINGS), max_size=5))
 def test_symbols_and_spans(backend: str, grammar: Grammar, strings: list[Sentence]) -> None:
     derived = languages(trimmed(grammar)[0], 4)  # useless symbols are in no chart

@@ -15,6 +15,7 @@ from ckyparse.normal import NormalForm
 from ckyparse.sums import NotRationalError
 from tests.ckyparse.oracle import grammars, language
 from tests.ckyparse.trees import forest, inside, nltk_trees, strings
+from tests.quick import examples
 
 S = Nonterminal("S")
 
@@ -37,7 +38,7 @@ def _check_form(original: Grammar, found: Grammar) -> None:
     assert bool(notes) == is_empty(original)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(grammars(nonterminals=4, productions=8))
 def test_the_language_stays(grammar: Grammar) -> None:
     found = chomsky_normal_form(grammar)
@@ -49,7 +50,7 @@ def test_the_language_stays(grammar: Grammar) -> None:
     assert set(chomsky_normal_form(found).productions) == set(found.productions)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(grammars(nonterminals=3, productions=6))
 def test_nltk_parses_with_it(grammar: Grammar) -> None:
     found = chomsky_normal_form(grammar)
@@ -60,7 +61,7 @@ def test_nltk_parses_with_it(grammar: Grammar) -> None:
         assert expected == (tokens in language(grammar, 2))
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(grammars(nonterminals=3, productions=6, longest=3, probabilities=True))
 def test_probabilities_stay(grammar: Grammar) -> None:
     found = chomsky_normal_form(grammar)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import cast
 
 import numpy as np
 import pytest
@@ -13,12 +19,18 @@ from nltk import CFG, ChartParser
 from arith import IntArray
 from ckyparse import CKYParser, Counts, Grammar
 from ckyparse.values import integers
-from kernels.cky import Batch, Rules
-from kernels.cky.weighted import Weights
-from kernels.cky.weighted.ref import ReferenceWeighted
+from kernels.cky import Batch, Rules, cell
+from kernels.cky.weighted import WeightedCky, Weights, weighted_for
+from kernels.cky.weighted.cuda.engine import CudaWeighted
+from kernels.cky.weighted.ref import ReferenceWeighted, values
+from kernels.cky.weighted.semirings import WRAPPING
+from kernels.targets.choose import pick
+from kernels.targets.cuda.device import Device
 from tests.ckyparse.backends import ALL
 from tests.ckyparse.oracle import Sentence, grammars
 from tests.ckyparse.test_parser import ENGLISH, STRINGS
+from tests.emulation import EmulatedDevice
+from tests.quick import examples
 
 CATALAN = "S -> S S | 'a'"
 COMPILED = [name for name in ALL if name != "reference"]
@@ -84,7 +96,7 @@ def test_cycles_and_empty_productions(text: str, expected: dict[str, float], bac
 
 
 @pytest.mark.parametrize("backend", ALL)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(grammar=grammars(), strings=st.lists(st.sampled_from(STRINGS), max_size=40))
 def test_batches_count_what_forests_do(
     backend: str, grammar: Grammar, strings: list[Sentence]
@@ -93,6 +105,67 @@ def test_batches_count_what_forests_do(
     counts = parser.counts(strings)
     assert counts == [chart.count() for chart in parser.charts(strings)]
     assert ((counts.finite > 0) | counts.infinite).tolist() == parser.accepts(strings).tolist()
+
+
+def _engine(name: str, rules: Rules) -> WeightedCky:
+    if name == "emulated":
+        return CudaWeighted(cast(Device, EmulatedDevice(multiprocessors=1)), rules, 1 << 25)
+    return weighted_for(pick(name), rules, 1 << 25)
+
+
+@pytest.mark.parametrize("name", [*ALL, "emulated"])
+def test_wrapped_values_are_exact_ones_modulo_a_word(name: str) -> None:
+    rules = Rules.make(
+        3, 2, [(0, 0, 1), (0, 1, 1), (1, 0, 2), (2, 1, 0)], [(1, 0), (2, 1), (0, 1)], [(0, 1)]
+    )
+    random = Random(5)
+    sizes = len(rules.binary), len(rules.units), len(rules.lexical), rules.symbols
+    weights = Weights(
+        *(np.array([random.choice((1, 2, 2**63, 3**90)) for _ in range(n)], object) for n in sizes)
+    )
+    lengths = [0, 1, 2, 5, 9, 9, 30 if name != "reference" else 8]
+    batch = Batch.of([[random.randrange(2) for _ in range(n)] for n in lengths])
+    engine, oracle = _engine(name, rules), integers(ReferenceWeighted(rules), batch, 0, weights)
+    found = engine.values(batch, 0, weights, WRAPPING)
+    assert found.dtype == np.uint64
+    assert found.tolist() == [n % 2**64 for n in oracle.to_ints()]
+    # Every span of one string.
+    chart = engine.chart(batch[4], weights, WRAPPING)
+    for (i, j), row in values(rules, weights, batch[4].tolist()).items():
+        assert chart[cell(i, j)].tolist() == [row.get(a, 0) % 2**64 for a in range(3)]
+
+
+@pytest.mark.parametrize("backend", ALL)
+@settings(max_examples=examples(20))
+@given(grammar=grammars(), strings=st.lists(st.sampled_from(STRINGS), max_size=20))
+def test_wrapped_counts_are_exact_ones_modulo_a_word(
+    backend: str, grammar: Grammar, strings: list[Sentence]
+) -> None:
+    parser = CKYParser(grammar, backend=backend, unknown="reject")
+    wrapped = parser.counts(strings, wrapped=True)
+    assert wrapped == [n if n == math.inf else n % 2**64 for n in parser.counts(strings)]
+
+
+def test_wrapped_counts_of_long_sentences() -> None:
+    lengths = [60, 1, 39, 0]
+    counts = CKYParser(CATALAN).counts(("a" * n for n in lengths), wrapped=True)
+    assert list(counts) == [catalan(n - 1) % 2**64 if n else 0 for n in lengths]
+
+
+def test_the_command_counts_wrapped(tmp_path: Path) -> None:
+    grammar = tmp_path / "g.cfg"
+    # Two to the power of the number of tokens: 0 of 64, which is accepted all the same.
+    grammar.write_text("S -> X S | X\nX -> A | B\nA -> 'a'\nB -> 'a'\n")
+    lines = "".join(" ".join("a" * n) + "\n" for n in (64, 63)) + "b\n"
+    options = ["-g", grammar, "--unknown", "reject", "--wrapped", "--format", "jsonl"]
+    command = [sys.executable, "-m", "ckyparse", "count", *options]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(line["count"], line["accepted"]) for line in found] == [
+        (0, True),
+        (2**63, True),
+        (0, False),
+    ]
 
 
 def test_weights_of_any_size() -> None:

@@ -23,9 +23,10 @@ from tests.ckyparse.odd_inputs import (
     several_devices,
     small_blocks,
 )
+from tests.quick import examples
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(cases, st.integers(4, 40), st.integers(2, 4))
 def test_the_same_on_several_devices(case: Case, size: int, count: int) -> None:
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
@@ -60,7 +61,7 @@ def test_a_parser_takes_several_devices(place: str) -> None:
 
 
 def two_gpus() -> None:
-    from kernels.cuda import device_count
+    from kernels.targets.cuda.pycuda import device_count
 
     if device_count() < 2:
         pytest.skip("there is one GPU")

@@ -11,9 +11,9 @@ import pytest
 from ckyparse import CKYParser
 from ckyparse import engines as module
 from ckyparse.engines import plain_cost, weighted_cost
-from kernels.backend import BackendUnavailableError
 from kernels.cky import Batch, Rules
-from kernels.reference import ReferenceBackend
+from kernels.targets.contract import BackendUnavailableError
+from kernels.targets.reference import ReferenceTarget
 
 
 @pytest.fixture
@@ -21,9 +21,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names that backends were asked for by; all are the reference."""
     names: list[str] = []
 
-    def pick(name: str, **options: Any) -> ReferenceBackend:
+    def pick(name: str, **options: Any) -> ReferenceTarget:
         names.append(name)
-        return ReferenceBackend()
+        return ReferenceTarget()
 
     monkeypatch.setattr(module, "pick", pick)
     return names
@@ -80,7 +80,7 @@ WEIGHTED = [
 
 
 def rules_and_batch(seen: Seen) -> tuple[Rules, Batch]:
-    """Of the size that it was seen with: symbols, binary rules, length."""
+    """Return rules and a batch of the size that was seen: symbols, binary rules, length."""
     symbols, binary, length = {
         "brackets": (4, 3, 32),
         "200": (1, 1, 200),
@@ -116,12 +116,12 @@ def test_more_threads_leave_more_to_the_cpu(cost: Any) -> None:
 
 
 def test_a_gpu_begins_when_it_would_have_saved_its_start(asked: list[str]) -> None:
-    """For many batches or a large one, and then has what it does better."""
+    """A GPU begins for many batches or a large one, and then has what it does better."""
     rules, batch = rules_and_batch(Seen("dense 128", 2560, 0, 0))
     host, device = plain_cost(rules, batch, 4)
     saved = host - device
     assert 0.05 < saved < 0.15
-    engines = module.Engines("auto", 0, 4, None)
+    engines = module.ParserEngines("auto", 0, 4, None)
     for _ in range(int(0.3 / saved)):
         engines.plain(rules, batch)
         assert asked == ["cpu"]
@@ -131,7 +131,7 @@ def test_a_gpu_begins_when_it_would_have_saved_its_start(asked: list[str]) -> No
     assert engines._backend_for(plain_cost, rules, one) is engines._host
     assert engines._backend_for(plain_cost, rules, batch) is engines._chosen
     asked.clear()
-    module.Engines("auto", 0, 4, None).weighted(rules, batch)
+    module.ParserEngines("auto", 0, 4, None).weighted(rules, batch)
     assert asked == ["cpu", "auto"]
 
 
@@ -142,10 +142,10 @@ def test_a_backend_that_is_named_is_taken(asked: list[str]) -> None:
 
 
 def test_without_the_compiled_backend(monkeypatch: pytest.MonkeyPatch) -> None:
-    def pick(name: str, **options: Any) -> ReferenceBackend:
+    def pick(name: str, **options: Any) -> ReferenceTarget:
         if name == "cpu":
             raise BackendUnavailableError("not built")
-        return ReferenceBackend()
+        return ReferenceTarget()
 
     monkeypatch.setattr(module, "pick", pick)
     assert CKYParser("S -> 'a'").accepts(["a", ""]).tolist() == [True, False]

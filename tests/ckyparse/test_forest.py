@@ -28,6 +28,7 @@ from tests.ckyparse.trees import (
     strings,
     trees,
 )
+from tests.quick import examples
 
 DOUBLING = NormalForm(Grammar.fromstring("S -> S S | 'a'"))
 
@@ -56,7 +57,7 @@ def test_all_trees_and_each_once(grammar: Grammar) -> None:
 
 
 @pytest.mark.parametrize("parser", [EarleyChartParser, BottomUpLeftCornerChartParser])
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(grammar=grammars(nonterminals=3, productions=5, longest=3))
 def test_trees_are_those_of_nltk(parser: type, grammar: Grammar) -> None:
     form = NormalForm(grammar)
@@ -178,7 +179,7 @@ def test_trees_deeper_than_the_stack(text: str) -> None:
 # Probabilities
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(grammars(nonterminals=3, productions=6, longest=3, probabilities=True))
 def test_probabilities_and_best_trees(grammar: Grammar) -> None:
     form = NormalForm(grammar)

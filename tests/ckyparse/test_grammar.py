@@ -76,13 +76,15 @@ def test_equality_is_of_start_symbol_and_productions_in_order() -> None:
 @pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)])
 def test_all_productions_have_probabilities_or_none(order: slice) -> None:
     rows = [Production(S, ("a",), HALF), Production(S, (), line=3, column=4)]
-    with pytest.raises(GrammarError, match=r"^3:4: S -> has no probability, though other"):
+    with pytest.raises(GrammarError, match="S -> has no probability, though other") as caught:
         Grammar(S, rows[order])
+    assert (caught.value.line, caught.value.column) == (3, 4)
 
 
 def test_no_probability_is_negative() -> None:
-    with pytest.raises(GrammarError, match=r"^2:3: the probability -1/2 is negative$"):
+    with pytest.raises(GrammarError, match="the probability -1/2 is negative") as caught:
         Grammar(S, [Production(S, ("a",), -HALF, 2, 3)])
+    assert (caught.value.line, caught.value.column) == (2, 3)
 
 
 @settings(deadline=None)
@@ -169,8 +171,6 @@ X, ONE = nltk.Nonterminal("X"), nltk.Nonterminal(1)
 REFUSED = [
     (made(ONE, (ONE, [nltk.Nonterminal("1")])), "nonterminals 1 and '1' have the same name, '1'"),
     (made(X, (X, ["a", 5])), "terminal 5 is no string but int"),
-    (made(X, (X, [ONE])), "nonterminal '1' has no productions"),
-    (made(ONE, (X, ["a"])), "nonterminal '1' has no productions"),
     (
         nltk.grammar.FeatureGrammar.fromstring("S -> NP[NUM=?n]\nNP[NUM=sg] -> 'a'"),
         "a grammar with features is not context-free: expand them first",

@@ -25,6 +25,7 @@ from ckyparse.analysis import cycle
 from kernels.cky import Batch
 from tests.ckyparse.backends import ALL, HERE
 from tests.ckyparse.oracle import Sentence, grammars, language, languages
+from tests.quick import examples
 
 ENGLISH = """
 S -> NP VP
@@ -82,7 +83,7 @@ def test_the_same_trees_as_chart_parser(text: str, backend: str) -> None:
     assert [texts(trees) for trees in several] == [texts(theirs.parse(t)) for t in sentences]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(grammars(), st.lists(st.sampled_from(STRINGS), max_size=6))
 def test_any_grammar_has_the_trees_of_chart_parser(
     grammar: Grammar, strings: list[Sentence]
@@ -126,7 +127,7 @@ def test_copies_and_pickles() -> None:
 
 
 def test_errors_are_pickled() -> None:
-    """Between processes they go like that."""
+    """Errors are the same after pickling, which is how they go between processes."""
     for error in (UnknownTokenError(2, ["a", "b"]), TooLongError(2, 9, 4)):
         again = pickle.loads(pickle.dumps(error))
         assert type(again) is type(error)
@@ -194,7 +195,7 @@ def test_grammar_is_what_was_given(tmp_path: Path) -> None:
     with pytest.raises(GrammarError, match="cannot be read"):
         CKYParser(tmp_path / "missing.cfg")
     with pytest.raises(GrammarError):
-        CKYParser("S -> T")
+        CKYParser("S -> 'T")
     with pytest.raises(TypeError, match="not an nltk CFG"):
         CKYParser(3)  # type: ignore[arg-type]
 
@@ -229,8 +230,9 @@ def test_everything_exported_is_there() -> None:
 @pytest.mark.parametrize("backend", ALL)
 def test_a_sentence_too_long_is_named(backend: str) -> None:
     parser = CKYParser("S -> S S | 'a'", backend=backend, memory=1 << 16)
-    with pytest.raises(TooLongError, match="string 2 has 100000 tokens"):
+    with pytest.raises(TooLongError, match="string 2 has 100000 tokens") as caught:
         parser.accepts(["a", "a" * 100_000])
+    assert (caught.value.index, caught.value.length) == (1, 100_000)
     with pytest.raises(TooLongError):
         parser.charts(["a", "a" * 100_000])
 
@@ -244,15 +246,18 @@ def test_unknown_tokens_are_errors_as_in_nltk() -> None:
     words = ["I", "saw", "Kim", "with", "Lee"]
     with pytest.raises(ValueError, match="Grammar does not cover some of the input words"):
         ChartParser(grammar).parse(words)
-    with pytest.raises(
-        ValueError, match=r"^sentence 1: Grammar does not cover .* words: 'Kim', 'Lee'$"
-    ):
+    with pytest.raises(UnknownTokenError, match="Grammar does not cover some of") as caught:
         parser.parse(words)
-    with pytest.raises(UnknownTokenError, match=r"^sentence 3: ") as caught:
+    assert isinstance(caught.value, ValueError)
+    assert str(caught.value).endswith(" words: 'Kim', 'Lee'")
+    assert (caught.value.index, caught.value.tokens) == (0, ("Kim", "Lee"))
+    with pytest.raises(UnknownTokenError) as caught:
         parser.accepts(["I saw", "", "I saw Kim", "Lee"], tokens="space")
     assert (caught.value.index, caught.value.tokens) == (2, ("Kim",))
-    with pytest.raises(UnknownTokenError, match=r"^sentence 2: .* 'x', '☃'$"):
+    assert str(caught.value).startswith("sentence 3: ")
+    with pytest.raises(UnknownTokenError) as caught:
         CKYParser("S -> 'a'").accepts(["a", "xa☃"])
+    assert (caught.value.index, caught.value.tokens) == (1, ("x", "☃"))
 
 
 def test_parse_sents_yields_what_comes_before_an_unknown_token() -> None:
@@ -260,8 +265,9 @@ def test_parse_sents_yields_what_comes_before_an_unknown_token() -> None:
     found = parser.parse_sents(["a"] * 5 + ["b"] + ["a"])
     for _ in range(5):
         assert len(list(next(found))) == 1
-    with pytest.raises(UnknownTokenError, match=r"^sentence 6: .* 'b'$"):
+    with pytest.raises(UnknownTokenError) as caught:
         next(found)
+    assert (caught.value.index, caught.value.tokens) == (5, ("b",))
 
 
 @pytest.mark.parametrize("backend", ALL)
@@ -325,7 +331,7 @@ def test_many_ragged_sentences(backend: str, count: int) -> None:
 
 
 def all_prefixes(grammar: Grammar, up_to: int) -> set[Sentence]:
-    """Of at most so many tokens, straight from the productions."""
+    """Return all prefixes of at most so many tokens, straight from the productions."""
     full = languages(grammar, up_to)
     derives = {s for s in grammar.nonterminals if full[s]}
     grown = True
@@ -355,7 +361,7 @@ def all_prefixes(grammar: Grammar, up_to: int) -> set[Sentence]:
 
 
 @pytest.mark.parametrize("backend", ALL)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(grammar=grammars())
 def test_acceptance_and_prefixes(backend: str, grammar: Grammar) -> None:
     strings = [*STRINGS, ("a", "z"), ("z",)]

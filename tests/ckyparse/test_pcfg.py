@@ -19,6 +19,7 @@ from ckyparse.sums import NotRationalError
 from tests.ckyparse.backends import ALL
 from tests.ckyparse.oracle import Sentence, grammars
 from tests.ckyparse.test_parser import STRINGS
+from tests.quick import examples
 
 ENGLISH = """
 S -> NP VP [1.0]
@@ -40,7 +41,7 @@ SENTENCES = [
 
 
 def plain(tree: Tree) -> Tree:
-    """Without probabilities."""
+    """Return the tree without probabilities."""
     return Tree.fromstring(Tree.pformat(tree, margin=10**6))
 
 
@@ -92,7 +93,7 @@ def test_probabilities_are_sums_over_all_trees(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", ALL)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     grammar=grammars(probabilities=True),
     strings=st.lists(st.sampled_from(STRINGS), min_size=1, max_size=12),
@@ -120,12 +121,12 @@ def test_bulk_and_forest_agree(backend: str, grammar: Grammar, strings: list[Sen
 
 
 @pytest.mark.parametrize("backend", ALL)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(grammar=grammars(probabilities=True), string=st.sampled_from(STRINGS))
 def test_trees_come_in_order_of_probability(
     backend: str, grammar: Grammar, string: Sentence
 ) -> None:
-    """With and without the best values of all spans to be led by."""
+    """Trees come in order with and without the best values of all spans to be led by."""
     chart = CKYParser(grammar, backend=backend, unknown="reject").charts([string])[0]
     trees = [str(plain(tree)) for tree in islice(chart.forest.trees(), 401)]
     chances = []
@@ -196,7 +197,7 @@ def test_what_has_no_sum_or_no_exact_value_is_said() -> None:
     for method in ("probabilities", "log_probabilities"):
         with pytest.raises(ValueError, match="have no sum"):
             getattr(CKYParser(diverges), method)(["a"])
-    with pytest.raises(NotRationalError, match="roots of polynomials"):
+    with pytest.raises(NotRationalError, match="irrational"):
         CKYParser("S -> S S [0.25] | 'a' [0.5] | [0.25]").probabilities(["a"])
     parser = CKYParser("S -> 'a'")
     for method in ("probabilities", "log_probabilities", "best_log_probabilities"):
@@ -204,3 +205,48 @@ def test_what_has_no_sum_or_no_exact_value_is_said() -> None:
             getattr(parser, method)(["a"])
     with pytest.raises(ValueError, match="the grammar has no probabilities"):
         parser.charts(["a"])[0].best()
+
+
+def test_trees_of_long_sentences_keep_their_probabilities() -> None:
+    """A product of hundreds of probabilities is no float; its logarithm is."""
+    parser = CKYParser("S -> 'a' S [0.3] | 'a' [0.7]")
+    (tree,) = parser.parse("a" * 700)
+    assert tree.prob() == 0.0
+    assert tree.logprob() == pytest.approx(699 * math.log2(0.3) + math.log2(0.7), rel=1e-12)
+    assert tree[1].logprob() == pytest.approx(698 * math.log2(0.3) + math.log2(0.7), rel=1e-12)
+    assert tree.logprob() * math.log(2) == pytest.approx(
+        float(parser.best_log_probabilities(["a" * 700])[0])
+    )
+    short = parser.parse_one("aa")
+    assert short is not None
+    assert short.prob() == 0.3 * 0.7  # to the last digit, as nltk computes it
+
+
+def test_trees_of_productions_that_are_hardly_possible() -> None:
+    parser = CKYParser("S -> 'a' [1e-500] | S S [0] | 'b' [1]")
+    (tree,) = parser.parse("a")
+    assert tree.logprob() == pytest.approx(-500 * math.log2(10))
+    (impossible,) = parser.parse("ab")
+    assert (impossible.prob(), impossible.logprob()) == (0.0, -math.inf)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "S -> 'a' [1e-400] | 'b' [1]",
+        "S -> A [1e-200] | 'b' [1]\nA -> B [1e-200] | 'c' [1]\nB -> 'a' [1]",
+        "S -> A E [1e-200] | 'b' [1]\nA -> 'a' [1]\nE -> F F [1]\nF -> [1e-100] | 'c' [1]",
+    ],
+)
+def test_probabilities_that_are_smaller_than_floats(text: str) -> None:
+    """They are said to be so, and not taken for zero."""
+    parser = CKYParser(text)
+    for method in ("log_probabilities", "best_log_probabilities"):
+        with pytest.raises(ValueError, match="smaller here than floats can be"):
+            getattr(parser, method)(["a"])
+    assert list(parser.probabilities(["a"])) == [Fraction(1, 10**400)]
+    tree = parser.parse_one("a")
+    assert tree is not None
+    assert tree.logprob() == pytest.approx(-400 * math.log2(10))
+    zero = CKYParser("S -> A [0] | 'b' [1]\nA -> 'a' [1]")
+    assert zero.log_probabilities(["a", "b"]).tolist() == [-math.inf, 0]

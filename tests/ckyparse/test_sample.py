@@ -16,6 +16,7 @@ from ckyparse.derivations import Derivations
 from ckyparse.grammar import Grammar
 from ckyparse.sample import Rejected, SampleError, sentences
 from tests.ckyparse.oracle import grammars, language, trees
+from tests.quick import examples
 
 CATALAN = Grammar.fromstring("S -> S S | 'a'")
 DYCK = Grammar.fromstring("S -> '(' S ')' S |")
@@ -30,7 +31,7 @@ def test_counts_are_catalan_numbers() -> None:
     assert [Derivations(DYCK).count(n) for n in range(9)] == [1, 0, 1, 0, 2, 0, 5, 0, 14]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(grammars(productions=6, longest=3))
 def test_counts_are_those_of_all_trees(grammar: Grammar) -> None:
     assume(cycle(grammar) is None)
@@ -41,7 +42,7 @@ def test_counts_are_those_of_all_trees(grammar: Grammar) -> None:
     assert [derivations.count(n) for n in range(5)] == [numbers[n] for n in range(5)]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(grammars(), st.randoms(use_true_random=False))
 def test_every_sentence_has_a_tree_and_every_tree_a_sentence(
     grammar: Grammar, source: random.Random
@@ -57,6 +58,7 @@ def test_every_sentence_has_a_tree_and_every_tree_a_sentence(
             assert drawn <= wanted
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "text",
     [

@@ -91,7 +91,7 @@ def nltk_trees(parser: type[ChartParser], grammar: Grammar, tokens: Sequence[str
 
 
 def probability(grammar: Grammar, tree: Tree) -> Fraction:
-    """Of the productions that a tree shows."""
+    """Return the probability of the productions that a tree shows."""
     result = Fraction(1)
     for node in tree.subtrees():
         rhs = tuple(
@@ -136,7 +136,7 @@ def inside(grammar: Grammar, tokens: Sequence[str], rounds: int = 400) -> float 
 
 
 def begins_sentence(grammar: Grammar, tokens: Sequence[str]) -> bool:
-    """Whether some sentence starts with the tokens.
+    """Return whether some sentence starts with the tokens.
 
     Symbols lead from state to state of an automaton of those sentences: state k is that of
     k tokens read, and the last one is left no more (Bar-Hillel, Perles and Shamir 1961).

@@ -1,4 +1,4 @@
-"""A kernels.device.Device without a GPU: .cu files through the host compiler.
+"""A kernels.targets.cuda.device.Device without a GPU: .cu files through the host compiler.
 
 Environment, where the constructor is not told:
   EMULATION_ORDER     forward (default), reverse or shuffled:SEED; see Order
@@ -23,8 +23,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from kernels.backend import PAGE
-from kernels.device import Buffer, Device, DeviceInfo, Slice
+from kernels.targets.contract import PAGE
+from kernels.targets.cuda.device import Buffer, Device, DeviceInfo, Slice
 
 from .build import build
 
@@ -86,7 +86,7 @@ class EmulatedBuffer:
         return self._before.tobytes(), self._after.tobytes()
 
     def damage(self) -> str | None:
-        """What was written outside, if anything."""
+        """Say what was written outside, if anything."""
         if self._guards() == self._whole:
             return None
         wrong = np.flatnonzero(self._before != CANARY)
@@ -348,7 +348,7 @@ def _libc() -> ctypes.CDLL:
 
 
 def _heap_alloc(nbytes: int) -> int:
-    """From malloc by name, so that the sanitizer's takes its place."""
+    """Allocate by posix_memalign's name, so that the sanitizer's function takes its place."""
     address = ctypes.c_void_p()
     error = _libc().posix_memalign(
         ctypes.byref(address), ctypes.c_size_t(ALIGNMENT), ctypes.c_size_t(nbytes)

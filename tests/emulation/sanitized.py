@@ -24,7 +24,7 @@ OPTIONS = (
 
 
 def environment() -> dict[str, str]:
-    """Of a process in which EmulatedDevice() sanitizes."""
+    """Return the environment of a process in which EmulatedDevice() sanitizes."""
     library = subprocess.run(
         [compiler(), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
     ).stdout.strip()

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from kernels.bignum import long_rows
-from kernels.bignum.layouts import Rows
+from kernels.bignum.cuda import long_rows
+from kernels.bignum.cuda.layouts import Rows
+from kernels.bignum.cuda.transfer import Transfer
 from kernels.bignum.numbers import Numbers
-from kernels.bignum.pool import Operation, Operations
-from kernels.bignum.transfer import Transfer
-from kernels.device import Buffer, Device
+from kernels.bignum.plan import Operations, PoolOperation
+from kernels.targets.cuda.device import Buffer, Device
 
-DIVISIONS = (Operation.DIVMOD, Operation.FLOORDIV, Operation.MOD)
+DIVISIONS = (PoolOperation.DIVMOD, PoolOperation.FLOORDIV, PoolOperation.MOD)
 EDGES = (1, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025)
 
 
@@ -62,7 +62,7 @@ def rows_of(device: Device, values: Sequence[int], *, gap: int = 0, zeros: int =
 
 
 def ints_of(device: Device, rows: Rows) -> list[int]:
-    """Also checks what a batch promises: sizes, no negative zero, numbers apart."""
+    """Return the numbers; check what a batch promises: sizes, no negative zero, numbers apart."""
     starts, lengths = (np.empty(rows.count, np.uint64) for _ in range(2))
     words = np.empty(rows.words.nbytes // 4, np.uint32)
     signs = np.zeros(-(-rows.count // 32), np.uint32)
@@ -86,18 +86,18 @@ def ints_of(device: Device, rows: Rows) -> list[int]:
     return values
 
 
-def expected(operation: Operation, a: int, b: int) -> tuple[int, int]:
+def expected(operation: PoolOperation, a: int, b: int) -> tuple[int, int]:
     if operation in DIVISIONS:
         quotient, remainder = divmod(a, b)
-        if operation == Operation.MOD:
+        if operation == PoolOperation.MOD:
             return remainder, 0
-        return quotient, remainder if operation == Operation.DIVMOD else 0
+        return quotient, remainder if operation == PoolOperation.DIVMOD else 0
     return {
-        Operation.ADD: a + b,
-        Operation.SUBTRACT: a - b,
-        Operation.MULTIPLY: a * b,
-        Operation.GCD: math.gcd(a, b),
-        Operation.COMPARE: (a > b) - (a < b),
+        PoolOperation.ADD: a + b,
+        PoolOperation.SUBTRACT: a - b,
+        PoolOperation.MULTIPLY: a * b,
+        PoolOperation.GCD: math.gcd(a, b),
+        PoolOperation.COMPARE: (a > b) - (a < b),
     }[operation], 0
 
 
@@ -110,7 +110,7 @@ def _upload(device: Device, array: np.ndarray) -> Buffer:
 def run_pool(
     device: Device, operations: Operations, a: Numbers, b: Numbers
 ) -> tuple[Numbers, Numbers | None]:
-    """From and to the host, long numbers too."""
+    """Compute from and to the host, long numbers too."""
     transfer = Transfer(device)
     found = long_rows.run(device, operations, transfer.put_rows(a), transfer.put_rows(b))
     results, remainders = found

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernels.bignum.layouts import SLAB, Slabs
-from kernels.device import Device
+from kernels.bignum.cuda.layouts import SLAB, Slabs
+from kernels.targets.cuda.device import Device
 
 
 def slabs_of(device: Device, values: Sequence[int], bits: int | None = None) -> Slabs:
@@ -32,7 +32,7 @@ def slabs_of(device: Device, values: Sequence[int], bits: int | None = None) -> 
 
 
 def ints_of(device: Device, slabs: Slabs) -> list[int]:
-    """Also checks what a batch promises: bits, no negative zero, nothing past its end."""
+    """Return the numbers; check what a batch promises: bits, no negative zero, nothing beyond."""
     words = np.empty((slabs.slabs, slabs.width, SLAB), np.uint32)
     if slabs.count:
         device.download(words, slabs.words)

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import cpu
-from kernels.bignum.cpu import (
+from kernels.bignum.cpu.engine import (
     format_lines,
     ints_to_numbers,
     numbers_to_ints,
     parse_lines,
 )
 from kernels.bignum.numbers import from_ints, to_ints
+from kernels.targets import cpu
 from tests.bignum_batches import LAYOUTS, assert_numbers, hurtful, lay_out
 
 built = pytest.mark.skipif(not cpu.levels(), reason="the CPU kernels are not built")
@@ -99,7 +99,7 @@ def test_padding_wastes_a_third_at_most(lengths: list[int]) -> None:
 def test_lines_there_and_back(values: list[int], base: int, layout: str) -> None:
     text = format_lines(lay_out(values, layout, 1), base)
     assert text == "".join(f"{v if base == 10 else hex(v)}\n" for v in values)
-    assert_numbers(parse_lines(text.encode(), base), values)
+    assert_numbers(parse_lines(text, base), values)
     assert_numbers(parse_lines(text.encode(), 0), values)
 
 
@@ -159,6 +159,10 @@ def test_bad_digits(text: str, base: int, line: int, column: int, what: str) -> 
 def test_bytes_that_are_no_text() -> None:
     with pytest.raises(ValueError, match=r"^line 2, column 2: .* is no digit$"):
         parse_lines(b"1\n2\xff3\n", 10)
+    with pytest.raises(ValueError, match="line 2, column 2: 'x' is no digit"):
+        parse_lines("1\n2x3\n", 10)
+    with pytest.raises(TypeError, match="a str of ASCII"):
+        parse_lines("1\n2ÿ3\n", 10)
 
 
 @built

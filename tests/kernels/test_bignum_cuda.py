@@ -14,10 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.bignum import cuda
-from kernels.bignum.cuda import DeviceArithmetic, in_slabs
-from kernels.bignum.layouts import DeviceNumbers, Rows, Slabs
+from kernels.bignum.costs import LAYOUT_COSTS
+from kernels.bignum.cuda import engine as cuda
+from kernels.bignum.cuda.engine import DeviceArithmetic
+from kernels.bignum.cuda.layouts import DeviceNumbers, Rows, Slabs
 from kernels.bignum.numbers import Numbers, from_ints, to_ints
+from kernels.bignum.plan import in_slabs
 from tests.bignum_contract import ArithmeticContract
 from tests.emulation import EmulatedDevice
 
@@ -92,7 +94,8 @@ def test_the_choice_of_a_layout() -> None:
 def test_equal_lengths_are_in_rows_only_where_they_are_few(
     numbers: int, longest: int, multiprocessors: int
 ) -> None:
-    few = longest > cuda.SHORT and numbers < cuda.THREADS * multiprocessors
+    costs = LAYOUT_COSTS
+    few = longest > costs.short and numbers < costs.threads * multiprocessors
     assert in_slabs(numbers, longest, numbers * longest, multiprocessors) == (not few)
 
 

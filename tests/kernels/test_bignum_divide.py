@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.bignum.divide import GUIDE
-from kernels.bignum.divide import divmod as divide
-from kernels.bignum.layouts import Slabs
-from kernels.device import Device
+from kernels.bignum.cuda.divide import GUIDE
+from kernels.bignum.cuda.divide import divmod as divide
+from kernels.bignum.cuda.layouts import Slabs
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels.slab_numbers import hurting, ints_of, slabs_of
+from tests.quick import examples
 
 QUICK = (1, 3, 32, 33, 40)
 WIDTHS = (1, 2, 3, 5, 8, 9, 12, 13, 16, 31, 32, 33, 40, 65)
@@ -87,7 +88,7 @@ numbers = st.builds(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(st.tuples(numbers, numbers.filter(bool)), min_size=1, max_size=40))
 def test_mixed_lengths(emulated: Device, rows: list[tuple[int, int]]) -> None:
     check(emulated, [a for a, _ in rows], [b for _, b in rows], 160)
@@ -123,7 +124,7 @@ def test_only_what_is_asked_for_of_hard_quotients(emulated: Device, words: int) 
 @pytest.mark.gpu
 @pytest.mark.parametrize("words", WIDTHS)
 def test_on_a_gpu(words: int) -> None:
-    from kernels.cuda import CudaDevice
+    from kernels.targets.cuda.pycuda import CudaDevice
 
     device, rng = CudaDevice(), random.Random(words)
     check(device, *hard_quotients(words, rng))

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.bignum.isqrt import isqrt
-from kernels.device import Device
+from kernels.bignum.cuda.isqrt import isqrt
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels.slab_numbers import hurting, ints_of, slabs_of
+from tests.quick import examples
 
 WIDTHS = (1, 2, 3, 4, 5, 16, 33)
 
@@ -40,13 +41,13 @@ def test_squares_and_their_neighbours(emulated: Device, words: int) -> None:
     check(emulated, values_of(words))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(st.integers(0, 2**130 - 1), max_size=40))
 def test_mixed_lengths(emulated: Device, values: list[int]) -> None:
     check(emulated, values, 130)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.integers(0, 700), st.integers(-3, 3))
 def test_near_powers_of_two(emulated: Device, bits: int, more: int) -> None:
     check(emulated, [abs((1 << bits) + more)])
@@ -55,6 +56,6 @@ def test_near_powers_of_two(emulated: Device, bits: int, more: int) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("words", WIDTHS)
 def test_on_a_gpu(words: int) -> None:
-    from kernels.cuda import CudaDevice
+    from kernels.targets.cuda.pycuda import CudaDevice
 
     check(CudaDevice(), values_of(words))

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.bignum.multiply import WIDEST, multiply, multiply_add, width_class
-from kernels.device import Device
+from kernels.bignum.cuda.multiply import WIDEST, multiply, multiply_add
+from kernels.bignum.plan import width_class
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels.slab_numbers import hurting, ints_of, slabs_of
+from tests.quick import examples
 
 # Every class of widths that kernels are compiled for, its ends, and several passes.
 QUICK = (2, 9, 32, 40)
@@ -62,7 +64,7 @@ numbers = st.builds(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=40))
 def test_mixed_lengths(emulated: Device, rows: list[tuple[int, int, int]]) -> None:
     a, b, c = ([row[i] for row in rows] for i in range(3))
@@ -115,7 +117,7 @@ def test_counts_that_do_not_go_together(emulated: Device) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("words", WIDTHS)
 def test_products_on_a_gpu(words: int) -> None:
-    from kernels.cuda import CudaDevice
+    from kernels.targets.cuda.pycuda import CudaDevice
 
     rng = random.Random(words)
     for other in WIDTHS:

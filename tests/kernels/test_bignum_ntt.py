@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.bignum import ntt, stretches
-from kernels.device import Device
+from kernels.bignum import plan
+from kernels.bignum.cuda import ntt, stretches
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels.row_numbers import magnitudes
 from tests.nvcc import needs_nvcc, nvcc
+from tests.quick import examples
 
 WORD = 1 << 32
 
@@ -37,7 +39,7 @@ def value_of(words: Sequence[int]) -> int:
 
 
 def place(on: Device, numbers: Sequence[int]) -> tuple[list[tuple[int, int]], object]:
-    """Where each begins and how long it is, at odd distances."""
+    """Return where each begins and how long it is, at odd distances."""
     words, places = [7], []
     for number in numbers:
         digits = words_of(number)
@@ -72,7 +74,7 @@ def products(on: Device, a: Sequence[int], b: Sequence[int]) -> list[int]:
     return values
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.lists(st.tuples(magnitudes(6000), magnitudes(6000)), min_size=1, max_size=4))
 def test_emulated(pairs: list[tuple[int, int]]) -> None:
     assert products(device(), *zip(*pairs, strict=True)) == [x * y for x, y in pairs]
@@ -80,7 +82,7 @@ def test_emulated(pairs: list[tuple[int, int]]) -> None:
 
 @pytest.mark.parametrize("bits", [16, 31, 500, 4096, 33_000])
 def test_emulated_extremes(bits: int) -> None:
-    """All ones make the largest sums, and carries that run through all stretches."""
+    """Operands that are all ones make the largest sums, and carries through all stretches."""
     ones = (1 << bits) - 1
     a, b = [ones, ones, 1 << bits, ones - 1, 0], [ones, (1 << bits) + 1, ones, 3, ones]
     assert products(device(), a, b) == [x * y for x, y in zip(a, b, strict=True)]
@@ -103,17 +105,17 @@ def test_the_roots() -> None:
 
 
 def test_the_choice_fits_shared_memory() -> None:
-    for words in [*range(1, 70), *(1 << k for k in range(6, 22)), ntt.MAX_WORDS]:
-        plan = ntt.choose(words)
-        assert 1 << plan.n_log >= 2 * words
-        assert plan.n_log <= ntt.MAX_LOG
-        assert 8 * plan.apart << plan.n1_log <= 48 << 10
-        assert 16 << plan.n2_log <= 48 << 10
-        assert (1 << plan.n2_log) % plan.apart == 0
+    for words in [*range(1, 70), *(1 << k for k in range(6, 22)), plan.MAX_WORDS]:
+        chosen = plan.transforms_for(words)
+        assert 1 << chosen.n_log >= 2 * words
+        assert chosen.n_log <= plan.MAX_LOG
+        assert 8 * chosen.apart << chosen.n1_log <= 48 << 10
+        assert 16 << chosen.n2_log <= 48 << 10
+        assert (1 << chosen.n2_log) % chosen.apart == 0
     with pytest.raises(ValueError, match="too long"):
-        ntt.choose(ntt.MAX_WORDS + 1)
+        plan.transforms_for(plan.MAX_WORDS + 1)
     # The largest sum of products of digits is below the modulus.
-    assert (1 << ntt.MAX_LOG - 1) * (2**16 - 1) ** 2 < ntt.MODULUS
+    assert (1 << plan.MAX_LOG - 1) * (2**16 - 1) ** 2 < ntt.MODULUS
 
 
 # --- sums by stretches --------------------------------------------------------------
@@ -140,7 +142,7 @@ def sums(
     ]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.lists(st.tuples(magnitudes(9000), magnitudes(9000)), min_size=1, max_size=4),
     st.booleans(),
@@ -173,7 +175,7 @@ def test_nvcc_compiles(source: Path) -> None:
 
 @pytest.mark.gpu
 def test_on_a_gpu() -> None:
-    from kernels.cuda import CudaDevice
+    from kernels.targets.cuda.pycuda import CudaDevice
 
     gmpy2 = pytest.importorskip("gmpy2")
     on = CudaDevice()

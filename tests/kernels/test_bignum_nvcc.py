@@ -6,14 +6,14 @@ import re
 
 import pytest
 
-from kernels.bignum import multiply
+from kernels.bignum.cuda import multiply
 from tests.nvcc import needs_nvcc, nvcc
 
 pytestmark = needs_nvcc
 
 
 def compile_kernel(name: str, defines: list[str], arch: int) -> int:
-    """The most bytes that a thread spills; no warning is let pass."""
+    """Return the most bytes that a thread spills; no warning is let pass."""
     options = ["-cubin", f"-arch=sm_{arch}", "-Xptxas=-v"]
     said = nvcc(multiply.HERE / f"{name}.cu", *options, *(f"-D{d}" for d in defines))
     return max(int(n) for n in re.findall(r"(\d+) bytes spill", said))

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.bignum.powmod import powmod, window_of
-from kernels.device import Device
+from kernels.bignum.cuda.powmod import powmod
+from kernels.bignum.plan import window_of
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels.slab_numbers import hurting, ints_of, slabs_of
+from tests.quick import examples
 
 QUICK = (2, 33)
 WIDTHS = (1, 2, 3, 8, 17, 31, 32, 33)
@@ -58,7 +60,7 @@ def test_hurting_numbers_of_all_widths(emulated: Device, words: int, kind: str) 
 numbers = st.integers(-(2**100), 2**100)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.lists(st.tuples(numbers, st.integers(0, 300), numbers.filter(bool)), min_size=1, max_size=40)
 )
@@ -68,7 +70,7 @@ def test_mixed_lengths(emulated: Device, rows: list[tuple[int, int, int]]) -> No
 
 
 def test_long_exponents(emulated: Device) -> None:
-    """By Fermat's theorem, and with each width of the window."""
+    """Check by Fermat's theorem, and with each width of the window."""
     prime = 2**127 - 1
     check(emulated, list(range(2, 40)), [prime - 1], [prime])
     for bits in (1, 8, 40, 200, 400):
@@ -94,6 +96,6 @@ def test_one_number_stands_for_all(emulated: Device, one: int, count: int) -> No
 @pytest.mark.parametrize("kind", ["odd", "even", "both"])
 @pytest.mark.parametrize("words", WIDTHS)
 def test_on_a_gpu(words: int, kind: str) -> None:
-    from kernels.cuda import CudaDevice
+    from kernels.targets.cuda.pycuda import CudaDevice
 
     check(CudaDevice(), *operands_of(words, kind, random.Random(words)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,14 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.bignum import long_rows, ntt, rows
-from kernels.bignum.layouts import Rows
+from kernels.bignum import plan
+from kernels.bignum.costs import LONG_COSTS, LongCosts
+from kernels.bignum.cuda import long_rows, rows
+from kernels.bignum.cuda.layouts import Rows
 from kernels.bignum.numbers import Indices, from_ints, to_ints
-from kernels.bignum.pool import Operation
-from kernels.device import Device
+from kernels.bignum.plan import PoolOperation
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels import slab_numbers
 from tests.kernels.row_numbers import expected, integers, ints_of, rows_of, run_pool
+from tests.quick import examples
 
 OPERATIONS: dict[Callable[[Device, Rows, Rows], Rows], Callable[[int, int], int]] = {
     rows.add: lambda a, b: a + b,
@@ -48,7 +52,7 @@ def check_all(on: Device, a: Sequence[int], b: Sequence[int]) -> None:
     assert rows.compare(on, x, y).tolist() == [(p > q) - (p < q) for p, q in pairs]
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(st.lists(st.tuples(integers(500), integers(500)), min_size=1, max_size=40))
 def test_emulated(pairs: list[tuple[int, int]]) -> None:
     check_all(device(), [a for a, _ in pairs], [b or 1 for _, b in pairs])
@@ -81,7 +85,7 @@ def test_results_are_operands() -> None:
     assert total.total <= sum(-(-abs(w).bit_length() // 32) for w in wanted)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(integers(200), max_size=70), st.integers(0, 3), st.integers(0, 2))
 def test_bit_lengths_and_signs(values: list[int], gap: int, zeros: int) -> None:
     x = rows_of(device(), values, gap=gap, zeros=zeros)
@@ -89,7 +93,7 @@ def test_bit_lengths_and_signs(values: list[int], gap: int, zeros: int) -> None:
     assert rows.sign(device(), x).tolist() == [(v > 0) - (v < 0) for v in values]
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(integers(1100), max_size=70), st.integers(0, 3), st.integers(0, 2))
 def test_to_slabs_and_back(values: list[int], gap: int, zeros: int) -> None:
     on = device()
@@ -99,19 +103,18 @@ def test_to_slabs_and_back(values: list[int], gap: int, zeros: int) -> None:
     assert ints_of(on, rows.rows_from_slabs(on, slabs)) == values
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(
     st.lists(st.tuples(integers(3000), integers(3000)), min_size=1, max_size=6),
     st.integers(0, 2),
     st.booleans(),
 )
 def test_long_ones_among_short(pairs: list[tuple[int, int]], single: int, all_short: bool) -> None:
-    """As if numbers of ten words were long: sums by many warps, transforms, the host."""
+    """Take numbers of ten words for long: sums by many warps, transforms, the host."""
     a, b = [a for a, _ in pairs], [b or 1 for _, b in pairs]
     a, b = a[:1] if single == 1 else a, b[:1] if single == 2 else b
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("LONG_SUM", "LONG_PRODUCT", "LONG_DIVISION"):
-            patch.setattr(long_rows, name, 1000 if all_short else 10)
+        patch.setattr(long_rows, "LONG_COSTS", LongCosts(*[1000 if all_short else 10] * 3, 64))
         check_all(device(), a, b)
 
 
@@ -119,8 +122,8 @@ def test_products_too_long_for_transforms() -> None:
     on = device()
     a, b = [5, -(2**900) + 1, 7], [3, 2**800 - 1, 2**700]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(long_rows, "LONG_PRODUCT", 1)
-        patch.setattr(ntt, "MAX_WORDS", 50)
+        patch.setattr(long_rows, "LONG_COSTS", replace(LONG_COSTS, product=1))
+        patch.setattr(plan, "MAX_WORDS", 50)
         found = rows.multiply(on, rows_of(on, a), rows_of(on, b))
     assert ints_of(on, found) == [x * y for x, y in zip(a, b, strict=True)]
 
@@ -128,13 +131,12 @@ def test_products_too_long_for_transforms() -> None:
 def test_a_pool_with_long_ones() -> None:
     rng = random.Random(5)
     a, b = ([rng.getrandbits(rng.choice([40, 900])) + 1 for _ in range(40)] for _ in range(2))
-    codes = np.array([rng.randrange(len(Operation)) for _ in a], np.uint8)
+    codes = np.array([rng.randrange(len(PoolOperation)) for _ in a], np.uint8)
     on = device()
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("LONG_SUM", "LONG_PRODUCT", "LONG_DIVISION"):
-            patch.setattr(long_rows, name, 10)
+        patch.setattr(long_rows, "LONG_COSTS", LongCosts(10, 10, 10, 64))
         results, remainders = run_pool(on, codes, from_ints(a), from_ints(b))
-    wanted = [expected(Operation(c), x, y) for c, x, y in zip(codes, a, b, strict=True)]
+    wanted = [expected(PoolOperation(c), x, y) for c, x, y in zip(codes, a, b, strict=True)]
     assert remainders is not None
     assert to_ints(results) == [w[0] for w in wanted]
     assert to_ints(remainders) == [w[1] for w in wanted]
@@ -144,16 +146,16 @@ def test_what_is_long() -> None:
     lengths = np.array([0, 1, 2000, 2048, 1 << 14, 1 << 20])
     shorter = np.minimum(lengths, 5000)
 
-    def which(operation: Operation, a: Indices, b: Indices) -> list[bool]:
-        return long_rows.which_are_long(np.full(len(a), operation, np.uint8), a, b).tolist()
+    def which(operation: PoolOperation, a: Indices, b: Indices) -> list[bool]:
+        return plan.which_are_long(np.full(len(a), operation, np.uint8), a, b).tolist()
 
-    assert which(Operation.ADD, lengths, shorter) == [False] * 5 + [True]
-    assert which(Operation.MULTIPLY, shorter, lengths) == [False] * 3 + [True] * 3
-    assert which(Operation.MOD, lengths, shorter) == [False] * 3 + [True] * 3
-    assert not any(which(Operation.COMPARE, lengths, lengths))
+    assert which(PoolOperation.ADD, lengths, shorter) == [False] * 5 + [True]
+    assert which(PoolOperation.MULTIPLY, shorter, lengths) == [False] * 3 + [True] * 3
+    assert which(PoolOperation.MOD, lengths, shorter) == [False] * 3 + [True] * 3
+    assert not any(which(PoolOperation.COMPARE, lengths, lengths))
     many = np.full(1000, 5000)  # a warp each is quicker than the host
-    assert not any(which(Operation.GCD, many, many))
-    assert all(which(Operation.MULTIPLY, many, many))
+    assert not any(which(PoolOperation.GCD, many, many))
+    assert all(which(PoolOperation.MULTIPLY, many, many))
 
 
 def test_division_by_zero() -> None:
@@ -165,7 +167,7 @@ def test_division_by_zero() -> None:
 
 @pytest.mark.gpu
 def test_on_a_gpu() -> None:
-    from kernels.cuda import CudaDevice
+    from kernels.targets.cuda.pycuda import CudaDevice
 
     on = CudaDevice()
     rng = random.Random(1)

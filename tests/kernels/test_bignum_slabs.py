@@ -11,20 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.bignum import slabs
-from kernels.bignum.layouts import Rows, Slabs
+from kernels.bignum.cuda import slabs
+from kernels.bignum.cuda.layouts import Rows, Slabs
+from kernels.bignum.cuda.transfer import Transfer
 from kernels.bignum.numbers import Numbers, from_ints, to_ints
-from kernels.bignum.transfer import Transfer
-from kernels.device import Device
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.nvcc import needs_nvcc, nvcc
+from tests.quick import examples
 
 SOURCE = Path(slabs.__file__).parent
 SMALL = 1 << 12  # bytes a piece of a transfer, so that small batches take several
 
 
 def cuda() -> Device:
-    from kernels.cuda import CudaDevice
+    from kernels.targets.cuda.pycuda import CudaDevice
 
     return CudaDevice()
 
@@ -42,7 +43,7 @@ def put(device: Device, values: list[int]) -> Slabs:
 
 
 def get(device: Device, batch: Slabs) -> list[int]:
-    """The integers; checks all that layouts.py says of a batch."""
+    """Return the integers, after checking all that layouts.py says of a batch."""
     values = to_ints(Transfer(device, SMALL).get_slabs(batch))
     words = np.empty((batch.slabs, batch.width, 32), np.uint32)
     if words.size:
@@ -105,7 +106,7 @@ def integers(signed: bool = True) -> st.SearchStrategy[int]:
 
 @st.composite
 def batches(draw: st.DrawFn, many: int = 2) -> list[list[int]]:
-    """Of equal counts, or one number that stands for all; equal and opposite values too."""
+    """Return batches of equal counts, or one number for all; equal and opposite values."""
     count = draw(st.sampled_from([0, 1, 2, 31, 32, 33, 65]))
     signed = draw(st.booleans())
     # A few values, repeated in a pattern: whole lists would take too long to draw.
@@ -129,7 +130,7 @@ def spread(operands: list[list[int]]) -> list[tuple[int, ...]]:
 # --- transfers -----------------------------------------------------------------
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(batches(1), st.sampled_from(["ragged", "gathered", "reversed", "dense", "strided", "one"]))
 def test_numbers_go_up_and_come_back(device: Device, batch: list[list[int]], form: str) -> None:
     values = batch[0]
@@ -213,7 +214,7 @@ def test_memory_is_asked_for_before_it_is_taken() -> None:
 # --- operations ----------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(batches())
 def test_sums_and_differences(device: Device, operands: list[list[int]]) -> None:
     a, b = (put(device, values) for values in operands)
@@ -251,7 +252,7 @@ def test_an_unsigned_sum_has_no_signs(device: Device) -> None:
     assert (result.bits, result.width) == (257, 9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(batches())
 def test_comparing(device: Device, operands: list[list[int]]) -> None:
     a, b = (put(device, values) for values in operands)
@@ -274,7 +275,7 @@ def test_comparing(device: Device, operands: list[list[int]]) -> None:
 SHIFTS = (0, 1, 31, 32, 33, 64, 95, 256, 300, 2000)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(batches(1), st.lists(st.sampled_from(SHIFTS + tuple(-s for s in SHIFTS)), min_size=1))
 def test_shifts(device: Device, operands: list[list[int]], by: list[int]) -> None:
     (values,) = operands
@@ -308,7 +309,7 @@ def test_shifts_out_of_all_bounds() -> None:
         slabs.shift(device, a, np.zeros(2, np.int64))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(batches(), st.integers(0, 2**65 - 1))
 def test_select(device: Device, operands: list[list[int]], bits: int) -> None:
     pairs = spread(operands)
@@ -318,7 +319,7 @@ def test_select(device: Device, operands: list[list[int]], bits: int) -> None:
     assert get(device, slabs.select(device, mask, a, b)) == expected
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(batches(1), st.data())
 def test_take(device: Device, operands: list[list[int]], data: st.DataObject) -> None:
     (values,) = operands
@@ -334,7 +335,7 @@ def test_take(device: Device, operands: list[list[int]], data: st.DataObject) ->
     assert get(device, slabs.take(device, a, mask)) == chosen
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(batches(1), max_size=4))
 def test_concatenate(device: Device, parts: list[list[list[int]]]) -> None:
     values = [value for (part,) in parts for value in part]
@@ -342,7 +343,7 @@ def test_concatenate(device: Device, parts: list[list[list[int]]]) -> None:
     assert get(device, joined) == values
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(batches(1), st.sampled_from([32, 64, slabs.COLUMN]))
 def test_total(device: Device, operands: list[list[int]], piece: int) -> None:
     (values,) = operands

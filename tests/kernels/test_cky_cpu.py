@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.cky import Batch, Cky, Rules, engine_for
-from kernels.cky.cpu import CpuCky
-from kernels.cky.groups import groups
-from kernels.cky.host_plan import BLOCK, COUNTS, SCALE, HostPlan, Matrix, host_plan, renumber
+from kernels.cky.cpu.engine import CpuCky
+from kernels.cky.cpu.plan import BLOCK, COUNTS, SCALE, HostPlan, Matrix, host_plan, renumber
+from kernels.cky.plan import groups
 from kernels.cky.ref import ReferenceCky
-from kernels.cpu import CpuBackend, levels
-from kernels.reference import ReferenceBackend
+from kernels.targets.cpu import CpuTarget, levels
+from kernels.targets.reference import ReferenceTarget
+from tests import quick
 from tests.cky_contract import CkyContract, Make, Oracle, random_rules, random_strings
 from tests.interrupts import interrupted_after
 
@@ -42,7 +43,7 @@ class TestCpu(CkyContract):
         level, dense = request.param
 
         def make(rules: Rules, memory: int = 1 << 28) -> Cky:
-            return CpuCky(CpuBackend(2, level), rules, memory, host_plan(rules, dense))
+            return CpuCky(CpuTarget(2, level), rules, memory, host_plan(rules, dense))
 
         return make
 
@@ -52,25 +53,25 @@ class TestCpu(CkyContract):
 
 @built
 def test_engine_of_a_backend() -> None:
-    engine = engine_for(CpuBackend(), BRACKETS)
+    engine = engine_for(CpuTarget(), BRACKETS)
     assert isinstance(engine, CpuCky)
     assert engine.max_length > 1000
-    assert engine_for(CpuBackend(), BRACKETS, 12345).memory == 12345
+    assert engine_for(CpuTarget(), BRACKETS, 12345).memory == 12345
     with pytest.raises(TypeError, match="reference is not the CPU's"):
-        CpuCky.of(ReferenceBackend(), BRACKETS)
+        CpuCky.of(ReferenceTarget(), BRACKETS)
 
 
 @built
 @pytest.mark.parametrize("count", [40, 1300])
 def test_fewer_threads_and_narrower_words(count: int) -> None:
-    """Where memory is short, the longer strings are parsed in other ways than the others."""
+    """Longer strings are parsed in other ways than the others where memory is short."""
     draw = random.Random(count)
     rules = random_rules(draw, 5, 2, 15, 2, 4)
-    roomy = CpuCky(CpuBackend(2), rules, 1 << 30)
+    roomy = CpuCky(CpuTarget(2), rules, 1 << 30)
     one = roomy._parser.scratch_bytes(False, 9)
     ways = []
     for memory in (one - 1, one, 2 * one - 1, 2 * one):
-        engine = CpuCky(CpuBackend(2), rules, memory)
+        engine = CpuCky(CpuTarget(2), rules, memory)
         batch = Batch.of(random_strings(draw, rules, count, 24))
         assert engine.max_length >= 24
         ways.append([(run.threads, bool(run.narrow.all())) for run in engine.runs(batch, 0)])
@@ -87,7 +88,7 @@ def test_fewer_threads_and_narrower_words(count: int) -> None:
 def test_long_strings(dense: bool) -> None:
     """S → S S | a: every span, of more than one page of charts."""
     rules = Rules.make(3, 1, [(1, 1, 1), (2, 1, 2)], [(1, 0)], [(0, 1)])
-    engine = CpuCky(CpuBackend(2), rules, 1 << 30, host_plan(rules, dense))
+    engine = CpuCky(CpuTarget(2), rules, 1 << 30, host_plan(rules, dense))
     batch = Batch.of([[0] * n for n in (300, 257, 1)] + [[0] * 150 + [1] + [0] * 149])
     assert engine.longest(batch, 0).tolist() == [300, 257, 1, 150]
     assert engine.accept(batch, 0).tolist() == [True, True, True, False]
@@ -97,7 +98,7 @@ def test_long_strings(dense: bool) -> None:
 @built
 def test_interrupted() -> None:
     rules = Rules.make(1, 1, [(0, 0, 0)], [(0, 0)])
-    engine = CpuCky(CpuBackend(2), rules, 1 << 30)
+    engine = CpuCky(CpuTarget(2), rules, 1 << 30)
     with interrupted_after(0.1), pytest.raises(KeyboardInterrupt):
         engine.accept(Batch.of([[0] * 9000] * 3), 0)
     with interrupted_after(0.1), pytest.raises(KeyboardInterrupt):
@@ -107,7 +108,7 @@ def test_interrupted() -> None:
 
 @built
 def test_arrays_that_contradict_each_other() -> None:
-    parser = CpuCky(CpuBackend(1), BRACKETS, 1 << 20)._parser
+    parser = CpuCky(CpuTarget(1), BRACKETS, 1 << 20)._parser
     batch = Batch.of([[0, 1], [0]])
     order, bounds, narrow = (np.array(x, np.int64) for x in ([1, 0], [0, 2], [1]))
 
@@ -206,7 +207,7 @@ def test_renumbering(rules: Rules) -> None:
 
 
 def rules_of(plan: HostPlan, right: int, left: int) -> set[tuple[int, ...]]:
-    """What rows say, in the grammar's own numbers."""
+    """Return the rules that rows say, in the grammar's own numbers."""
     rows, order, found = plan.rows[right][left], plan.renumbering, []
     first = (0, order.first)
     assert rows.right.shape == (rows.left.size, plan.arity)
@@ -220,7 +221,7 @@ def rules_of(plan: HostPlan, right: int, left: int) -> set[tuple[int, ...]]:
 
 
 def rules_in(plan: HostPlan, right: int) -> set[tuple[int, ...]]:
-    """What a matrix says, its tables taken apart."""
+    """Return the rules that a matrix says, its tables taken apart."""
     matrix, order = plan.matrices[right], plan.renumbering
     first = (0, order.first)[right]
     sets = operands(matrix, max(order.single, order.first + order.wide) - first)
@@ -260,7 +261,7 @@ def operands(matrix: Matrix, rights: int) -> list[list[int]]:
     return sets
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=quick.examples(40), deadline=None)
 @given(any_rules())
 def test_plans_hold_the_rules(rules: Rules) -> None:
     kinds = [spans(rules, False), spans(rules, True)]

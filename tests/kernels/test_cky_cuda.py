@@ -14,26 +14,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.choose import pick
-from kernels.cky import Batch, Rules, cells, cuda, engine_for
-from kernels.cky.columns import Columns
-from kernels.cky.cuda import CudaCky, kind
-from kernels.cky.dense import DenseColumns
-from kernels.cky.desk import SIMILAR, Shelf, launches, narrow, token_dtype
-from kernels.cky.direct import DirectColumns
-from kernels.cky.ref import ReferenceCky
-from kernels.cky.sparse import (
+from kernels.cky import Batch, Rules, cells, engine_for
+from kernels.cky.cuda import engine as cuda
+from kernels.cky.cuda.columns import Columns
+from kernels.cky.cuda.dense import DenseColumns
+from kernels.cky.cuda.device_batch import PinnedPool, narrow, token_dtype
+from kernels.cky.cuda.direct import DirectColumns
+from kernels.cky.cuda.engine import CudaCky, kind
+from kernels.cky.cuda.plan import (
     PART,
     SHARED,
-    Params,
-    SparseColumns,
+    SIMILAR,
+    SparseParams,
     choose,
+    launches,
     sparse_cost,
     table,
     threads_for,
 )
-from kernels.device import Device
-from kernels.reference import ReferenceBackend
+from kernels.cky.cuda.sparse import SparseColumns
+from kernels.cky.ref import ReferenceCky
+from kernels.targets.choose import pick
+from kernels.targets.cuda.device import Device
+from kernels.targets.reference import ReferenceTarget
 from tests.cky_contract import CkyContract, Make, random_rules, random_strings
 from tests.emulation import EmulatedDevice
 from tests.nvcc import needs_nvcc, nvcc
@@ -46,7 +49,7 @@ BRACKETS = Rules.make(4, 2, [(0, 0, 0), (0, 1, 3), (3, 0, 2), (0, 1, 2)], [(1, 0
 @cache
 def device(name: str) -> Device:
     if name == "cuda":
-        from kernels.cuda import CudaDevice
+        from kernels.targets.cuda.pycuda import CudaDevice
 
         return CudaDevice()
     return cast(Device, EmulatedDevice(order=name))
@@ -58,11 +61,11 @@ def of_few_threads(device: Device, rules: Rules) -> Columns:
 
 def of_little_room(device: Device, rules: Rules) -> Columns:
     """Many chunks, one word to a group, cells in global memory."""
-    return SparseColumns(device, rules, Params(1, PART, False), 64)
+    return SparseColumns(device, rules, SparseParams(1, PART, False), 64)
 
 
 def of_some_lanes(device: Device, rules: Rules) -> Columns:
-    return SparseColumns(device, rules, Params(4, PART, True), 96)
+    return SparseColumns(device, rules, SparseParams(4, PART, True), 96)
 
 
 class Contract(CkyContract):
@@ -265,7 +268,7 @@ def test_narrow_tokens_say_the_same(built: bool, terminals: int, tokens: list[in
     found = np.empty(wide.size, token_dtype(terminals))
     with pytest.MonkeyPatch.context() as patch:
         if not built:
-            patch.setattr("kernels.cky.desk._cpu", None)
+            patch.setattr("kernels.cky.cuda.device_batch._cpu", None)
         narrow(wide, terminals, found)
     np.testing.assert_array_equal(found, np.minimum(wide, terminals))
 
@@ -296,7 +299,7 @@ def test_memory_of_a_part_is_for_the_next() -> None:
 
 def test_a_shelf_keeps_what_is_given_back() -> None:
     on = Counting()
-    shelf = Shelf(on)
+    shelf = PinnedPool(on)
     first = shelf.take(1 << 21)
     shelf.give(first)
     assert shelf.take(1 << 20) is first
@@ -311,7 +314,7 @@ def test_a_shelf_keeps_what_is_given_back() -> None:
 
 def test_an_engine_is_of_its_backend() -> None:
     with pytest.raises(TypeError, match="reference"):
-        CudaCky.of(ReferenceBackend(), BRACKETS)
+        CudaCky.of(ReferenceTarget(), BRACKETS)
 
 
 @pytest.mark.gpu

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,15 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.cky import Rules, cell, cells, dense
-from kernels.cky.circuit import MOST, circuit
-from kernels.cky.dense import SOURCE, DenseColumns, dense_cost
-from kernels.cky.dense_plan import Plan, TooManySymbolsError, plan, shared_bytes
-from kernels.cky.lists import LAST, LISTED, LISTERS, RESULT, SHORT
+from kernels.cky import Rules, cell, cells
+from kernels.cky.costs import CHART_COSTS
+from kernels.cky.cuda.circuit import MOST, circuit
+from kernels.cky.cuda.dense import SOURCE, DenseColumns
+from kernels.cky.cuda.dense_plan import DensePlan, TooManySymbolsError, plan, shared_bytes
+from kernels.cky.cuda.lists import LAST, LISTED, LISTERS, RESULT, SHORT
+from kernels.cky.cuda.plan import dense_cost
+from kernels.cky.cuda.tiles import TILE
 from kernels.cky.ref import table
-from kernels.cky.tiles import TILE
-from kernels.device import Device, Slice
+from kernels.targets.cuda.device import Device, Slice
 from tests.emulation import EmulatedDevice
+from tests.quick import examples
 
 Words = npt.NDArray[np.uint32]
 Bits = npt.NDArray[np.bool_]
@@ -40,8 +44,8 @@ def grammar(symbols: int, rules: int, units: int = 0, terminals: int = 3, seed: 
 # --- plans -------------------------------------------------------------------
 
 
-def run_lists(p: Plan, rows: Bits, which: int) -> dict[int, bool]:
-    """What the lists of this number give, by the row or symbol that they are for."""
+def run_lists(p: DensePlan, rows: Bits, which: int) -> dict[int, bool]:
+    """Return what the lists of this number give, by the row or symbol that they are for."""
     zero = p.published + p.buckets
     heads = p.heads[p.passes * (p.warps + p.runs) :].reshape(-1, LISTERS + p.warps, 2)
     found: dict[int, bool] = {}
@@ -66,7 +70,7 @@ def run_lists(p: Plan, rows: Bits, which: int) -> dict[int, bool]:
     return found
 
 
-def run_wires(p: Plan, warp: int, tile: Bits) -> Bits:
+def run_wires(p: DensePlan, warp: int, tile: Bits) -> Bits:
     """The rows that a warp makes of its pairs."""
     case = p.wires.split(f"case {warp}:")[1].split("break;")[0]
     found = []
@@ -77,7 +81,7 @@ def run_wires(p: Plan, warp: int, tile: Bits) -> Bits:
     return np.array(found)
 
 
-def carry_out(p: Plan, pairs: Bits) -> Bits:
+def carry_out(p: DensePlan, pairs: Bits) -> Bits:
     """Symbols of a span, from its pairs (symbols, symbols), as the kernel goes about it."""
     first = p.published
     rows = np.random.default_rng(1).random(first + p.buckets + 1) < 0.5  # what was there before
@@ -129,7 +133,7 @@ def grammars(draw: st.DrawFn) -> Rules:
     return grammar(symbols, rules, draw(st.integers(0, 5)), seed=draw(st.integers(0, 99)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(grammars(), st.sampled_from([64, 99, 227]), st.floats(0.001, 0.5))
 def test_plans_do_what_the_rules_say(rules: Rules, shared: int, density: float) -> None:
     lists = plan(rules, shared * 1024)
@@ -145,7 +149,7 @@ def test_plans_do_what_the_rules_say(rules: Rules, shared: int, density: float) 
         check_plan(generated, rules, shared, density)
 
 
-def check_plan(p: Plan, rules: Rules, shared: int, density: float) -> None:
+def check_plan(p: DensePlan, rules: Rules, shared: int, density: float) -> None:
     assert p.shared <= shared * 1024
     n = rules.symbols
     assert n <= p.symbols < n + TILE
@@ -205,7 +209,7 @@ def check_charts(
     groups: int = 1,
     different: int = 6,
     circuit: bool | None = None,
-) -> Plan:
+) -> DensePlan:
     """The charts of random strings, of which so many are different, in random order.
 
     What is not theirs in the buffer must stay as it is.
@@ -253,6 +257,7 @@ def pack(bits: Bits) -> Words:
     return np.ascontiguousarray(words.swapaxes(-1, -2))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("symbols", "rules", "units", "length", "order", "circuit"),
     [
@@ -280,11 +285,11 @@ def test_emulated_charts(
     assert bool(p.wires) == bool(circuit)
 
 
-def test_code_is_generated_once_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense, "PAYS", 2 * cells(4))
+def test_code_is_generated_once_it_pays() -> None:
+    costs = replace(CHART_COSTS, circuit_spans=2 * cells(4))
     of = grammar(7, 200)
     device = emulated("shuffled:8")
-    columns, never = DenseColumns(device, of), DenseColumns(device, of, circuit=False)
+    columns, never = DenseColumns(device, of, costs=costs), DenseColumns(device, of, circuit=False)
     charts = np.zeros((2, cells(4), 2, 32, 4), np.uint32)
     charts[:, [cell(i, i + 1) for i in range(4)]] = np.random.default_rng(3).integers(
         0, 2**32, (2, 4, 2, 32, 4), np.uint32
@@ -333,7 +338,7 @@ def test_nothing_to_do() -> None:
 
 @pytest.fixture(scope="module")
 def gpu() -> Device:
-    from kernels.cuda import CudaDevice
+    from kernels.targets.cuda.pycuda import CudaDevice
 
     return CudaDevice()
 

@@ -15,18 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.cky import Batch, Cky, Rules
-from kernels.cky.cpu import CpuCky
-from kernels.cky.cuda import CudaCky
-from kernels.cky.parts import each_part, parts, unless, worth_a_part
+from kernels.cky.cpu.engine import CpuCky
+from kernels.cky.cuda.engine import CudaCky
+from kernels.cky.cuda.sparse import SparseColumns
+from kernels.cky.dispatch import each_part, unless
+from kernels.cky.plan import parts, worth_a_part
 from kernels.cky.ref import ReferenceCky
 from kernels.cky.several import SeveralCky
-from kernels.cky.sparse import SparseColumns
-from kernels.cky.weighted import WeightedCky, Weights, primes
-from kernels.cky.weighted.cuda import CudaWeighted
+from kernels.cky.weighted import INSIDE, VITERBI, WeightedCky, Weights, primes
+from kernels.cky.weighted.cuda.engine import CudaWeighted
 from kernels.cky.weighted.ref import ReferenceWeighted
 from kernels.cky.weighted.several import SeveralWeighted
-from kernels.cpu import CpuBackend, levels
-from kernels.device import Device
+from kernels.targets.cpu import CpuTarget, levels
+from kernels.targets.cuda.device import Device
+from tests import quick
 from tests.cky_contract import CkyContract, Make, random_rules, random_strings, small_cases
 from tests.emulation import EmulatedDevice
 from tests.interrupts import assert_threads_end, interrupted_after
@@ -43,8 +45,8 @@ def devices(name: str) -> list[Device]:
 
 
 def gpus() -> list[Device]:
-    from kernels.backend import BackendUnavailableError
-    from kernels.cuda import CudaDevice
+    from kernels.targets.contract import BackendUnavailableError
+    from kernels.targets.cuda.pycuda import CudaDevice
 
     try:
         return [CudaDevice(0), CudaDevice(1)]
@@ -79,7 +81,7 @@ class TestCpus(CkyContract):
     @pytest.fixture
     def make(self, monkeypatch: pytest.MonkeyPatch) -> Make:
         def make(rules: Rules, memory: int = 1 << 28) -> Cky:
-            engine = SeveralCky([CpuCky(CpuBackend(1), rules, memory) for _ in range(2)])
+            engine = SeveralCky([CpuCky(CpuTarget(1), rules, memory) for _ in range(2)])
             monkeypatch.setattr(engine, "_least", 64)
             return engine
 
@@ -126,7 +128,7 @@ def test_parts_cover_a_batch_and_become_smaller(
 
 
 def test_long_strings_are_dealt_out() -> None:
-    """Where a few of them are nearly all the work."""
+    """Long strings are parts of their own where a few of them are nearly all the work."""
     n = np.array([5] * 5000 + [400] * 8)
     assert [stop - start for start, stop in parts(n, 2, 1)][-4:] == [1] * 4
     assert len(parts(np.array([9]), 4, 100)) == 1
@@ -199,7 +201,7 @@ def test_an_engine_does_not_take_all_that_is_left(engines: int) -> None:
     st.lists(st.integers(0, 3), min_size=2, max_size=8),
     st.integers(0, 99),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=quick.examples(40), deadline=None)
 def test_nothing_is_left(sizes: list[int], of: list[int], seed: int) -> None:
     """However large the pieces are, whichever engine takes them."""
     ends = np.cumsum([0, *sizes]).tolist()
@@ -251,7 +253,7 @@ def test_an_error_of_a_part_ends_the_others() -> None:
 
 
 @given(st.integers(2, 3), small_cases(40, 8))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=quick.examples(30), deadline=None)
 def test_the_same_as_one(count: int, drawn: tuple[Rules, list[list[int]]]) -> None:
     rules, strings = drawn
     batch, one, several = Batch.of(strings), ReferenceCky(rules), of_references(count, rules)
@@ -299,16 +301,14 @@ def test_weights(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
                 several.residues(batch, symbol, whole, primes(3)),
                 one.residues(batch, symbol, whole, primes(3)),
             )
-            for kind in ("inside", "viterbi"):
+            for kind in (INSIDE, VITERBI):
                 done: list[int] = []
-                found = several.logs(batch, symbol, floats, cast(Any, kind), done.append)
-                np.testing.assert_array_equal(
-                    found, one.logs(batch, symbol, floats, cast(Any, kind))
-                )
+                found = several.values(batch, symbol, floats, kind, done.append)
+                np.testing.assert_array_equal(found, one.values(batch, symbol, floats, kind))
                 assert done == sorted(done)
                 assert (done or [0])[-1] == count
     string = np.array([0, 1, 0], np.uint32)
     np.testing.assert_array_equal(
-        several.chart(string, floats, "inside"), one.chart(string, floats, "inside")
+        several.chart(string, floats, INSIDE), one.chart(string, floats, INSIDE)
     )
     assert several.max_length == one.max_length

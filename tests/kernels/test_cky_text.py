@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kernels.cky import text as text_module
-from kernels.cky.text import ABSENT, INVALID, UNKNOWN, Encoded, Vocabulary, marked, marked_plainly
+from kernels.cky.text import ABSENT, INVALID, UNKNOWN, Encoded, TextEncoder, marked, marked_plainly
+from tests.quick import examples
 
 WORDS = ["(", ")", "a", "ab", "the", "é", "日", "😀", "naïve", " ", "\0", "a b", "longer than 8"]
 BOTH = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
@@ -21,7 +24,7 @@ def array(data: bytes) -> np.ndarray:
 @pytest.fixture
 def encode(compiled: bool):
     def run(data: bytes, mode="chars", words=WORDS, unknown=ABSENT, threads=1) -> Encoded:
-        vocabulary = Vocabulary(words, mode, unknown, threads)
+        vocabulary = TextEncoder(words, mode, unknown, threads)
         if compiled and text_module._cpu is None:
             pytest.skip("the CPU kernels are not built")
         run = vocabulary.encode if compiled else vocabulary.encode_plainly
@@ -92,6 +95,54 @@ def test_what_is_no_utf8_has_no_tokens_and_harms_no_other(encode, mode, bad, at)
     assert found.bad.tolist() == [[1, INVALID, 2 + at]]
 
 
+# Ranges of each byte, row by row, in table 3-7 of the Unicode Standard.
+TABLE_3_7 = [
+    [(0x00, 0x7F)],
+    [(0xC2, 0xDF), (0x80, 0xBF)],
+    [(0xE0, 0xE0), (0xA0, 0xBF), (0x80, 0xBF)],
+    [(0xE1, 0xEC), (0x80, 0xBF), (0x80, 0xBF)],
+    [(0xED, 0xED), (0x80, 0x9F), (0x80, 0xBF)],
+    [(0xEE, 0xEF), (0x80, 0xBF), (0x80, 0xBF)],
+    [(0xF0, 0xF0), (0x90, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
+    [(0xF1, 0xF3), (0x80, 0xBF), (0x80, 0xBF), (0x80, 0xBF)],
+    [(0xF4, 0xF4), (0x80, 0x8F), (0x80, 0xBF), (0x80, 0xBF)],
+]
+
+
+def near_the_table() -> list[bytes]:
+    """Byte sequences at the ends of each range of each row, just inside and just outside."""
+    found = set()
+    for row in TABLE_3_7:
+        for ends in product(*row):
+            found.add(bytes(ends))
+            for i, byte in enumerate(ends):
+                for other in (byte - 1, byte + 1):
+                    if 0 <= other <= 0xFF:
+                        found.add(bytes([*ends[:i], other, *ends[i + 1 :]]))
+    return sorted(found - {b"\n", b"\r"})
+
+
+def test_the_ends_of_each_row_of_unicodes_table() -> None:
+    """Compiled, plain and by Python's own decoder: what is a character, and what is none."""
+    sequences = near_the_table()
+    for mode in ("chars", "space"):
+        for vocabulary in (TextEncoder(["a"], mode, 0), TextEncoder(["a"], mode)):
+            text = array(b"\n".join(sequences))
+            same(vocabulary.encode(text), vocabulary.encode_plainly(text))
+    found = TextEncoder(["a"], "chars", 0).encode(array(b"\n".join(sequences)))
+    bad = {line for line, fault, _ in found.bad.tolist() if fault == INVALID}
+    for line, sequence in enumerate(sequences):
+        try:
+            characters = len(sequence.decode("utf-8"))
+        except UnicodeDecodeError:
+            assert line in bad, sequence
+        else:
+            assert line not in bad, sequence
+            assert len(found.batch[line]) == characters, sequence
+    firsts_and_lasts = {bytes(ends) for row in TABLE_3_7 for ends in zip(*row, strict=True)}
+    assert firsts_and_lasts <= set(sequences)
+
+
 @BOTH
 def test_nothing_and_ends_of_lines(encode) -> None:
     for data, lines in [
@@ -110,13 +161,13 @@ def test_the_empty_vocabulary(encode) -> None:
 
 def test_a_word_comes_once() -> None:
     with pytest.raises(ValueError, match="twice"):
-        Vocabulary(["a", "b", "a"], "chars")
+        TextEncoder(["a", "b", "a"], "chars")
 
 
 def test_many_words() -> None:
     words = [f"word{n}" * (n % 7 + 1) for n in range(20000)]
     data = array(" ".join(words).encode())
-    found = Vocabulary(words, "space").encode(data)
+    found = TextEncoder(words, "space").encode(data)
     assert found.batch.terminals.tolist() == list(range(20000))
 
 
@@ -126,11 +177,11 @@ PIECES = [b"(", b"a", b"ab", b" ", b"\n", b"\r", b"\r\n", b"\t", b"\0", "é".enc
 texts = st.one_of(st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join), st.binary())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(texts, st.sampled_from(["chars", "space"]), st.sampled_from([ABSENT, 0, 3]))
 @example(b"\xe2\x82", "chars", ABSENT)
 def test_compiled_and_plain_agree_on_any_bytes(data, mode, unknown) -> None:
-    vocabulary = Vocabulary(WORDS, mode, unknown)
+    vocabulary = TextEncoder(WORDS, mode, unknown)
     found, expected = vocabulary.encode(array(data)), vocabulary.encode_plainly(array(data))
     same(found, expected)
     lines = len(found.batch)
@@ -140,6 +191,7 @@ def test_compiled_and_plain_agree_on_any_bytes(data, mode, unknown) -> None:
         assert written == marked_plainly(array(data), found.starts, marks, shown)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("mode", ["chars", "space"])
 @pytest.mark.parametrize("threads", [2, 3, 8])
 def test_threads_share_a_text(mode, threads) -> None:
@@ -150,8 +202,8 @@ def test_threads_share_a_text(mode, threads) -> None:
     lines[:10000] = [b"(a)" * 20] * 10000
     data = array(b"\n".join(lines))
     assert data.size > 3 * (1 << 18)
-    alone = Vocabulary(WORDS, mode).encode(data)
-    same(Vocabulary(WORDS, mode, threads=threads).encode(data), alone)
+    alone = TextEncoder(WORDS, mode).encode(data)
+    same(TextEncoder(WORDS, mode, threads=threads).encode(data), alone)
     assert len(alone.bad) > 100
 
 

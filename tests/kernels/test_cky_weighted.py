@@ -17,27 +17,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import cpu
-from kernels.choose import pick
 from kernels.cky import Batch, Rules, TooLongError, cell, cells
 from kernels.cky.weighted import (
+    INSIDE,
     MAX_PRIMES,
+    VITERBI,
+    Semiring,
     WeightedCky,
     Weights,
     primes,
     primes_needed,
     weighted_for,
 )
-from kernels.cky.weighted.common import montgomery
-from kernels.cky.weighted.cpu import CpuWeighted
-from kernels.cky.weighted.cuda import SOURCE, CudaWeighted, choose
-from kernels.cky.weighted.ref import ReferenceWeighted, log, values
-from kernels.device import Device
+from kernels.cky.weighted.cpu.engine import CpuWeighted
+from kernels.cky.weighted.cuda.engine import SOURCE, CudaWeighted
+from kernels.cky.weighted.plan import choose
+from kernels.cky.weighted.ref import ReferenceWeighted, values
+from kernels.cky.weighted.semirings import log
+from kernels.cky.weighted.tables import montgomery
+from kernels.targets import cpu
+from kernels.targets.choose import pick
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.nvcc import needs_nvcc, nvcc
+from tests.quick import examples
 
 UNKNOWN = 2**32 - 1
-KINDS: list[Any] = ["inside", "viterbi"]
+KINDS = [INSIDE, VITERBI]
 BACKENDS = ["reference", *cpu.levels(), "emulated"]
 ALL = [*BACKENDS, pytest.param("cuda", marks=pytest.mark.gpu)]
 COMPILED = [name for name in ALL if name != "reference"]
@@ -50,7 +56,7 @@ String = list[int]
 @cache
 def device(name: str) -> Device:
     if name == "cuda":
-        from kernels.cuda import CudaDevice
+        from kernels.targets.cuda.pycuda import CudaDevice
 
         return CudaDevice()
     return cast(Device, EmulatedDevice(order="shuffled:1", multiprocessors=1))
@@ -105,9 +111,10 @@ def cases(draw: st.DrawFn) -> tuple[Rules, list[String], Weights, Weights]:
 # --- every backend -----------------------------------------------------------
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", COMPILED)
 def test_equals_the_sum_over_derivations(name: str) -> None:
-    @settings(max_examples=25 if name in cpu.levels() else 8)
+    @settings(max_examples=examples(25) if name in cpu.levels() else 8)
     @given(cases())
     def check(case: tuple[Rules, list[String], Weights, Weights]) -> None:
         equals_the_sum_over_derivations(name, *case)
@@ -125,9 +132,9 @@ def equals_the_sum_over_derivations(
         assert residues.dtype == np.uint32
         np.testing.assert_array_equal(residues, reference.residues(batch, symbol, whole, some))
         for kind in KINDS:
-            logs = found.logs(batch, symbol, floats, kind)
+            logs = found.values(batch, symbol, floats, kind)
             assert logs.dtype == np.float64
-            assert alike(logs, reference.logs(batch, symbol, floats, kind))
+            assert alike(logs, reference.values(batch, symbol, floats, kind))
     for string in strings:
         terminals = np.array(string, np.uint32)
         for kind in KINDS:
@@ -150,7 +157,7 @@ def exact(found: WeightedCky, batch: Batch, symbol: int, weights: Weights) -> li
     near = Weights(
         *(x.astype(float) for x in (weights.binary, weights.units, weights.lexical, weights.loops))
     )
-    some = primes(int(primes_needed(found.logs(batch, symbol, near, "inside")).max(initial=0)))
+    some = primes(int(primes_needed(found.values(batch, symbol, near, INSIDE)).max(initial=0)))
     product, result = 1, [0] * len(batch)
     for p, row in zip(some, found.residues(batch, symbol, weights, some).tolist(), strict=True):
         for s, residue in enumerate(row):
@@ -167,22 +174,23 @@ def test_counts_trees(name: str) -> None:
     assert counts == [trees(n) if n else 0 for n in lengths]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ALL)
-def test_numbers_of_very_different_sizes(name: str, kind: Any) -> None:
+def test_numbers_of_very_different_sizes(name: str, kind: Semiring) -> None:
     """A → A A | a, B → B B | a and C → A B | B A, where A is tiny and B is huge."""
     rules = Rules.make(3, 1, [(0, 0, 0), (1, 1, 1), (2, 0, 1), (2, 1, 0)], [(0, 0), (1, 0)])
     a, b, one = 1e-290, 1e290, np.ones(3)
     weights = Weights(np.array([1.0, 1.0, 1.0, 1.0]), np.empty(0), np.array([a, b]), one)
     n = 18
     chart = engine(name, rules).chart(np.zeros(n, np.uint32), weights, kind)
-    many = (lambda k: trees(k)) if kind == "inside" else (lambda k: 1)
+    many = (lambda k: trees(k)) if kind is INSIDE else (lambda k: 1)
     whole = chart[cell(0, n)]
     assert math.isclose(whole[0], n * math.log(a) + math.log(many(n)), rel_tol=1e-14)
     assert math.isclose(whole[1], n * math.log(b) + math.log(many(n)), rel_tol=1e-14)
     # One a, and b for all the others; at either end.
     wanted = math.log(a) + (n - 1) * math.log(b) + math.log(many(n - 1))
-    wanted += math.log(2) if kind == "inside" else 0
+    wanted += math.log(2) if kind is INSIDE else 0
     assert math.isclose(whole[2], wanted, rel_tol=1e-14)
     assert whole[1] - whole[0] > 5000 * math.log(10)
 
@@ -198,7 +206,7 @@ def test_unit_chains_and_cycles(name: str) -> None:
     found = engine(name, rules)
     batch = Batch.of([[0], [0, 0]])
     for symbol, value in ((0, loop / 2), (1, loop)):
-        logs = found.logs(batch, symbol, weights, "inside")
+        logs = found.values(batch, symbol, weights, INSIDE)
         assert alike(logs, np.array([math.log(value), -math.inf]))
 
 
@@ -208,18 +216,18 @@ def test_strings_without_a_value(name: str) -> None:
     strings: list[String] = [[], [1], [0, 1], [UNKNOWN, 0], [0]]
     batch = Batch.of(strings)
     for kind in KINDS:
-        assert found.logs(batch, 0, near, kind).tolist() == [-math.inf] * 4 + [0.0]
+        assert found.values(batch, 0, near, kind).tolist() == [-math.inf] * 4 + [0.0]
     assert found.residues(batch, 0, ONES, primes(3)).tolist() == [[0, 0, 0, 0, 1]] * 3
     assert found.residues(batch, 0, ONES, []).shape == (0, 5)
     nothing = Batch.of([])
-    assert found.logs(nothing, 0, near, "inside").shape == (0,)
+    assert found.values(nothing, 0, near, INSIDE).shape == (0,)
     assert found.residues(nothing, 0, ONES, primes(1)).shape == (1, 0)
-    assert found.chart(np.empty(0, np.uint32), near, "inside").shape == (0, 1)
-    chart = found.chart(np.array([0, 1], np.uint32), near, "inside")
+    assert found.chart(np.empty(0, np.uint32), near, INSIDE).shape == (0, 1)
+    chart = found.chart(np.array([0, 1], np.uint32), near, INSIDE)
     assert chart.tolist() == [[0.0], [-math.inf], [-math.inf]]
     bare = Rules.make(3, 0, [], [])
     weights = weigh(bare, lambda: 1.0, np.float64)
-    assert engine(name, bare).logs(Batch.of([[0, 0]]), 2, weights, "inside").tolist() == [-math.inf]
+    assert engine(name, bare).values(Batch.of([[0, 0]]), 2, weights, INSIDE).tolist() == [-math.inf]
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -230,12 +238,12 @@ def test_a_string_may_be_too_long(name: str) -> None:
     batch = Batch.of([[0], [0] * longest, [0] * (longest + 1), [0] * (longest + 2)])
     near = Weights(*(np.ones(n) for n in (1, 0, 1, 1)))
     with pytest.raises(TooLongError, match=f"string 3 has {longest + 1} tokens") as raised:
-        found.logs(batch, 0, near, "inside")
+        found.values(batch, 0, near, INSIDE)
     assert (raised.value.index, raised.value.longest) == (2, longest)
     with pytest.raises(TooLongError):
         found.residues(batch, 0, ONES, primes(1))
     with pytest.raises(TooLongError):
-        found.chart(batch[2], near, "inside")
+        found.chart(batch[2], near, INSIDE)
     assert engine(name, PAIRS, 0).max_length == 1
     if name in cpu.levels():  # slow elsewhere
         assert found.residues(batch.take(np.array([1])), 0, ONES, primes(1)).any()
@@ -246,7 +254,7 @@ def test_progress_comes_to_all_strings(name: str) -> None:
     batch = Batch.of([[0] * n for n in (3, 0, 9, 1, 2, 9)])
     near = Weights(np.array([1e-300]), np.empty(0), np.ones(1), np.ones(1))
     found, seen = engine(name, PAIRS), list[int]()
-    found.logs(batch, 0, near, "inside", seen.append)
+    found.values(batch, 0, near, INSIDE, seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == len(batch)
     seen.clear()
@@ -261,11 +269,11 @@ def test_refuses_weights(name: str) -> None:
     good = [np.ones(n) for n in (1, 0, 1, 1)]
     for bad in (np.array([-0.5]), np.array([math.nan]), np.array([math.inf])):
         with pytest.raises(ValueError, match="finite"):
-            found.logs(batch, 0, Weights(bad, *good[1:]), "inside")
+            found.values(batch, 0, Weights(bad, *good[1:]), INSIDE)
         with pytest.raises(ValueError, match="finite"):
-            found.chart(batch[0], Weights(bad, *good[1:]), "inside")
+            found.chart(batch[0], Weights(bad, *good[1:]), INSIDE)
     with pytest.raises(ValueError, match="shapes"):
-        found.logs(batch, 0, Weights(np.ones(2), *good[1:]), "inside")
+        found.values(batch, 0, Weights(np.ones(2), *good[1:]), INSIDE)
     for negative in (-1, -(10**30)):
         weights = Weights(np.array([negative], object), ONES.units, ONES.lexical, ONES.loops)
         with pytest.raises(ValueError, match="negative"):
@@ -293,11 +301,12 @@ def grammar(seed: int, symbols: int, binary: int, units: int) -> Rules:
     )
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("low", [-3, -40, -300])
 @pytest.mark.parametrize(("symbols", "binary", "units"), [(3, 20, 0), (20, 300, 8), (40, 60, 3)])
 def test_floats_are_the_same_bit_for_bit(
-    symbols: int, binary: int, units: int, low: int, kind: Any
+    symbols: int, binary: int, units: int, low: int, kind: Semiring
 ) -> None:
     rules = grammar(symbols, symbols, binary, units)
     draw = np.random.default_rng(low + 1000)
@@ -305,7 +314,7 @@ def test_floats_are_the_same_bit_for_bit(
     strings = [draw.integers(0, 4, n).tolist() for n in (1, 2, 9, 14, 9, 5)]
     batch = Batch.of(strings)
     names = [*cpu.levels(), "emulated"]
-    logs = [engine(name, rules).logs(batch, 0, weights, kind) for name in names]
+    logs = [engine(name, rules).values(batch, 0, weights, kind) for name in names]
     charts = [engine(name, rules).chart(batch[3], weights, kind) for name in names]
     for n in range(1, len(names)):
         np.testing.assert_array_equal(logs[n], logs[0])
@@ -323,8 +332,8 @@ def test_a_gpu_has_the_same_floats() -> None:
         weights = weigh(rules, lambda low=low: 10.0 ** draw.uniform(low, 0), np.float64)
         for kind in KINDS:
             np.testing.assert_array_equal(
-                engine("cuda", rules, 1 << 28).logs(batch, 0, weights, kind),
-                engine(cpu.levels()[-1], rules, 1 << 28).logs(batch, 0, weights, kind),
+                engine("cuda", rules, 1 << 28).values(batch, 0, weights, kind),
+                engine(cpu.levels()[-1], rules, 1 << 28).values(batch, 0, weights, kind),
             )
 
 
@@ -337,13 +346,13 @@ def test_results_do_not_depend_on_memory_or_threads(name: str) -> None:
     whole = weigh(rules, lambda: int(draw.integers(0, 9)))
     rich = engine(name, rules)
     logs, residues = (
-        rich.logs(batch, 1, weights, "inside"),
+        rich.values(batch, 1, weights, INSIDE),
         rich.residues(batch, 1, whole, primes(3)),
     )
     for memory, threads in ((1 << 15, 1), (1 << 16, 3)):
         poor = engine(name, rules, memory, threads)
         assert poor.max_length >= 12
-        np.testing.assert_array_equal(poor.logs(batch, 1, weights, "inside"), logs)
+        np.testing.assert_array_equal(poor.values(batch, 1, weights, INSIDE), logs)
         np.testing.assert_array_equal(poor.residues(batch, 1, whole, primes(3)), residues)
 
 
@@ -362,8 +371,8 @@ def test_only_some_widths_have_a_value(name: str) -> None:
     some = primes(2)
     for rule_set, floats in ((rules, weights), (without_units(rules), no_units(weights))):
         found, wanted = engine(name, rule_set), engine(cpu.levels()[-1], rule_set)
-        logs = found.logs(batch, b, floats, "inside")
-        np.testing.assert_array_equal(logs, wanted.logs(batch, b, floats, "inside"))
+        logs = found.values(batch, b, floats, INSIDE)
+        np.testing.assert_array_equal(logs, wanted.values(batch, b, floats, INSIDE))
         assert np.isfinite(logs).any()
         assert not np.isfinite(logs).all()
     np.testing.assert_array_equal(
@@ -396,9 +405,9 @@ def test_long_rows_of_pairs_and_short_lists() -> None:
     rules = Rules.make(symbols, 4, binary[draw.random(6000) < 0.5], [(a, a) for a in range(4)])
     weights = weigh(rules, draw.random, np.float64)
     terminals = draw.integers(0, 4, 4).astype(np.uint32)
-    wanted = ReferenceWeighted(rules).chart(terminals, weights, "inside")
+    wanted = ReferenceWeighted(rules).chart(terminals, weights, INSIDE)
     for level in cpu.levels():
-        assert alike(engine(level, rules).chart(terminals, weights, "inside"), wanted)
+        assert alike(engine(level, rules).chart(terminals, weights, INSIDE), wanted)
 
 
 @pytest.mark.skipif(not cpu.levels(), reason="the extension is not built")
@@ -410,9 +419,9 @@ def test_can_be_interrupted() -> None:
     timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        found.logs(Batch.of([[0] * 800] * 2), 0, weights, "inside")
+        found.values(Batch.of([[0] * 800] * 2), 0, weights, INSIDE)
     timer.join()
-    assert np.isfinite(found.logs(Batch.of([[0] * 5]), 0, weights, "inside")).all()
+    assert np.isfinite(found.values(Batch.of([[0] * 5]), 0, weights, INSIDE)).all()
 
 
 # --- the parts ---------------------------------------------------------------
@@ -425,7 +434,7 @@ def test_reference_of_a_textbook_grammar() -> None:
     spans = values(PAIRS, weights, [0, 0, 0])
     assert spans[0, 1] == {0: 2 * third}
     assert spans[0, 3] == {0: 2 * (2 * third) ** 3 * third**2}
-    assert values(PAIRS, weights, [0, 0, 0], best=True)[0, 3][0] == (2 * third) ** 3 * third**2
+    assert values(PAIRS, weights, [0, 0, 0], VITERBI)[0, 3][0] == (2 * third) ** 3 * third**2
 
 
 def test_logarithms_of_exact_numbers() -> None:
@@ -491,7 +500,7 @@ def test_an_engine_for_each_backend() -> None:
 
 
 class TestExtension:
-    """What does not fit is refused before memory is touched."""
+    """Tests that what does not fit is refused before memory is touched."""
 
     TABLES: ClassVar[list[list[int]]] = [
         [0, 1],
@@ -511,11 +520,11 @@ class TestExtension:
 
         arguments: dict[str, Any] = {
             "level": cpu.levels()[0],
-            "kind": 0,
+            "semiring": "Plain<false>",
             "tables": [np.array(table, np.uint32) for table in self.TABLES],
             "units": False,
             "weights": [np.ones(1).view(np.uint8)] * 3,
-            "primes": None,
+            "constants": None,
             "terminals": np.zeros(3, np.uint32),
             "offsets": np.array([0, 1, 3, 3]),
             "which": np.array([0, 1]),
@@ -540,9 +549,9 @@ class TestExtension:
         one = np.zeros(1, np.uint8)
         for changes in (
             {"level": "v0"},
-            {"kind": -1},
-            {"kind": 6},
-            {"kind": 4},
+            {"semiring": ""},
+            {"semiring": "Plain"},
+            {"semiring": "Residues<2>"},
             {"weights": [one] * 3},
             {"weights": []},
             {"tables": []},
@@ -561,7 +570,9 @@ class TestExtension:
 
 
 @needs_nvcc
-@pytest.mark.parametrize("kind", ["0", "1 -DBEST=1", "2 -DPRIMES=1", "2 -DPRIMES=4"])
+@pytest.mark.parametrize(
+    "kind", ["Plain<false>", "Scaled<true>", "Residues<1>", "Residues<4>", "Wrapping"]
+)
 def test_nvcc_compiles(kind: str) -> None:
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 90)]
-    nvcc(SOURCE, *arches, "--fatbin", *f"-DUNITS=1 -DKIND={kind}".split())
+    nvcc(SOURCE, *arches, "--fatbin", *f"-DUNITS=1 -DRING={kind}".split())

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kernels.device import Device, Slice
+from kernels.targets.cuda.device import Device, Slice
 from tests.emulation import EmulatedDevice
 from tests.emulation.emulated import EmulatedModule
 from tests.emulation.sanitized import run_sanitized
@@ -376,6 +376,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("failure", FAILURES)
 def test_errors_end_the_launch(device: EmulatedDevice, build: Build, failure: str) -> None:
     if device.sanitize and failure == "wild":
@@ -414,6 +415,7 @@ def test_endless_recursion_ends(build: Build) -> None:
         module.launch("k", ONE, ONE, device.alloc(4))
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     ("index", "message"),
     [
@@ -558,7 +560,7 @@ def test_threads_share_a_device(build: Build) -> None:
 SANITIZED = """
 import numpy as np
 from pathlib import Path
-from kernels.device import Device, Slice
+from kernels.targets.cuda.device import Device, Slice
 from tests.emulation import EmulatedDevice
 
 device = EmulatedDevice()

@@ -12,13 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import gcd_device as benchmark
-from kernels.bignum.layouts import Slabs
-from kernels.device import Device, DeviceInfo
-from kernels.gcd import device as gcd_device
+from kernels.bignum.cuda.layouts import Slabs
+from kernels.gcd import plan
+from kernels.gcd.cuda import gcd as gcd_device
+from kernels.targets.cuda.device import Device, DeviceInfo
 from tests.emulation import EmulatedDevice
 from tests.nvcc import needs_nvcc, nvcc
+from tests.quick import examples
 
-WIDTHS = (*gcd_device.CLASSES, 33, 182, 200)  # the last two: on either side of SHARED
+WIDTHS = (*plan.CLASSES, 33, 182, 200)  # the last two: on either side of SHARED
 
 
 @pytest.fixture(
@@ -27,7 +29,7 @@ WIDTHS = (*gcd_device.CLASSES, 33, 182, 200)  # the last two: on either side of 
 )
 def device(request: pytest.FixtureRequest) -> Device:
     if request.param == "cuda":
-        from kernels.cuda import CudaDevice
+        from kernels.targets.cuda.pycuda import CudaDevice
 
         return CudaDevice()
     return EmulatedDevice(order=request.param)
@@ -92,6 +94,7 @@ def pairs_that_hurt(bits: int) -> list[tuple[int, int]]:
     return [pair[::order] for pair in pairs for order in (1, -1) if max(pair) <= top]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("words", WIDTHS)
 def test_pairs_that_hurt(device: Device, words: int) -> None:
     pairs = pairs_that_hurt(32 * words)
@@ -115,15 +118,15 @@ def test_pairs_that_hurt(device: Device, words: int) -> None:
     ],
 )
 def test_teams(device: Device, monkeypatch: pytest.MonkeyPatch, team: int, shared: bool) -> None:
-    """On short numbers, of few limbs for each thread, and in either memory."""
+    """Use short numbers, of few limbs for each thread, in either memory."""
     if not shared:
-        monkeypatch.setattr(gcd_device, "SHARED", 0)
-    monkeypatch.setattr(gcd_device, "CLASSES", ())
-    monkeypatch.setattr(gcd_device, "ROOM", 1 << 20 if team == 1 else 0)
-    monkeypatch.setattr(gcd_device, "FEW", 1 << 20)
-    monkeypatch.setattr(gcd_device, "MAX_TEAM", team)
+        monkeypatch.setattr(plan, "SHARED", 0)
+    monkeypatch.setattr(plan, "CLASSES", ())
+    monkeypatch.setattr(plan, "ROOM", 1 << 20 if team == 1 else 0)
+    monkeypatch.setattr(plan, "FEW", 1 << 20)
+    monkeypatch.setattr(plan, "MAX_TEAM", team)
     for words in (2, 5 * team):
-        params = gcd_device.choose(words, 1, device.info)
+        params = plan.gcd_launch(words, 1, device.info)
         assert params.defines["TEAM"] == team
         assert bool(params.scratch) is not shared
         pairs = pairs_that_hurt(32 * words)[:: 2 * team]
@@ -161,7 +164,7 @@ def operands(draw: st.DrawFn, bits: int) -> list[list[int]]:
     return result
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_any_operands(device: Device, data: st.DataObject) -> None:
     bits = 32 * data.draw(st.sampled_from([2, 8, 32, 40]))
@@ -189,7 +192,7 @@ def test_random_pairs(device: Device, words: int) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("words", [*range(1, 34), 47, 64, 128, 186, 187, 256, 400])
 def test_random_pairs_of_full_length_on_a_gpu(words: int) -> None:
-    from kernels.cuda import CudaDevice
+    from kernels.targets.cuda.pycuda import CudaDevice
 
     rng = random.Random(words)
     a, b = ([rng.getrandbits(32 * words) for _ in range(20001)] for _ in range(2))
@@ -208,23 +211,23 @@ def test_operands_are_checked(device: Device) -> None:
 def test_choice() -> None:
     info = DeviceInfo("H200", 132, 141 << 30, (9, 0))
     for words in range(1, 33):
-        params = gcd_device.choose(words, 1000, info)
+        params = plan.gcd_launch(words, 1000, info)
         assert words <= int(params.defines["WORDS"]) < 2 * words + 1
         assert params.grid[0] * params.block[0] >= 1000
     for words in (33, 128, 129, 1000, 4000, 5850):
-        params = gcd_device.choose(words, 10**6, info)
+        params = plan.gcd_launch(words, 10**6, info)
         team = int(params.defines["TEAM"])
         assert params.grid == (31250 * team, 1, 1)
-        assert params.shared <= gcd_device.SHARED
+        assert params.shared <= plan.SHARED
         assert 31 * params.limbs >= 32 * words
         assert params.limbs % team == 0
-        assert params.limbs // team % gcd_device.CHUNK == 1
+        assert params.limbs // team % plan.CHUNK == 1
         assert params.shared == 8 * (32 // team) * params.limbs
-    params = gcd_device.choose(50000, 10**6, info)
+    params = plan.gcd_launch(50000, 10**6, info)
     assert params.shared == 0
-    assert params.scratch == 132 * gcd_device.WARPS * 8 * params.limbs
+    assert params.scratch == 132 * plan.WARPS * 8 * params.limbs
     with pytest.raises(ValueError, match="nothing"):
-        gcd_device.choose(3, 0, info)
+        plan.gcd_launch(3, 0, info)
 
 
 def test_benchmark_measures(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +236,7 @@ def test_benchmark_measures(device: Device, monkeypatch: pytest.MonkeyPatch) -> 
     all_pairs = benchmark.measure_pairs(device, 64, 40, runs=1)
     assert all_pairs.found >= 1
     text = benchmark.as_markdown(
-        [benchmark.Row(1024, 32, 2.0, 18.0, 482.0)], [benchmark.AllPairs(1024, 20000, 0.5, 1)]
+        [benchmark.Row(1024, 32, 2.0, 18.0, 482.0)], [benchmark.PairsRow(1024, 20000, 0.5, 1)]
     )
     assert "| 1024 | 32 | 2.000 | 18 | 482 | 9.0 |" in text
     assert "| 1024 | 20000 | 0.5000 | 2.500 | 631 |" in text

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.bignum.layouts import Slabs
-from kernels.device import Device
-from kernels.gcd import pairs
+from kernels.bignum.cuda.layouts import Slabs
+from kernels.gcd import plan
+from kernels.gcd.cuda import pairs
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
+from tests.quick import examples
 
 
 @pytest.fixture(
@@ -24,7 +26,7 @@ from tests.emulation import EmulatedDevice
 )
 def device(request: pytest.FixtureRequest) -> Device:
     if request.param == "cuda":
-        from kernels.cuda import CudaDevice
+        from kernels.targets.cuda.pycuda import CudaDevice
 
         return CudaDevice()
     return EmulatedDevice(order=request.param)
@@ -82,6 +84,7 @@ def numbers_of(bits: int, count: int, primes: int = 0, seed: int = 1) -> list[in
     return values
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("bits", "count"), [(64, 75), (512, 75), (1024, 40), (1500, 35)])
 def test_moduli_that_share_primes(device: Device, bits: int, count: int) -> None:
     assert check(device, numbers_of(bits, count, primes=2))
@@ -116,7 +119,7 @@ def test_equal_moduli(device: Device) -> None:
     assert found == [[i, i + 40] for i in range(40)]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.lists(st.integers(0, 2**70).map(lambda n: 2 * n + 1), min_size=1, max_size=40),
     st.none() | st.lists(st.integers(0, 2**90), min_size=1, max_size=40),
@@ -167,7 +170,7 @@ def test_searches_of_some_groups_each(device: Device, cuts: tuple[int, ...]) -> 
 
 
 def test_numbers_too_long_for_products(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "choose", lambda bits: None)
+    monkeypatch.setattr(pairs, "residue_shape", lambda bits: None)
     values = numbers_of(96, 70, primes=2)
     assert check(device, values)
     check(device, values, values[::-1])
@@ -186,23 +189,23 @@ def lengths() -> Iterable[int]:
 
 def test_shapes() -> None:
     for bits in lengths():
-        shape = pairs.choose(bits)
+        shape = plan.residue_shape(bits)
         assert shape is not None or bits > 8192
         if shape is None:
             continue
         assert shape.bits * shape.rows >= bits
         # A limb that comes in and the products that are added to it.
         assert 2**32 + (shape.rows + 1) * 2 ** (2 * shape.bits) < 2**63
-        assert shape.limbs <= pairs.THREAD_LIMBS
+        assert shape.limbs <= plan.THREAD_LIMBS
         assert shape.shared <= 48 << 10
-    assert pairs.choose(1024) == pairs.Shape(28, 37, 1)
-    assert pairs.choose(10**6) is None
+    assert plan.residue_shape(1024) == plan.ResidueShape(28, 37, 1)
+    assert plan.residue_shape(10**6) is None
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("bits", [256, 1024, 2048, 4096, 6000, 10000])
 def test_many_on_a_gpu(bits: int) -> None:
-    from kernels.cuda import CudaDevice
+    from kernels.targets.cuda.pycuda import CudaDevice
 
     values = numbers_of(bits, 400, primes=5)
     assert check(CudaDevice(), values)

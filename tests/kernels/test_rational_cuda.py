@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.device import Device
-from kernels.rational import rational
+from kernels.rational.cuda import rational
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels.slab_numbers import hurting, ints_of, slabs_of
 from tests.nvcc import needs_nvcc, nvcc
+from tests.quick import examples
 
 OPERATIONS: dict[Callable[[Any, Any], Any], Callable[..., rational.Ratios]] = {
     operator.add: rational.add,
@@ -33,7 +34,7 @@ OPERATIONS: dict[Callable[[Any, Any], Any], Callable[..., rational.Ratios]] = {
 )
 def device(request: pytest.FixtureRequest) -> Device:
     if request.param == "cuda":
-        from kernels.cuda import CudaDevice
+        from kernels.targets.cuda.pycuda import CudaDevice
 
         return CudaDevice()
     return EmulatedDevice(order=request.param)
@@ -47,7 +48,7 @@ def put(device: Device, values: list[Fraction]) -> rational.Ratios:
 
 
 def check(device: Device, a: list[Fraction], b: list[Fraction]) -> None:
-    """All four operations; a list of one stands for all."""
+    """Check all four operations; a list of one stands for all."""
     nonzero = [x or Fraction(-1, 3) for x in b]
     count = max((len(x) for x in (a, b) if len(x) != 1), default=1)
     for obvious, operation in OPERATIONS.items():
@@ -66,6 +67,7 @@ def fraction(n: int, d: int) -> Fraction:
     return Fraction(n, abs(d) or 1)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("words", range(1, rational.WIDEST + 1))
 def test_values_that_hurt(device: Device, words: int) -> None:
     random_ = random.Random(words)
@@ -87,7 +89,7 @@ def test_values_that_hurt(device: Device, words: int) -> None:
 
 @st.composite
 def couples(draw: st.DrawFn) -> list[tuple[Fraction, Fraction]]:
-    """With shared factors anywhere: equal denominators, sums that cancel, reciprocals."""
+    """Return rationals with shared factors: equal denominators, sums that cancel, reciprocals."""
     words = draw(st.integers(1, rational.WIDEST))
     seed = draw(st.integers(0, 2**32))
     random_ = random.Random(seed)
@@ -116,7 +118,7 @@ def couples(draw: st.DrawFn) -> list[tuple[Fraction, Fraction]]:
 
 
 @given(couples())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_shared_factors(device: Device, values: list[tuple[Fraction, Fraction]]) -> None:
     check(device, [a for a, _ in values], [b for _, b in values])
 

@@ -12,15 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import redundant as benchmark
-from kernels import cpu, redundant
-from kernels.cpu import CpuBackend
-from kernels.device import Device
+from kernels import redundant
 from kernels.redundant import GROUP, WORDS, Format, Redundant
-from kernels.redundant.cpu import CpuRedundant
-from kernels.redundant.cuda import SOURCE, DeviceDigits, DeviceRedundant, choose
+from kernels.redundant.cpu.engine import CpuRedundant
+from kernels.redundant.cuda.engine import SOURCE, DeviceDigits, DeviceRedundant, choose
 from kernels.redundant.ref import ReferenceRedundant
+from kernels.targets import cpu
+from kernels.targets.cpu import CpuTarget
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.nvcc import needs_nvcc, nvcc
+from tests.quick import examples
 
 BACKENDS = ["reference", "emulated", *cpu.levels()]
 EVERYWHERE = [(name, word) for name in BACKENDS for word in WORDS]
@@ -36,10 +38,10 @@ def backend(name: str, word: int) -> Redundant[Any]:
         # Blocks of a warp and short tiles, so that short numbers take several.
         return DeviceRedundant(format, EmulatedDevice(), threads=32, tile=8)
     if name == "cuda":
-        from kernels.cuda import CudaBackend
+        from kernels.targets.cuda.pycuda import CudaTarget
 
-        return DeviceRedundant(format, CudaBackend().device)
-    return CpuRedundant(format, CpuBackend(2, name))
+        return DeviceRedundant(format, CudaTarget().device)
+    return CpuRedundant(format, CpuTarget(2, name))
 
 
 @pytest.fixture(scope="module", params=[*EVERYWHERE, *ON_A_GPU], ids=str)
@@ -71,7 +73,8 @@ def room(format: Format, *numbers: npt.NDArray[Any]) -> int:
     return format.digits_for(format.log * max(n.size for n in numbers) + 1)
 
 
-@settings(max_examples=40)
+@pytest.mark.sample(5)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_sums_and_differences(arithmetic: Redundant[Any], data: st.DataObject) -> None:
     format = arithmetic.format
@@ -95,7 +98,8 @@ def test_sums_and_differences(arithmetic: Redundant[Any], data: st.DataObject) -
     np.testing.assert_array_equal(arithmetic.get(y), b)
 
 
-@settings(max_examples=30)
+@pytest.mark.sample(8)
+@settings(max_examples=examples(30))
 @given(data=st.data())
 def test_normalised_and_negated(arithmetic: Redundant[Any], data: st.DataObject) -> None:
     digits = data.draw(digit_arrays(arithmetic.format))
@@ -121,7 +125,7 @@ def rows(values: list[int], width: int) -> npt.NDArray[np.uint64]:
     return np.frombuffer(raw, "<u8").reshape(len(values), width).astype(np.uint64)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_sum_of_many(arithmetic: Redundant[Any], data: st.DataObject) -> None:
     format = arithmetic.format
@@ -142,7 +146,7 @@ def test_sum_of_many(arithmetic: Redundant[Any], data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", BACKENDS)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_sum_of_as_many_as_a_digit_counts(name: str, sign: int) -> None:
-    """All ones, so that all carry; one number more and the carries would be no digit."""
+    """Numbers of all ones all carry; with one number more the carries would be no digit."""
     arithmetic = backend(name, 16)
     most = arithmetic.format.most
     assert most == 8192
@@ -173,7 +177,7 @@ def test_digits_stay_within_their_limit(arithmetic: Redundant[Any]) -> None:
 
 
 def test_carries_run_through_all_digits(arithmetic: Redundant[Any]) -> None:
-    """Only when normalised: base^n - 1 and one more, 1 less base^n."""
+    """Carries run when normalised only: base^n - 1 and one more, 1 less base^n."""
     format = arithmetic.format
     bits = format.log * 2 * GROUP - 2
     size = format.digits_for(bits + 1)
@@ -193,12 +197,13 @@ def test_carries_run_through_all_digits(arithmetic: Redundant[Any]) -> None:
 # --- shared out among threads and blocks --------------------------------------------
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("level", cpu.levels())
 def test_threads_share_long_numbers(level: str, word: int) -> None:
     """A thread takes 2 MiB or more; tiles of a sum have 32 groups."""
     format = Format(word)
-    arithmetic = CpuRedundant(format, CpuBackend(3, level))
+    arithmetic = CpuRedundant(format, CpuTarget(3, level))
     random = np.random.default_rng(word)
     sizes = [GROUP * n * 64 // word for n in (18001, 9100)]
     a, b = (
@@ -372,7 +377,7 @@ def test_package_names_what_it_has() -> None:
 def test_benchmark_fills_the_columns_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmark, "RUNS", 1)
     monkeypatch.setattr(benchmark, "RUN_SECONDS", 0)
-    backend = CpuBackend(1) if cpu.levels() else None
+    backend = CpuTarget(1) if cpu.levels() else None
     emulated = cast(Device, EmulatedDevice())  # its methods take its own buffers only
     rates = benchmark.measure(backend, emulated, [1, 2], (1, 5))
     places = {"GMP", "GPU", *(["CPU"] if backend else [])}

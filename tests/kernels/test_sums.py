@@ -19,13 +19,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import sums as benchmark
-from kernels import cpu, sums
-from kernels.cpu import CpuBackend
-from kernels.device import Device
+from kernels import sums
 from kernels.sums import ref
 from kernels.sums.slicing import Words
+from kernels.targets import cpu
+from kernels.targets.cpu import CpuTarget
+from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.nvcc import needs_nvcc, nvcc
+from tests.quick import examples
 
 SOURCE = Path(sums.__file__).parent
 COUNTS = (0, 1, 31, 32, 33)
@@ -33,7 +35,7 @@ HURTS = (0, 1, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0x55555555, 0xAAA
 
 
 def pairs_that_hurt(k: int) -> tuple[Words, Words]:
-    """All pairs of: the numbers above, the powers of two, and those less one (long
+    """Return all pairs of: the numbers above, the powers of two, and those less one (long
     carries), cut to k bits; then random ones."""
     top = 2**k - 1
     values = sorted({v & top for v in HURTS} | {1 << i for i in range(k)} | {top >> 1, top - 1})
@@ -110,6 +112,7 @@ def add_emulated(a: Words, b: Words) -> Words:
 FEW = {1, 2, 3, 8, 17, 31, 32}
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "k", [pytest.param(k, marks=() if k in FEW else pytest.mark.slow) for k in range(1, 33)]
 )
@@ -168,7 +171,7 @@ def test_choice_has_its_limits() -> None:
 @pytest.mark.parametrize("k", [1, 32])
 def test_nvcc_compiles(k: int) -> None:
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 80, 90)]
-    nvcc(SOURCE / "sums.cu", *arches, "--fatbin", f"-DK={k}")
+    nvcc(SOURCE / "cuda" / "sums.cu", *arches, "--fatbin", f"-DK={k}")
 
 
 # --- CPU levels --------------------------------------------------------------
@@ -205,7 +208,7 @@ def level(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     library = tmp_path_factory.mktemp(name) / "sums.so"
     command = ["g++", "-std=c++17", *flags, f"-DLEVEL={name}", f"-DVECTOR={vector}"]
     done = subprocess.run(
-        [*command, "-shared", "-fPIC", str(SOURCE / "sums.cpp"), "-o", str(library)],
+        [*command, "-shared", "-fPIC", str(SOURCE / "cpu" / "sums.cpp"), "-o", str(library)],
         capture_output=True,
         text=True,
     )
@@ -243,6 +246,7 @@ def add_on_cpu(level: SumsOps, a: Words, b: Words, extra: int = 0, shift: int = 
     return result
 
 
+@pytest.mark.sample(2)
 def test_level_knows_its_width(level: SumsOps) -> None:
     assert level.vector_bytes in (16, 32, 64)
 
@@ -257,7 +261,7 @@ def test_cpu_bitwise(level: SumsOps, k: int) -> None:
         )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(batches(), st.integers(0, 9), st.integers(0, 15))
 def test_cpu_bitwise_of_any_batch(
     level: SumsOps, batch: tuple[int, Words, Words], extra: int, shift: int
@@ -288,27 +292,28 @@ def test_cpu_naive(level: SumsOps, count: int) -> None:
 
 
 @pytest.fixture(params=[(name, n) for name in cpu.levels() for n in (1, 2, 3)], ids=str)
-def backend(request: pytest.FixtureRequest) -> CpuBackend:
+def backend(request: pytest.FixtureRequest) -> CpuTarget:
     name, threads = request.param
-    return CpuBackend(threads, name)
+    return CpuTarget(threads, name)
 
 
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("k", range(1, 33))
-def test_backend_bitwise(backend: CpuBackend, k: int) -> None:
+def test_backend_bitwise(backend: CpuTarget, k: int) -> None:
     a, b = pairs_that_hurt(k)
     for count in (*COUNTS, a.size):
         check_planes(lambda x, y: sums.add_bitwise_cpu(backend, x, y), k, a[:count], b[:count])
 
 
 @pytest.mark.parametrize("count", [*COUNTS, 1000])
-def test_backend_naive(backend: CpuBackend, count: int) -> None:
+def test_backend_naive(backend: CpuTarget, count: int) -> None:
     a, b = (x[:count] for x in pairs_that_hurt(32))
     np.testing.assert_array_equal(sums.add_naive_cpu(backend, a, b), ref.add(a, b))
 
 
 # One thread takes at least 4096 words; these are some threads' work and a bit more.
 @pytest.mark.parametrize("groups", [4095, 4096, 4097, 8192, 8193, 12289, 40000])
-def test_backend_shares_out_the_work(backend: CpuBackend, groups: int) -> None:
+def test_backend_shares_out_the_work(backend: CpuTarget, groups: int) -> None:
     a, b = np.random.default_rng(groups).integers(0, 2**32, (2, 3, groups), np.uint32)
     count = 32 * groups
     expected = sums.unslice_bits(a, count) + sums.unslice_bits(b, count)
@@ -317,7 +322,7 @@ def test_backend_shares_out_the_work(backend: CpuBackend, groups: int) -> None:
     np.testing.assert_array_equal(sums.add_naive_cpu(backend, a[0], b[0]), ref.add(a[0], b[0]))
 
 
-def test_backend_takes_views_and_a_place_for_the_result(backend: CpuBackend) -> None:
+def test_backend_takes_views_and_a_place_for_the_result(backend: CpuTarget) -> None:
     wide = np.arange(1200, dtype=np.uint32).reshape(3, 400)
     a, b = wide[:, ::2], wide[:, 1::2]
     expected = sums.add_bitwise_cpu(backend, a.copy(), b.copy())
@@ -360,7 +365,7 @@ def words(*shape: int) -> Words:
     ],
 )
 def test_extension_refuses_planes(
-    a: npt.NDArray[Any], b: npt.NDArray[Any], out: npt.NDArray[Any], backend: CpuBackend
+    a: npt.NDArray[Any], b: npt.NDArray[Any], out: npt.NDArray[Any], backend: CpuTarget
 ) -> None:
     with pytest.raises(ValueError, match=r"arrays|planes"):
         extension().sums_bitwise(backend.level, a, b, out, backend.threads)
@@ -382,13 +387,13 @@ def test_extension_refuses_planes(
     ],
 )
 def test_extension_refuses_numbers(
-    a: npt.NDArray[Any], b: npt.NDArray[Any], out: npt.NDArray[Any], backend: CpuBackend
+    a: npt.NDArray[Any], b: npt.NDArray[Any], out: npt.NDArray[Any], backend: CpuTarget
 ) -> None:
     with pytest.raises(ValueError, match="arrays"):
         extension().sums_naive(backend.level, a, b, out, backend.threads)
 
 
-def test_extension_refuses_what_else_is_wrong(backend: CpuBackend) -> None:
+def test_extension_refuses_what_else_is_wrong(backend: CpuTarget) -> None:
     memory = words(7, 9)
     for a, b in ((memory[:2], memory[5:]), (memory[5:], memory[3:5])):
         with pytest.raises(ValueError, match="overlaps"):
@@ -413,7 +418,7 @@ def extension() -> Any:
     return importlib.import_module("kernels._cpu")
 
 
-def test_cpu_launchers_check_their_arguments(backend: CpuBackend) -> None:
+def test_cpu_launchers_check_their_arguments(backend: CpuTarget) -> None:
     with pytest.raises(ValueError, match="shapes"):
         sums.add_bitwise_cpu(backend, words(2, 3), words(1, 3))
     with pytest.raises(ValueError, match="uint32"):

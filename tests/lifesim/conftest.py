@@ -1,4 +1,4 @@
-"""What tests of the commands share."""
+"""Fixtures that tests of the commands share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from arith.cli import entry
+from bulkbits import entry
 from lifesim import cli
 from lifesim.store.universe import Universe
 from tests.commands import Done, refused
@@ -16,7 +16,7 @@ from tests.lifesim.directories import full_disk
 
 @pytest.fixture
 def lifesim(monkeypatch, capsys, tmp_path):
-    """Calls the entry point in a folder of its own."""
+    """Return a function that calls the entry point in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(entry, "_mend_streams", lambda: None)
 
@@ -38,7 +38,8 @@ def lifesim(monkeypatch, capsys, tmp_path):
 
 @pytest.fixture
 def soup(lifesim):
-    """Makes a universe directory from a soup: 256x192 cells in 4x6 tiles unless told."""
+    """Return a function that makes a universe directory from a soup: 256x192 cells in 4x6 tiles
+    unless told."""
 
     def make(path: str = "soup", *args: object, size: str = "256x192", tiles: str = "4x6") -> str:
         done = lifesim("random", "--size", size, "--out", path, "--tiles", tiles, *args)
@@ -50,7 +51,8 @@ def soup(lifesim):
 
 @pytest.fixture
 def broken_off(lifesim, soup, monkeypatch):
-    """Makes a universe that stopped on its way from generation 8 to 16 of a run of 100."""
+    """Return a function that makes a universe that stopped on its way from generation 8 to 16 of a
+    run of 100."""
 
     def make(*args: object, files: int = 10) -> str:
         path = soup()

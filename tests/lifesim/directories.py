@@ -1,4 +1,4 @@
-"""What tests of the commands on universe directories share."""
+"""Helpers that tests of the commands on universe directories share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kernels import cpu
+from kernels.targets import cpu
 from lifesim.store import disk
 from lifesim.store.universe import Universe
 

@@ -15,18 +15,29 @@ from hypothesis import strategies as st
 import benchmarks.life as record
 import lifesim.bench as bench
 import lifesim.cli.bench as command
-from kernels import cpu
-from kernels.backend import LifeUniverse, Words
-from kernels.cuda import CudaBackend
+from benchmarks import life_model, life_tables
 from kernels.life import ref
+from kernels.life.contract import LifeRule, LifeShape, LifeUniverse, Words
 from kernels.life.plan import CudaPlan, choose_cpu, choose_cuda, cuda_layout, cuda_plan
-from kernels.reference import ReferenceBackend
-from lifesim.bench import Runner, Samples, TileLoop, TileLoopError, aligned_tile, compete, measure
+from kernels.life.ref import ReferenceLifeEngine
+from kernels.targets import cpu
+from kernels.targets.cuda.pycuda import CudaTarget
+from kernels.targets.reference import ReferenceTarget
+from lifesim.bench import (
+    Samples,
+    TileLoop,
+    TileLoopError,
+    TimedRunner,
+    aligned_tile,
+    compete,
+    measure,
+)
 from lifesim.cli import group
 from lifesim.grid import GridError
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology
 from tests.emulation import EmulatedDevice
+from tests.quick import examples
 
 needs_extension = pytest.mark.skipif(not cpu.levels(), reason="the extension is not built")
 
@@ -41,12 +52,12 @@ class Clock:
     def __call__(self) -> float:
         return self.now
 
-    def runner(self, name: str, seconds_a_step: float, cells: int = 100) -> Runner:
+    def runner(self, name: str, seconds_a_step: float, cells: int = 100) -> TimedRunner:
         def step(count: int) -> None:
             self.now += seconds_a_step * count
             self.calls.append((name, count))
 
-        return Runner(cells, step)
+        return TimedRunner(cells, step)
 
 
 def test_runners_take_turns_within_the_time() -> None:
@@ -70,7 +81,7 @@ def test_a_slow_step_gets_one_round_after_its_warm_up() -> None:
 
 def test_a_step_that_takes_no_time() -> None:
     clock = Clock()
-    ticking = Runner(1, lambda n: setattr(clock, "now", clock.now + n * 1e-12))
+    ticking = TimedRunner(1, lambda n: setattr(clock, "now", clock.now + n * 1e-12))
     (samples,) = compete([ticking], 1e-6, clock=clock)
     assert samples.best > 0
 
@@ -86,7 +97,7 @@ def test_a_size_too_large_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
             raise GridError("too large")
 
     monkeypatch.setattr(bench, "check_size", check_size)
-    lines = list(measure(ReferenceBackend(), [(2000, 20), (30, 20)], seconds=0.01))
+    lines = list(measure(ReferenceTarget(), [(2000, 20), (30, 20)], seconds=0.01))
     assert [(m.width, m.height, m.problem) for m in lines] == [
         (2000, 20, "too large"),
         (30, 20, ""),
@@ -99,8 +110,8 @@ def test_out_of_memory_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def life(*args: object, **options: object) -> LifeUniverse:
         raise MemoryError
 
-    monkeypatch.setattr(ReferenceBackend, "life", life)
-    (line,) = measure(ReferenceBackend(), [(8, 8)])
+    monkeypatch.setattr(ReferenceLifeEngine, "universe", life)
+    (line,) = measure(ReferenceTarget(), [(8, 8)])
     assert line.problem == "out of memory"
 
 
@@ -113,12 +124,13 @@ def loop() -> TileLoop:
 
 
 def tori_of(tile: bench.Tile, columns: int) -> np.ndarray:
-    """Cells (lanes * 32, rows, columns): each bit position is a torus of its own."""
+    """Return the cells (lanes * 32, rows, columns): each bit position is a torus of its own."""
     words = tile[:, :columns].transpose(2, 0, 1)
     bits = words[:, None] >> np.arange(32, dtype=np.uint32)[None, :, None, None] & np.uint32(1)
     return bits.reshape(-1, *words.shape[1:]).astype(np.bool_)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("bits", [128, 256, 512])
 @pytest.mark.parametrize(
     ("rows", "columns", "generations"), [(60, 32, 5), (3, 3, 1), (4, 5, 2), (5, 4, 7), (6, 32, 0)]
@@ -204,7 +216,7 @@ def test_command_where_nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     def life(*args: object, **options: object) -> LifeUniverse:
         raise MemoryError("none left")
 
-    monkeypatch.setattr(ReferenceBackend, "life", life)
+    monkeypatch.setattr(ReferenceLifeEngine, "universe", life)
     code, text = invoke("--backend", "reference")
     assert code != 0
     assert "256x256  none left" in text
@@ -226,12 +238,12 @@ def test_bad_options() -> None:
     bits=st.sampled_from([128, 256, 512]),
     threads=st.integers(1, 8),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_cpu_plan_is_more_than_useful(
     width: int, height: int, torus: bool, bits: int, threads: int
 ) -> None:
     plan = choose_cpu(width, height, torus, 1 << 30, bits, 1 << 20, threads)
-    cost = record.cpu_cost(plan, width, height, bits)
+    cost = life_model.cpu_cost(plan, width, height, bits)
     assert 0 < cost.useful <= 1
     assert cost.traffic >= 2 * height * (width // 8)
     assert cost.steps == plan.steps
@@ -243,12 +255,12 @@ def test_no_cpu_plan_is_more_than_useful(
     torus=st.booleans(),
     multiprocessors=st.integers(1, 200),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_cuda_plan_is_more_than_useful(
     width: int, height: int, torus: bool, multiprocessors: int
 ) -> None:
     plan = choose_cuda(width, height, torus, multiprocessors)
-    cost = record.cuda_cost(plan, width, height)
+    cost = life_model.cuda_cost(plan, width, height)
     assert 0 < cost.useful <= 1
     assert cost.traffic >= 2 * height * (width // 8)
 
@@ -258,19 +270,21 @@ def test_cuda_cost_by_hand() -> None:
     line = layout.panels * 32 * 128
     plan: CudaPlan = cuda_plan(layout, 1024, 8, 1)
     segments = -(-1024 // plan.segment)
-    cost = record.cuda_cost(plan, 65536, 1024)
+    cost = life_model.cuda_cost(plan, 65536, 1024)
     assert cost.useful == pytest.approx(65536 * 1024 / (line * segments * (plan.segment + 9)))
     assert cost.traffic == (segments * (plan.segment + 16) + 1024) * line // 8
 
 
 def test_the_limit_of_an_h200() -> None:
-    assert record.cuda_limit(132, 4, LIFE) == pytest.approx(16.3e12 * 32 / 8.5)
-    assert record.cuda_limit(132, 4, Rule.parse("HighLife")) < record.cuda_limit(132, 4, LIFE)
+    assert life_model.cuda_limit(132, 4, LIFE) == pytest.approx(16.3e12 * 32 / 8.5)
+    assert life_model.cuda_limit(132, 4, Rule.parse("HighLife")) < life_model.cuda_limit(
+        132, 4, LIFE
+    )
 
 
 def test_cases() -> None:
-    assert record.case_of("plane:16x9") == record.Case(16, 9, Topology.PLANE)
-    assert record.case_of("64") == record.Case(64, 64)
+    assert record.case_of("plane:16x9") == life_model.SoupCase(16, 9, Topology.PLANE)
+    assert record.case_of("64") == life_model.SoupCase(64, 64)
     for text in ("disc:9", "0", "x", "-4x4"):
         with pytest.raises(ValueError):  # noqa: PT011
             record.case_of(text)
@@ -279,6 +293,7 @@ def test_cases() -> None:
 
 
 @needs_extension
+@pytest.mark.slow
 def test_the_table_of_record(capsys: pytest.CaptureFixture[str]) -> None:
     small = ["--device", "cpu", "--sizes", "256", "plane:100x70", "--seconds", "0.03"]
     record.main([*small, "--json"])
@@ -293,13 +308,14 @@ def test_the_table_of_record(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(t["one"] > 0 and t["all"] > 0 for t in facts["threads"])
 
 
+@pytest.mark.slow
 def test_the_table_of_record_on_cuda(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def emulate(self: CudaBackend, index: int = 0) -> None:
+    def emulate(self: CudaTarget, index: int = 0) -> None:
         self.device = cast(Any, EmulatedDevice())
 
-    monkeypatch.setattr(CudaBackend, "__init__", emulate)
+    monkeypatch.setattr(CudaTarget, "__init__", emulate)
     record.main(["--device", "cuda:0", "--sizes", "128", "plane:65x30", "--seconds", "0.02"])
     text = capsys.readouterr().out
     assert "16.3 ×10¹² lane-operations/s × 4 / 132" in text
@@ -310,11 +326,11 @@ def test_the_table_of_record_on_cuda(
 
 
 def test_tables_are_rectangular() -> None:
-    case = record.Case(64, 64)
-    cost = record.PassCost(7, 0.93, 4096)
-    rows = [record.Row(case, rate=1e12, cost=cost), record.Row(case, problem="no memory")]
+    case = life_model.SoupCase(64, 64)
+    cost = life_model.PassCost(7, 0.93, 4096)
+    rows = [life_tables.Row(case, rate=1e12, cost=cost), life_tables.Row(case, problem="no memory")]
     for cuda in (True, False):
-        lines = record.main_table(rows, cuda).splitlines()
+        lines = life_tables.main_table(rows, cuda).splitlines()
         assert len(lines) == 4
         assert len({line.count("|") for line in lines}) == 1
     assert rows[0].bandwidth == pytest.approx(4096 * 1e12 / (64 * 64 * 7))
@@ -327,16 +343,16 @@ def test_unknown_device() -> None:
 
 def test_soup_is_of_the_size_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[Words, int, int]] = []
-    real = ReferenceBackend.life
+    real = ReferenceLifeEngine.universe
 
     def life(
-        self: ReferenceBackend, words: Words, width: int, height: int, **options: int
-    ) -> object:
-        seen.append((words, width, height))
-        return real(self, words, width, height, **options)  # type: ignore[arg-type]
+        self: ReferenceLifeEngine, words: Words, shape: LifeShape, rule: LifeRule
+    ) -> LifeUniverse:
+        seen.append((words, shape.width, shape.height))
+        return real(self, words, shape, rule)
 
-    monkeypatch.setattr(ReferenceBackend, "life", life)
-    universe = bench.soup_universe(ReferenceBackend(), 70, 30)
+    monkeypatch.setattr(ReferenceLifeEngine, "universe", life)
+    universe = bench.soup_universe(ReferenceTarget(), 70, 30)
     assert (universe.width, universe.height) == (70, 30)
     ((words, width, height),) = seen
     assert words.shape == (30, 2)

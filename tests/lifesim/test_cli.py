@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -20,16 +21,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import kernels.cpu
-from kernels import cpu
-from kernels.life import ref
-from kernels.life.plan import cut_strips
-from lifesim import cli, patterns
+import kernels.targets.cpu
+from kernels.life import LifeEngine, engine_for, ref
+from kernels.life.contract import LifeRule, LifeShape
+from kernels.life.several import cut_strips
+from kernels.targets import cpu
+from lifesim import cli, outputs, patterns
+from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
 from lifesim.soup import random_grid
 from lifesim.start import place
 from tests.commands import COMMAND, Done, refused, spawn
-from tests.kernels.test_strips import OneEmulated
+from tests.kernels.life.test_several import OneEmulated
 
 DATA = Path(__file__).parents[2] / "data" / "patterns"
 GLIDER, GUN = str(DATA / "glider.rle"), str(DATA / "gosper-gun.rle")
@@ -50,7 +53,8 @@ def test_json(lifesim):
     assert re.fullmatch("[0-9a-f]{32}", facts["digest"])
     wanted = {
         "generation": 40, "population": 5, "width": 64, "height": 32, "rule": "B3/S23",
-        "topology": "torus", "interrupted": False, "written": [], "errors": [],
+        "topology": "plane", "interrupted": False, "written": [], "errors": [],
+        "x": 0, "y": 0, "bounds": [64, 32], "edge": {"reached": False},
     }  # fmt: skip
     assert {key: facts[key] for key in wanted} == wanted
 
@@ -58,7 +62,7 @@ def test_json(lifesim):
 def test_text(lifesim):
     done = lifesim("run", GLIDER, "--steps", 40, "--size", "64x32", "--out", "a.rle")
     assert done.code == 0
-    assert "generation 40: population 5 in 64x32 (B3/S23, torus)" in done.out
+    assert "generation 40: population 5 in 64x32 (B3/S23, plane)" in done.out
     assert "cell updates/s" in done.out
     assert "wrote a.rle" in done.out
 
@@ -86,7 +90,7 @@ def test_results_are_the_definition_s(lifesim, size, steps, topology, rule):
     birth, survival = (8, 12) if rule == "B3/S23" else (1, 256)
     soup = random_grid(width, height, 0.5, 1).to_bool()
     wanted = BitGrid.from_bool(ref.run(soup, birth, survival, topology == "torus", steps))
-    assert place(patterns.read("a.mc"), 0).grid == wanted
+    assert place(patterns.read("a.mc")).grid == wanted
     assert done.facts["population"] == wanted.population()
 
 
@@ -166,16 +170,17 @@ def test_lifelib_agrees(lifesim):
 def test_placing(lifesim):
     def where(*args: object) -> list[int]:
         assert lifesim("run", GLIDER, "--steps", 0, "--out", "a.rle", *args).code == 0
-        box = place(patterns.read("a.rle"), 0).grid.bounding_box()
+        box = place(patterns.read("a.rle")).grid.bounding_box()
         return [box.x, box.y]
 
     assert where("--size", 20, "--at", "3,5") == [3, 5]
     assert where("--size", 20, "--center") == [8, 8]
     assert where("--size", 20) == [8, 8]
-    assert where("--size", 20, "--at", "-17,23") == [3, 3]
-    plane = ["--size", 20, "--topology", "plane"]
-    refused(lifesim("run", GLIDER, "--steps", 0, *plane, "--at", "-1,0"), 2, "leave the 20x20")
-    refused(lifesim("run", GLIDER, "--steps", 0, "--size", 2), 2, "3x3 cells, the torus 2x2")
+    torus = ["--topology", "torus", "--size"]
+    assert where(*torus, 20, "--at", "-17,23") == [3, 3]
+    for plane in (["--size", 20], ["--size", 20, "--topology", "plane"]):
+        refused(lifesim("run", GLIDER, "--steps", 0, *plane, "--at", "-1,0"), 2, "leave the 20x20")
+    refused(lifesim("run", GLIDER, "--steps", 0, *torus, 2), 2, "3x3 cells, the torus 2x2")
 
 
 # What runs write
@@ -216,17 +221,46 @@ def test_standard_input():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-def test_one_output_that_fails_does_not_take_the_others(lifesim):
+def test_one_output_that_fails_does_not_take_the_others(lifesim, tmp_path_factory, monkeypatch):
+    """The end, which only memory has, is kept elsewhere."""
+    spare = tmp_path_factory.mktemp("spare")
+    monkeypatch.setattr(tempfile, "tempdir", str(spare))
     for e in ("rle", "png", "csv", "gif"):
         os.symlink("/dev/full", f"full.{e}")
         args = ["run", GLIDER, "--steps", 6, "--size", 32, "--out", "a.rle", "--out", f"full.{e}"]
         done = lifesim(*args, "--out", "a.csv", *(["--every", 3] if e == "gif" else []), "--json")
         refused(done, 2, f"cannot write full.{e}: No space left on device")
-        assert done.facts["errors"] == [f"cannot write full.{e}: No space left on device"]
+        (error,) = done.facts["errors"]
+        says, _, path = error.partition("; it is saved in ")
+        assert says == f"cannot write full.{e}: No space left on device"
+        if e in ("rle", "png"):
+            assert path in done.facts["written"]
+            assert os.path.dirname(path) == str(spare)
+        if e == "rle":
+            assert Path(path).read_bytes() == Path("a.rle").read_bytes()
         assert {"a.rle", "a.csv"} <= set(done.facts["written"])
-        assert place(patterns.read("a.rle"), 0).generation == done.facts["generation"]
+        assert place(patterns.read("a.rle")).generation == done.facts["generation"]
         for name in os.listdir():
             os.unlink(name)
+
+
+def test_a_directory_that_cannot_be_made_in_the_end(lifesim, tmp_path_factory, monkeypatch):
+    spare = tmp_path_factory.mktemp("spare")
+    monkeypatch.setattr(tempfile, "tempdir", str(spare))
+    make = outputs.make_universe
+
+    def full(path: str, *args: object, **options: object) -> object:
+        if not path.startswith(str(spare)):
+            raise LifesimError(f"cannot write {path}: No space left on device")
+        return make(path, *args, **options)
+
+    monkeypatch.setattr(outputs, "make_universe", full)
+    done = lifesim("run", GLIDER, "--steps", 6, "--size", 64, "--out", "end", "--json")
+    (name,) = os.listdir(spare)
+    says = f"cannot write end: No space left on device; it is saved in {spare / name}"
+    assert (done.code, done.facts["errors"]) == (2, [says])
+    assert done.facts["written"] == [str(spare / name)]
+    assert lifesim("info", spare / name, "--json").facts["generation"] == 6
 
 
 def test_a_disk_that_fills_up_during_the_run(tmp_path):
@@ -285,10 +319,12 @@ def test_ctrl_c_writes_what_was_asked_for(tmp_path, number):
     assert stopped >= 600
     assert not list(tmp_path.glob(".*"))
     assert sorted(facts["written"]) == sorted(os.listdir(tmp_path))
-    again = place(patterns.read(tmp_path / "a.rle"), 0)
+    again = place(patterns.read(tmp_path / "a.rle"))
     assert again.generation == stopped
     soup = random_grid(300, 300, 0.5, 1)
-    life = kernels.cpu.CpuBackend().life(soup.words, 300, 300, torus=True, birth=8, survival=12)
+    life = engine_for(kernels.targets.cpu.CpuTarget()).universe(
+        soup.words, LifeShape(300, 300, True), LifeRule(8, 12)
+    )
     life.step(stopped)
     assert np.array_equal(again.grid.words, life.words())
     rows = [line.split(",")[0] for line in (tmp_path / "a.csv").read_text().split()[1:]]
@@ -362,7 +398,7 @@ def test_ctrl_c_while_a_soup_is_made(lifesim, monkeypatch):
     [
         ("run", "--steps"),
         ("run --steps -1", "--steps"),
-        ("run --steps 1e3", "--steps"),
+        ("run --steps 1e-3", "--steps"),
         ("run --steps 5 --size -3x4", "is no size"),
         ("run --steps 5 --size 0x4", "at least 1x1"),
         ("run --steps 5 --size 9999999999999999999", "is no size"),
@@ -438,7 +474,7 @@ HEAD = "x = 3, y = 3, rule = B3/S23\n"
         (HEAD + "1000000000000000000o!", r"a.rle:2:1: a run count has at most 18 digits"),
         (HEAD + "999999999999999999o!", r"a.rle"),
         (HEAD + "0o!", "a run count of 0"),
-        (HEAD + "5o!", "the header says 3x3 cells, the body has 5x1"),
+        (HEAD + "99999999o!", "the header says 3x3 cells, the body has 99999999x1"),
         (HEAD + "3o%!", r"a.rle:2:3"),
         ("x = 3, y = 3, rule = Foo\n3o!", r"a.rle:1:22: unknown rule"),
         ("x = 3, y = 3, rule = B3/S23:K5,5\n3o!", "not supported"),
@@ -460,7 +496,7 @@ def test_bad_patterns(lifesim, text, says, command):
 def test_a_header_s_claims_cost_nothing(lifesim):
     Path("a.rle").write_text("x = 99999999999999, y = 99999999999999\no!")
     assert lifesim("info", "a.rle", "--json").facts["population"] == 1
-    assert lifesim("run", "a.rle", "--steps", 1, "--json").facts["width"] == 5
+    assert lifesim("run", "a.rle", "--steps", 1, "--json").facts["width"] == 0
     Path("a.rle").write_text("x = 1, y = 1, rule = B3/S23:T999999999,999999999\no!")
     assert lifesim("info", "a.rle", "--json").facts["universe"] == [999999999] * 2
     refused(lifesim("run", "a.rle", "--steps", 1), 2, "of disk")
@@ -477,24 +513,25 @@ def test_info_shows_no_control_characters(lifesim):
 
 
 def test_no_memory_left_during_the_run(lifesim, monkeypatch):
-    """What was asked for is still written."""
+    """The results that were asked for are still written."""
 
-    class Full(kernels.cpu.CpuBackend):
-        def life(self, *args, **options):
-            universe = super().life(*args, **options)
-            real = universe.step
+    made = LifeEngine.universe
 
-            def step(generations: int) -> None:
-                if universe.generation >= 100:
-                    raise MemoryError
-                real(generations)
+    def full(*args, **options):
+        universe = made(*args, **options)
+        real = universe.step
 
-            universe.step = step
-            return universe
+        def step(generations: int) -> None:
+            if universe.generation >= 100:
+                raise MemoryError
+            real(generations)
+
+        universe.step = step
+        return universe
 
     if not cpu.levels():
         pytest.skip("the extension is not built")
-    monkeypatch.setattr(kernels.cpu, "CpuBackend", Full)
+    monkeypatch.setattr(LifeEngine, "universe", full)
     args = ["run", "--backend", "cpu", "--size", 64, "--steps", 10**6, "--out", "a.rle", "--json"]
     done = lifesim(*args)
     refused(done, 2, "out of memory")
@@ -502,7 +539,7 @@ def test_no_memory_left_during_the_run(lifesim, monkeypatch):
 
 
 def test_exit_code_3(lifesim, monkeypatch):
-    monkeypatch.setattr(kernels.cpu, "_cpu", None)
+    monkeypatch.setattr(kernels.targets.cpu, "_cpu", None)
     refused(lifesim("run", "--steps", 1, "--backend", "cpu"), 3, "compiler")
     refused(lifesim("render", GLIDER, "--out", "a.png", "--backend", "cpu"), 3, "compiler")
     if not importlib.util.find_spec("pycuda"):
@@ -515,8 +552,8 @@ def test_exit_code_3(lifesim, monkeypatch):
 
 
 def test_a_universe_on_several_devices(lifesim, monkeypatch):
-    monkeypatch.setattr("kernels.cuda.CudaBackend", OneEmulated)
-    monkeypatch.setattr("kernels.life.strips.choose_strips", cut_strips)
+    monkeypatch.setattr("kernels.targets.cuda.pycuda.CudaTarget", OneEmulated)
+    monkeypatch.setattr("kernels.life.several.choose_strips", cut_strips)
     args = ["run", "--size", "70x90", "--steps", 20, "--json"]
     for topology in ("torus", "plane"):
         expected = lifesim(*args, "--topology", topology, "--backend", "reference").facts
@@ -528,7 +565,7 @@ def test_a_universe_on_several_devices(lifesim, monkeypatch):
 def test_exit_code_4(lifesim, monkeypatch):
     from lifesim.errors import DamagedDataError
 
-    def damaged(*args: object) -> None:
+    def damaged(*args: object, **options: object) -> None:
         raise DamagedDataError("a.rle: not what it was")
 
     monkeypatch.setattr("lifesim.patterns.read", damaged)
@@ -536,7 +573,7 @@ def test_exit_code_4(lifesim, monkeypatch):
 
 
 def test_the_slow_reference_says_so(lifesim, monkeypatch):
-    monkeypatch.setattr(kernels.cpu, "_cpu", None)
+    monkeypatch.setattr(kernels.targets.cpu, "_cpu", None)
     monkeypatch.setitem(sys.modules, "pycuda", None)
     for args in (
         ["run", "--steps", 2, "--size", 9],
@@ -587,7 +624,7 @@ def test_convert_to_standard_output(lifesim):
 def test_random(lifesim):
     args = ["random", "--size", "100x30", "--density", "3/8", "--seed", 4]
     assert lifesim(*args, "--topology", "plane", "--rule", "HighLife", "--out", "a.rle").code == 0
-    start = place(patterns.read("a.rle"), 50)
+    start = place(patterns.read("a.rle"))
     assert start.grid == random_grid(100, 30, 0.375, 4)
     assert (str(start.rule), start.topology) == ("B36/S23", "plane")
     assert lifesim(*args, "--out", "-").out.startswith("#CXRLE Pos=")
@@ -623,13 +660,13 @@ def test_standard_output_that_is_full():
 def test_a_reader_that_goes_away():
     done = shell("set -o pipefail; LIFESIM random --size 2000 --out - | head -1")
     assert done.out.startswith("#CXRLE")
-    refused(Done(2, "", done.err), 2, "Broken pipe")
+    assert (done.code, done.err) == (128 + signal.SIGPIPE, "")
 
 
 def test_closed_streams():
-    assert shell("LIFESIM info GLIDER >&-") == (0, "", "")
+    refused(shell("LIFESIM info GLIDER >&-"), 2, "cannot write standard output")
     assert shell("LIFESIM info nothing.rle 2>&-") == (2, "", "")
-    refused(shell("LIFESIM info - <&-"), 2, "fits none")
+    refused(shell("LIFESIM info - <&-"), 2, "cannot read standard input")
 
 
 def test_streams_that_cannot_show_a_name(tmp_path):
@@ -647,7 +684,7 @@ def test_help_needs_no_numpy():
 
 @needs_extension
 def test_the_bar_on_a_terminal(tmp_path):
-    """Generation, rate and time left; the report after it."""
+    """The bar shows generation, rate and time left; the report comes after it."""
     import pty
 
     master, slave = pty.openpty()

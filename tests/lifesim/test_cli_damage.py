@@ -14,7 +14,7 @@ import pytest
 from lifesim.store.sealed import seal, unseal
 from lifesim.store.tilejob import TileJob
 from lifesim.store.universe import Universe
-from lifesim.store.workers import Workers
+from lifesim.store.workers import TileWorkers
 from tests.commands import Done, refused, spawn
 from tests.lifesim.directories import (
     GUN,
@@ -27,7 +27,7 @@ from tests.lifesim.directories import (
 
 
 def damaged(path: str, how: str) -> Path:
-    """Damages a universe; the file that is to be named."""
+    """Damage a universe, and return the file that is to be named."""
     if how == "manifest":
         flip(Path(path, "manifest.json"), 200)
         return Path(path, "manifest.json")
@@ -65,9 +65,10 @@ HOWS = ["missing", "foreign", "truncated", "empty", "longer", "swapped", "folder
         "cells", "chunks", "manifest"]  # fmt: skip
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("how", HOWS)
 def test_damage_ends_a_run(lifesim, soup, how):
-    """Before it writes anything that is made of it."""
+    """The run ends before it writes anything that is made of it."""
     soup()
     file = damaged("soup", how)
     for args in (["run", "soup", "--steps", 3], ["run", "soup", "--steps", 3]):
@@ -76,6 +77,7 @@ def test_damage_ends_a_run(lifesim, soup, how):
     refused(lifesim("resume", "soup"), 4, "") if how in ("missing", "manifest") else None
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("how", [*HOWS, "s3", "s5", "header"])
 def test_verify_names_what_is_damaged(lifesim, soup, how):
     soup()
@@ -163,7 +165,7 @@ def test_recompute(lifesim, soup):
 
 def forged(path: str, *, population: int = 0, cell: bool = True) -> None:
     """Change a cell of tile 0, or what is kept of it, and make all checksums right again."""
-    with Universe.open(path, writing=True) as universe, Workers(2) as workers:
+    with Universe.open(path, writing=True) as universe, TileWorkers(2) as workers:
         box, form = universe.tiling.box(0), universe.manifest.form
         grid = universe.region(box)
         if cell:
@@ -172,12 +174,12 @@ def forged(path: str, *, population: int = 0, cell: bool = True) -> None:
         def fetch(y: int, words: np.ndarray) -> None:
             words[:] = grid.words[y : y + len(words)]
 
-        write = partial(universe.writer, 0, universe.generation)
+        write = partial(universe.directory.writer, 0, universe.generation)
         record = TileJob(write, box, form, fetch, workers).finish()
         assert record
         record = replace(record, population=record.population + population)
         tiles = (record, *universe.manifest.tiles[1:])
-        universe.write_manifest(replace(universe.manifest, tiles=tiles))
+        universe.directory.write_manifest(replace(universe.manifest, tiles=tiles))
 
 
 def test_recompute_finds_cells_that_are_not_the_soup_s(lifesim, soup):
@@ -202,10 +204,10 @@ def test_a_newer_version(lifesim, soup):
     path = Path("soup/manifest.json")
     facts = unseal(path.read_bytes())
     assert facts
-    path.write_bytes(seal({**facts, "version": 2}))
+    path.write_bytes(seal({**facts, "version": 3}))
     for args in ("run soup --steps 1", "info soup", "verify soup", "resume soup",
                  "render soup --out a.png", "convert soup a.rle"):  # fmt: skip
-        refused(lifesim(*args.split()), 2, "version 2 is newer than this program")
+        refused(lifesim(*args.split()), 2, "version 3 is newer than this program")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

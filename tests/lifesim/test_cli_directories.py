@@ -132,6 +132,7 @@ def test_patterns_come_back_from_directories(lifesim, name):
         assert back[key] == cells[key]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("topology", ["torus", "plane"])
 @pytest.mark.parametrize("extension", ["rle", "mc", "rle.gz"])
 def test_convert_keeps_everything(lifesim, soup, topology, extension):
@@ -144,7 +145,7 @@ def test_convert_keeps_everything(lifesim, soup, topology, extension):
         assert after[key] == before[key]
     assert after["tiles"] == [2, 3]
     with Universe.open("soup") as universe:
-        assert place(patterns.read(f"a.{extension}"), 0).grid == universe.grid()
+        assert place(patterns.read(f"a.{extension}")).grid == universe.grid()
 
 
 def test_convert_to_standard_output(lifesim, soup):
@@ -232,7 +233,7 @@ def test_a_previous_generation_that_is_kept(lifesim, broken_off):
     assert (facts["generation"], facts["phase"]["to"]) == (8, 16)
     assert facts["digest"] == digest_of(lifesim, 8, "--size", "256x192")
     assert lifesim("convert", "soup", "a.rle") == (0, "", "")
-    assert place(patterns.read("a.rle"), 0).generation == 8
+    assert place(patterns.read("a.rle")).generation == 8
     assert lifesim("render", "soup", "--out", "a.png") == (0, "", "")
     assert lifesim("verify", "soup", "--recompute").code == 0
     assert lifesim("resume", "soup").code == 0
@@ -243,7 +244,7 @@ REGIONS = ["all", "0,0,128x96", "64,32,512x512", "-64,-128,256x320", "192,128,50
 
 
 def whole_pixels(region: str, size: str, k: int) -> bool:
-    """Whether every pixel at level k of a pyramid is all inside the region, or all outside."""
+    """Tell whether every pixel at level k of a pyramid is all inside the region, or all outside."""
     if region == "all" or k < 3:
         return True
     x, y, width, height = (int(n) for n in re.split("[,x]", region))
@@ -252,6 +253,7 @@ def whole_pixels(region: str, size: str, k: int) -> bool:
     return not any(edge % (1 << k) for edge in edges)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("size", "topology"), [("500x390", "torus"), ("512x448", "plane")])
 @pytest.mark.parametrize(
     ("tiles", "more"),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels.cells import bands
+from kernels.cells.costs import BandCosts
 from lifesim.digest import digest, finish, partial
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
@@ -32,7 +33,7 @@ def mix(z):
 
 
 def reference_partial(words, y0, w0):
-    """The sum in Python integers: the text of the module line by line."""
+    """Return the sum in Python integers: the text of the module line by line."""
     total = 0
     for row, line in enumerate(words.tolist(), y0):
         for w, word in enumerate(line, w0):
@@ -78,7 +79,7 @@ def test_frozen_values():
 
 @given(blocks(), st.data())
 def test_any_partition_gives_the_same(words, data):
-    """Cut by rows, then each strip by columns elsewhere, summed in any order."""
+    """The universe is cut by rows, then each strip by columns elsewhere, summed in any order."""
     height, count = words.shape
     grid = BitGrid(64 * count, height, words)
     sums = []
@@ -101,7 +102,7 @@ def test_bands_do_not_show(monkeypatch):
     assert whole == finish(300, 133, partial(grid.words, 0, 0))
     monkeypatch.setattr(bands, "core_count", lambda: 3)
     for words in (1, 50, 200, 600):
-        monkeypatch.setattr(bands, "_BAND_WORDS", words)
+        monkeypatch.setattr(bands, "BAND_COSTS", BandCosts(words))
         assert digest(grid) == whole
 
 
@@ -123,7 +124,7 @@ def test_nothing_adds_nothing():
 
 @pytest.mark.parametrize("density", [0, 0.5, 1])
 def test_any_flipped_cell_shows(density):
-    """Each cell alone, and any two of them: 3160 universes of the same size."""
+    """Each cell alone is flipped, and any two of them: 3160 universes of the same size."""
     grid = random_grid(80, 1, density, 11)
     seen = {digest(grid)}
     for first in range(80):
@@ -143,7 +144,7 @@ def test_a_moved_cell_shows():
 
 
 def test_a_moved_word_shows():
-    """Among them all swaps of rows and columns of words, mirrors and rotations."""
+    """The moves include all swaps of rows and columns of words, mirrors and rotations."""
     grid = random_grid(64 * 6, 6, 0.5, 4)
     words = grid.words
     seen, moved = {digest(grid)}, 0
@@ -165,7 +166,7 @@ def test_a_moved_word_shows():
 
 
 def test_a_difference_does_not_cancel():
-    """The same bits flipped in two words, or one word taken for another twice."""
+    """The same bits are flipped in two words, or one word is taken for another twice."""
     seen = set()
     words = np.zeros((64, 2), np.uint64)
     for value in (1, 1 << 63, MASK, 1 << 32):
@@ -177,7 +178,7 @@ def test_a_difference_does_not_cancel():
 
 
 def test_size_shows():
-    """The same cells, or none, in universes of other sizes."""
+    """The same cells, or none, have other digests in universes of other sizes."""
     for cells in ([], [(0, 0)], [(0, 0), (0, 1)]):
         sizes = [(w, h) for w in (1, 2, 63, 64, 65, 128) for h in (2, 3, 64)]
         assert len({digest(BitGrid.from_cells(w, h, cells)) for w, h in sizes}) == len(sizes)

@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,19 +18,37 @@ import pytest
 from click.testing import CliRunner
 
 import lifesim.doctor as doctor
-from kernels import choose, compiler, cpu
-from kernels.backend import BackendUnavailableError
-from kernels.reference import ReferenceBackend
+from kernels.life.ref import ReferenceLifeEngine
+from kernels.targets import choose, cpu
+from kernels.targets.contract import BackendUnavailableError, Target
+from kernels.targets.cuda import compile as compiler
+from kernels.targets.reference import ReferenceTarget
+from lifesim import disk_speed
 from lifesim.cli import group
-from lifesim.doctor import Choice, Disk, Gpu, Memory, Problem, Report, Speed, Versions, collect
+from lifesim.disk_speed import DiskFacts
+from lifesim.doctor import (
+    Choice,
+    DoctorReport,
+    Gpu,
+    MemoryFacts,
+    SpeedFacts,
+    Unknown,
+    Versions,
+    collect,
+)
+from lifesim.scale import MeasuringScale, scale_of
+
+
+def small_scale(target: Target) -> MeasuringScale:
+    return replace(scale_of(target), soup_side=32 if target.is_reference else 256)
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_DISK_BYTES", 1 << 20)
-    monkeypatch.setattr(doctor, "_DISK_CHUNK", 1 << 20)
+    monkeypatch.setattr(disk_speed, "_DISK_BYTES", 1 << 20)
+    monkeypatch.setattr(disk_speed, "_DISK_CHUNK", 1 << 20)
     monkeypatch.setattr(doctor, "_SOUP_SECONDS", 0.01)
-    monkeypatch.setattr(doctor, "_SOUP_SIDES", {"cuda": 256, "cpu": 256, "reference": 32})
+    monkeypatch.setattr(doctor, "scale_of", small_scale)
 
 
 def raising(error: Exception) -> Callable[..., Any]:
@@ -46,7 +65,7 @@ def invoke(*arguments: str) -> str:
 
 
 def reason(finding: object) -> str:
-    assert isinstance(finding, Problem)
+    assert isinstance(finding, Unknown)
     assert "\n" not in finding.reason
     return finding.reason
 
@@ -55,10 +74,10 @@ def test_what_is_always_there() -> None:
     report = collect()
     assert isinstance(report.versions, Versions)
     assert report.versions.python == ".".join(map(str, sys.version_info[:3]))
-    assert isinstance(report.memory, Memory)
+    assert isinstance(report.memory, MemoryFacts)
     assert report.memory.available > 0
     assert isinstance(report.backend, Choice)
-    assert isinstance(report.speed, Speed)
+    assert isinstance(report.speed, SpeedFacts)
     assert report.speed.rate > 0
 
 
@@ -67,7 +86,7 @@ def test_kernels_and_the_level_taken() -> None:
     found = collect(threads=3)
     assert isinstance(found.cpu_kernels, doctor.CpuKernels)
     assert found.cpu_kernels.level == found.cpu_kernels.levels[-1] == cpu.levels()[-1]
-    assert found.cpu_kernels.vector_bits == cpu.CpuBackend().vector_bits
+    assert found.cpu_kernels.vector_bits == cpu.CpuTarget().vector_bits
     assert cpu.compiler() in found.cpu_kernels.compiler
     assert isinstance(found.cpu, doctor.Cpu)
     assert found.cpu.threads == 3
@@ -76,13 +95,15 @@ def test_kernels_and_the_level_taken() -> None:
 def test_no_extension(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "_cpu", None)
     monkeypatch.setitem(sys.modules, "kernels._cpu", None)
-    monkeypatch.setattr("kernels.cuda.CudaBackend.__init__", raising(BackendUnavailableError("-")))
+    monkeypatch.setattr(
+        "kernels.targets.cuda.pycuda.CudaTarget.__init__", raising(BackendUnavailableError("-"))
+    )
     report = collect()
     assert cpu.HOW_TO_BUILD in reason(report.cpu_kernels)
     assert isinstance(report.backend, Choice)
     assert report.backend.name == "reference"
     assert any(line.startswith("cpu: ") for line in report.backend.passed_over)
-    assert isinstance(report.speed, Speed)
+    assert isinstance(report.speed, SpeedFacts)
     text = invoke()
     assert "reference: numpy reference" in text
     assert cpu.HOW_TO_BUILD in text
@@ -105,7 +126,8 @@ def test_no_pycuda(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pycuda_that_does_not_load(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "version", lambda name: "2025.1")
     monkeypatch.setattr(
-        "kernels.cuda.CudaDevice.__init__", raising(BackendUnavailableError("no usable driver"))
+        "kernels.targets.cuda.pycuda.CudaDevice.__init__",
+        raising(BackendUnavailableError("no usable driver")),
     )
     assert reason(collect().pycuda) == "2025.1 is installed, but no usable driver"
 
@@ -123,7 +145,7 @@ def test_no_device_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class FakeDriver:
-    """libcuda with one GPU; status: what cuInit returns."""
+    """A libcuda with one GPU; status: what cuInit returns."""
 
     def __init__(self, status: int) -> None:
         self.cuInit = lambda flags: status
@@ -168,6 +190,37 @@ def test_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Paperweight 9000, compute capability 9.0, 42 multiprocessors, 6 GiB" in text
 
 
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        (
+            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC "
+            "2023\nGCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n",
+            "535.104.05",
+        ),
+        (
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build\n",
+            "570.86.15",
+        ),
+        ("NVRM version: 470.82\n", "470.82"),
+        ("NVRM version: unknown\n470.82\n", ""),
+        ("", ""),
+        ("\xff\xfe", ""),
+        (None, ""),
+    ],
+)
+def test_the_drivers_own_version(
+    text: str | None, own: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: FakeDriver(0))
+    monkeypatch.setattr(compiler, "found", lambda: "")
+    monkeypatch.setattr(doctor, "_DRIVER_VERSION", tmp_path / "version")
+    if text is not None:
+        (tmp_path / "version").write_bytes(text.encode("latin-1"))
+    assert collect().driver == doctor.Driver("12.8", own)
+    assert own in invoke()
+
+
 def test_a_driver_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: FakeDriver(100))
     monkeypatch.setattr(compiler, "found", lambda: "")
@@ -176,7 +229,7 @@ def test_a_driver_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_disk_leaves_nothing_behind(tmp_path: Path) -> None:
     disk = collect(folder=tmp_path).disk
-    assert isinstance(disk, Disk)
+    assert isinstance(disk, DiskFacts)
     assert disk.write > 0
     assert disk.read > 0
     assert list(tmp_path.iterdir()) == []
@@ -185,7 +238,7 @@ def test_disk_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_disk_without_direct_access(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "O_DIRECT", raising=False)
     disk = collect(folder=tmp_path).disk
-    assert isinstance(disk, Disk)
+    assert isinstance(disk, DiskFacts)
     assert not disk.direct
 
 
@@ -206,7 +259,7 @@ def test_disk_that_fills_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_free_bytes", lambda folder: 1_000_000)
+    monkeypatch.setattr(disk_speed, "_free_bytes", lambda folder: 1_000_000)
     assert reason(collect(folder=tmp_path).disk).startswith("not measured: 1 MB are free")
 
 
@@ -215,8 +268,8 @@ def test_folder_that_is_gone(tmp_path: Path) -> None:
 
 
 def test_a_backend_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "explain", lambda *a, **o: (ReferenceBackend(), ["cpu: no"]))
-    monkeypatch.setattr(ReferenceBackend, "life", raising(RuntimeError("launch\nfailed")))
+    monkeypatch.setattr(choose, "explain", lambda *a, **o: (ReferenceTarget(), ["cpu: no"]))
+    monkeypatch.setattr(ReferenceLifeEngine, "universe", raising(RuntimeError("launch\nfailed")))
     report = collect()
     assert report.backend == Choice("reference", "numpy reference, one thread", ("cpu: no",))
     assert reason(report.speed) == "RuntimeError: launch failed"
@@ -224,6 +277,7 @@ def test_a_backend_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_everything_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     probes = "_versions _cpu _cpu_kernels _gpus _driver _pycuda _device_compiler _memory _disk"
+    probes += " _window"
     for name in probes.split():
         monkeypatch.setattr(doctor, name, raising(ZeroDivisionError(name)))
     monkeypatch.setattr(choose, "explain", raising(KeyError("explain")))
@@ -231,7 +285,7 @@ def test_everything_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert text.count("ZeroDivisionError: _") == len(probes.split())
     assert "there is no backend to measure" in text
     facts = json.loads(invoke("--json"))
-    assert set(facts) == set(Report.__slots__)
+    assert set(facts) == set(DoctorReport.__slots__)
     assert all(list(value) == ["problem"] for value in facts.values())
 
 
@@ -244,5 +298,5 @@ def test_lines_are_aligned_and_json_has_the_same(monkeypatch: pytest.MonkeyPatch
     facts = json.loads(invoke("--json"))
     assert isinstance(report.backend, Choice)
     assert facts["backend"]["name"] == report.backend.name
-    assert isinstance(report.memory, Memory)
+    assert isinstance(report.memory, MemoryFacts)
     assert facts["memory"] == {"available": report.memory.available, "total": report.memory.total}

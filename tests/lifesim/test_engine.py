@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 import lifesim.engine as engine
-from kernels import cpu
 from kernels.life import ref
+from kernels.targets import cpu
 from lifesim.digest import digest
-from lifesim.engine import Life, Progress
+from lifesim.engine import Life
 from lifesim.grid import BitGrid, GridError
+from lifesim.pauses import Progress
 from lifesim.rule import Rule, RuleError
 from lifesim.soup import random_grid
 
@@ -86,7 +87,7 @@ def test_grids_are_copies():
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_interrupted_run_goes_on(backend, monkeypatch):
-    """From a callback, as from Ctrl-C: a whole generation, and the same result."""
+    """A callback interrupts it, as Ctrl-C does: at a whole generation, and with the same result."""
     monkeypatch.setattr(engine, "_CHUNK_SECONDS", 0.0)
     grid = random_grid(100, 50, 0.4, 3)
     life = Life(grid, backend=backend)

@@ -19,7 +19,7 @@ from lifesim.soup import random_grid
 
 
 def read_gif(path):
-    """(frames as RGB arrays, milliseconds of each, times to play or None)."""
+    """Return the frames as RGB arrays, milliseconds of each, times to play or None."""
     frames, times = [], []
     with Image.open(path) as image:
         repeat = image.info.get("loop")
@@ -74,7 +74,7 @@ def test_gif_options(tmp_path):
 
 
 def test_large_gif_frames(tmp_path):
-    """Frames of many sub-blocks and full code tables, and only the changes after them."""
+    """Frames have many sub-blocks and full code tables, and only the changes after them."""
     levels = density_levels(random_grid(1000, 900, 0.5, 4), None, 0)
     path = tmp_path / "a.gif"
     with GifWriter(path) as gif:

@@ -1,4 +1,4 @@
-"""What runs leave behind, whole or not at all."""
+"""Runs leave outputs behind whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from kernels.draft import Draft
 from lifesim import patterns, render
-from lifesim.draft import Draft
 from lifesim.engine import Life
-from lifesim.errors import LifesimError
+from lifesim.errors import LifesimError, cannot_write
 from lifesim.grid import Box
-from lifesim.outputs import View, check_target, numbered, open_output
+from lifesim.outputs import PATTERN, check_target, numbered, open_output
 from lifesim.render import RenderError
 from lifesim.soup import random_grid
 from lifesim.start import place
+from lifesim.view import PictureView
 
 
 @pytest.fixture
@@ -29,9 +30,9 @@ def universe(width: int = 40, height: int = 30) -> Life:
     return Life(random_grid(width, height, 0.4, 2), backend="reference")
 
 
-def run(path: str, steps: int, every: int | None, view: View | None = None) -> list[str]:
+def run(path: str, steps: int, every: int | None, view: PictureView | None = None) -> list[str]:
     life = universe()
-    output = open_output(path, every, view or View())
+    output = open_output(path, every, view or PictureView())
     output.check(life.width, life.height)
     if every:
         output.add(life)
@@ -54,7 +55,7 @@ def test_snapshots_are_numbered(folder, extension):
             with Image.open(name) as image:
                 np.testing.assert_array_equal(np.asarray(image), levels)
         else:
-            start = place(patterns.read(name), 0)
+            start = place(patterns.read(name))
             assert (start.grid, start.generation) == (life.grid(), generation)
 
 
@@ -98,7 +99,7 @@ def test_a_series_has_no_generation_twice(folder):
 
 
 def test_animations(folder):
-    assert run("a.gif", 6, 2, View(Box(0, 0, 8, 8), -1, "light")) == ["a.gif"]
+    assert run("a.gif", 6, 2, PictureView(Box(0, 0, 8, 8), -1, "light")) == ["a.gif"]
     with Image.open("a.gif") as image:
         assert image.size == (16, 16)
         assert image.n_frames == 4
@@ -108,7 +109,7 @@ def test_animations(folder):
 @pytest.mark.parametrize("path", ["a.csv", "a.gif"])
 def test_an_abort_leaves_nothing_and_what_was_there(folder, path):
     (folder / path).write_bytes(b"old")
-    output = open_output(path, 1, View())
+    output = open_output(path, 1, PictureView(), force=True)
     output.add(universe())
     assert len(os.listdir()) == 2
     output.abort()
@@ -119,7 +120,7 @@ def test_an_abort_leaves_nothing_and_what_was_there(folder, path):
 def test_an_abort_after_the_end_changes_nothing(folder):
     life = universe()
     for path in ("a.csv", "a.gif", "a.png", "a.rle"):
-        output = open_output(path, 1, View())
+        output = open_output(path, 1, PictureView())
         output.close(life)
         output.abort()
     assert sorted(os.listdir()) == ["a.csv", "a.gif", "a.png", "a.rle"]
@@ -141,7 +142,7 @@ def test_an_abort_after_the_end_changes_nothing(folder):
 def test_what_cannot_be_is_refused_first(folder, path, says):
     (folder / "folder.rle").mkdir()
     with pytest.raises(LifesimError, match=f"(?i){says}"):
-        open_output(path, None, View())
+        open_output(path, None, PictureView())
     assert os.listdir() == ["folder.rle"]
 
 
@@ -149,25 +150,25 @@ def test_what_cannot_be_is_refused_first(folder, path, says):
 def test_a_read_only_folder(folder):
     folder.chmod(0o500)
     with pytest.raises(LifesimError, match="Permission denied"):
-        open_output("a.rle", None, View())
+        open_output("a.rle", None, PictureView())
 
 
 def test_a_pipe_is_not_opened_to_look_at_it(folder):
     os.mkfifo("a.rle")
-    check_target("a.rle")
-    check_target("-")
+    check_target("a.rle", PATTERN)
+    check_target("-", PATTERN)
     assert os.listdir() == ["a.rle"]
 
 
 @pytest.mark.parametrize(
     ("view", "says"),
     [
-        (View(Box(40, 0, 5, 5)), "outside the 40x30 universe"),
-        (View(Box(0, 30, 5, 5)), "outside"),
-        (View(Box(-5, 0, 5, 5)), "outside"),
-        (View(Box(0, -(10**18), 5, 10**18)), "outside"),
-        (View(None, -12), "too large"),
-        (View(None, 41), "scale"),
+        (PictureView(Box(40, 0, 5, 5)), "outside the 40x30 universe"),
+        (PictureView(Box(0, 30, 5, 5)), "outside"),
+        (PictureView(Box(-5, 0, 5, 5)), "outside"),
+        (PictureView(Box(0, -(10**18), 5, 10**18)), "outside"),
+        (PictureView(None, -12), "too large"),
+        (PictureView(None, 41), "scale"),
     ],
 )
 @pytest.mark.parametrize("path", ["a.png", "a.gif"])
@@ -178,22 +179,22 @@ def test_pictures_that_cannot_be_are_refused_first(folder, path, view, says):
 
 
 def test_animations_have_sides_of_16_bits(folder):
-    open_output("a.png", 1, View(None, 0)).check(70000, 10)
+    open_output("a.png", 1, PictureView(None, 0)).check(70000, 10)
     with pytest.raises(RenderError, match="at most 65535"):
-        open_output("a.gif", 1, View(None, 0)).check(70000, 10)
+        open_output("a.gif", 1, PictureView(None, 0)).check(70000, 10)
 
 
 def test_a_region_may_reach_over_the_edge():
-    assert View(Box(-4, 29, 5, 5), 0).image_size(40, 30) == (5, 5)
+    assert PictureView(Box(-4, 29, 5, 5), 0).image_size(40, 30) == (5, 5)
 
 
 def test_unknown_palettes_are_refused_first():
     with pytest.raises(RenderError, match="unknown palette"):
-        View(palette="jet")
+        PictureView(palette="jet")
 
 
 def test_drafts(folder):
-    draft = Draft("a")
+    draft = Draft("a", refusal=cannot_write)
     draft.append(b"one")
     draft.append(b"")
     draft.append(b"two")
@@ -210,7 +211,7 @@ def test_a_draft_keeps_mode_and_follows_links(folder):
     (folder / "sub" / "real").write_bytes(b"old")
     (folder / "sub" / "real").chmod(0o640)
     os.symlink("sub/real", "a")
-    draft = Draft("a")
+    draft = Draft("a", refusal=cannot_write)
     draft.append(b"new")
     draft.finish()
     assert os.path.islink("a")
@@ -219,7 +220,7 @@ def test_a_draft_keeps_mode_and_follows_links(folder):
 
 
 def test_a_draft_that_fails_goes_on_from_where_it_was(folder, monkeypatch):
-    draft = Draft("a")
+    draft = Draft("a", refusal=cannot_write)
     draft.append(b"one")
     real = os.write
     with monkeypatch.context() as patch:
@@ -238,7 +239,7 @@ def test_a_draft_that_fails_goes_on_from_where_it_was(folder, monkeypatch):
 
 
 def test_a_draft_that_cannot_be_finished_leaves_no_trace(folder, monkeypatch):
-    draft = Draft("a")
+    draft = Draft("a", refusal=cannot_write)
     draft.append(b"one")
 
     def fail(*paths):

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels.cells import bands
+from kernels.cells.costs import BandCosts
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.soup import Soup, SoupError, random_grid, random_words
@@ -42,7 +43,7 @@ def mix(z):
 
 
 def reference_word(seed, y, w, numerator):
-    """One word, in Python integers: the text of the module line by line."""
+    """Return one word, in Python integers: the text of the module line by line."""
     key = mix((seed + GOLDEN) & MASK)
     row = mix(key ^ (y * 0xD1342543DE82EF95 + 1) & MASK)
     word = mix((row + GOLDEN * (w + 1)) & MASK)
@@ -96,7 +97,7 @@ def test_a_smaller_soup_is_a_corner_of_a_larger(seed, width, height, data):
 
 @given(SEEDS, DENSITIES, st.integers(1, 1300), st.integers(1, 20), st.data())
 def test_any_rectangle_of_words_is_of_the_same_soup(seed, density, width, height, data):
-    """Filled where it lies in a larger array, nothing of which but the rectangle changes."""
+    """It is filled where it lies in a larger array, nothing of which but the rectangle changes."""
     whole = random_grid(width, height, density, seed).words
     y0, w0 = (data.draw(st.integers(0, size - 1)) for size in whole.shape)
     y1 = data.draw(st.integers(y0, height))
@@ -110,7 +111,7 @@ def test_any_rectangle_of_words_is_of_the_same_soup(seed, density, width, height
 
 @given(SEEDS, DENSITIES, st.integers(0, 2**62), st.integers(0, 2**56), st.integers(1, 256))
 def test_rectangles_far_away(seed, density, y0, w0, cells):
-    """Of a universe that no memory holds, up to its last column."""
+    """They are of a universe that no memory holds, up to its last column."""
     numerator = math.floor(Fraction(density) * 2**32 + Fraction(1, 2))
     width = 64 * w0 + cells
     words = np.full((2, -(-cells // 64)), POISON)
@@ -126,7 +127,7 @@ def test_bands_do_not_show(monkeypatch, density):
     whole = random_grid(300, 133, density, 7)
     monkeypatch.setattr(bands, "core_count", lambda: 3)
     for words in (1, 50, 200, 600):
-        monkeypatch.setattr(bands, "_BAND_WORDS", words)
+        monkeypatch.setattr(bands, "BAND_COSTS", BandCosts(words))
         assert random_grid(300, 133, density, 7) == whole
         np.testing.assert_array_equal(random_words(5, 128, 300, density, 7), whole.words[5:])
 
@@ -215,7 +216,8 @@ def test_every_bit_and_every_row(density):
 @pytest.mark.parametrize("density", [0.5, Fraction(1, 3)])
 @pytest.mark.parametrize("seed", [0, 1 << 63])
 def test_neighbours_are_unrelated(density, seed):
-    """Both alive with probability p^2: in x, in y, diagonally, at word and power-of-two lags."""
+    """Both are alive with probability p^2: in x, in y, diagonally, at word and power-of-two
+    lags."""
     cells = random_grid(1024, 1024, density, seed).to_bool()
     p = float(density)
     lags = [(1, 0), (0, 1), (1, 1), (-1, 1), (2, 0), (0, 2), (64, 0), (128, 0), (0, 64), (64, 1)]
@@ -228,7 +230,7 @@ def test_neighbours_are_unrelated(density, seed):
 
 @pytest.mark.parametrize("density", [0.5, Fraction(1, 3)])
 def test_seeds_are_unrelated(density):
-    """Seeds one apart, one bit apart, and a step of any constant of the mix apart."""
+    """Seeds are taken one apart, one bit apart, and a step of any constant of the mix apart."""
     p = float(density)
     seeds = [0, 1, 2, 3, 1 << 31, 1 << 32, 1 << 63, MASK, GOLDEN, -GOLDEN & MASK]
     seeds.append(0xD1342543DE82EF95)
@@ -245,7 +247,7 @@ def test_seeds_are_unrelated(density):
 
 
 def test_words_are_distinct():
-    """Of a million words of two seeds none is another: the odds are 1 to 2^25."""
+    """A million words of two seeds are all different: the odds of two alike are 1 to 2^25."""
     words = np.concatenate([random_grid(64 * 512, 1024, 0.5, s).words.ravel() for s in (0, 1)])
     words.sort()
     assert (words[1:] != words[:-1]).all()

@@ -8,26 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from kernels.transf import Enumerator, Problem, Tables, Transf
-from kernels.transf.ref import Enumeration
-from kernels.transf.reference import ReferenceTransf
+from kernels.transformations import CayleyTables, EnumerationProblem, Enumerator, SemigroupEngine
+from kernels.transformations.ref import ReferenceSemigroupEngine
 from semigroups import Semigroup
-from semigroups.engines import Engines
+from semigroups.engines import EngineChoice
+from tests.transformations_oracle import Enumeration
 
 
-class Small(Transf):
-    """The reference, a few numbers at a time; `trouble` is called before each."""
+class Small(SemigroupEngine):
+    """Expands by the reference, a few numbers at a time; `trouble` is called before each."""
 
     name = "small"
     memory = 1 << 30
 
     def __init__(self, most: int = 3, trouble: Callable[[Enumerator], None] | None = None) -> None:
         self.most, self.trouble = most, trouble
-        self.problems: list[Problem] = []
+        self.problems: list[EnumerationProblem] = []
 
-    def start(self, problem: Problem, tables: Tables | None = None) -> Enumerator:
+    def start(self, problem: EnumerationProblem, tables: CayleyTables | None = None) -> Enumerator:
         self.problems.append(problem)
-        enumerator = ReferenceTransf().start(problem, tables)
+        enumerator = ReferenceSemigroupEngine().start(problem, tables)
         expand = enumerator.expand
 
         def few(most: int) -> None:
@@ -40,29 +40,29 @@ class Small(Transf):
 
 
 @dataclass(frozen=True)
-class Given(Engines):
+class Given(EngineChoice):
     """These, whatever the name."""
 
-    small: Transf = field(default_factory=Small)
-    large: Transf | None = None
+    small: SemigroupEngine = field(default_factory=Small)
+    large: SemigroupEngine | None = None
 
-    def first(self) -> Transf:
+    def first(self) -> SemigroupEngine:
         return self.small
 
-    def larger(self) -> Transf | None:
+    def larger(self) -> SemigroupEngine | None:
         return self.large
 
 
-def made(generators: Any, engine: Transf | None = None, **options: Any) -> Semigroup:
-    """On that engine."""
+def made(generators: Any, engine: SemigroupEngine | None = None, **options: Any) -> Semigroup:
+    """Make a semigroup on that engine."""
     found = Semigroup(generators, backend="reference", **options)
     chosen = engine or Small()
-    found._runner._engines = Given(small=chosen)
+    found._enumeration.runner._engines = Given(small=chosen)
     return found
 
 
 def assert_part(found: Semigroup, expected: Enumeration) -> None:
-    """All that is found is right, however far it is."""
+    """Assert that all that is found is right, however far it is."""
     size = found.current_size
     levels = found.current_levels
     assert sum(levels) == size

@@ -9,24 +9,29 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import choose
-from kernels.backend import Backend, BackendUnavailableError
-from kernels.reference import ReferenceBackend
-from kernels.transf import Transf, transf_for
-from kernels.transf.reference import ReferenceTransf
+from bulkbits import overwriting
+from kernels.targets import choose
+from kernels.targets.contract import BackendUnavailableError, Target
+from kernels.targets.costs import StartCosts
+from kernels.targets.reference import ReferenceTarget
+from kernels.transformations import SemigroupEngine, engine_for
+from kernels.transformations.ref import ReferenceSemigroupEngine
 from semigroups import Semigroup, bihecke, families, files, full, parse_generators, zero_rook
 from semigroups.cli import bench, drive, main
-from semigroups.engines import Engines
+from semigroups.engines import EngineChoice
 from semigroups.files import StoredError
 from tests.commands import Done, in_process
-from tests.transf_model import assert_equal_tables
+from tests.quick import examples
+from tests.transformations_model import assert_equal_tables
 
 COMMAND = [sys.executable, "-W", "error", "-c", "from semigroups.cli import main; main()"]
 REFERENCE = ["--backend", "reference"]
@@ -49,7 +54,7 @@ def enumerated(semigroups):
 
 @pytest.fixture
 def stored(enumerated, tmp_path) -> Path:
-    """All of bihecke:3."""
+    """Return the path of a file of all of bihecke:3."""
     assert enumerated("bihecke:3", "--out", tmp_path / "S.h5").code == 0
     return tmp_path / "S.h5"
 
@@ -60,6 +65,14 @@ def refused(done: Done, says: str, code: int = 2) -> None:
     assert len(done.err.splitlines()) == 1
     assert done.err.startswith("semigroups: ")
     assert done.out == ""
+
+
+@pytest.mark.parametrize("words", [["resume"], ["convert", "-g"]])
+def test_a_damaged_file_has_an_exit_code_of_its_own(semigroups, stored: Path, words) -> None:
+    with h5py.File(stored, "r+") as file:
+        file["generators"][0, 0] ^= 1
+        file["right"][-1, 0] ^= 1
+    refused(semigroups(*words, stored), "damaged: its digest is another", 4)
 
 
 def write(path: Path, text: str) -> Path:
@@ -292,8 +305,14 @@ def test_what_needs_all_is_not_answered(enumerated) -> None:
 def test_too_little_memory_for_a_beginning(enumerated, semigroups, stored) -> None:
     refused(enumerated("bihecke:3", "--memory", 100), "out of memory: ")
     before = stored.read_bytes()
-    refused(semigroups("resume", stored, *REFERENCE, "--memory", 100), "out of memory: ")
+    asked = semigroups("resume", stored, *REFERENCE, "--memory", 100, "--rules", "--quiet")
+    refused(asked, rf"out of memory: {stored}: ")
     assert stored.read_bytes() == before
+    begun = stored.with_name("begun.h5")
+    enumerated("bihecke:4", "--limit", 100, "--out", begun)
+    before = begun.read_bytes()
+    refused(semigroups("resume", begun, *REFERENCE, "--memory", 100), "out of memory: ")
+    assert begun.read_bytes() == before
 
 
 def test_generators_that_do_not_fit_are_not_made(enumerated, semigroups) -> None:
@@ -337,7 +356,7 @@ def test_resume_elsewhere(enumerated, semigroups, tmp_path) -> None:
 
 
 def test_a_file_that_cannot_be_written_in_the_end(enumerated, monkeypatch, tmp_path) -> None:
-    """What was found is told all the same."""
+    """Facts that were found are told even where the file cannot be written in the end."""
 
     def failing(semigroup: Semigroup, path: str) -> None:
         raise OSError(28, "No space left on device", path)
@@ -346,8 +365,10 @@ def test_a_file_that_cannot_be_written_in_the_end(enumerated, monkeypatch, tmp_p
     for options, code in (([], 2), (["--limit", 10], 2)):
         done = enumerated("bihecke:3", *options, "--out", tmp_path / "S.h5", "--levels", "--json")
         assert done.code == code
-        assert done.err.endswith(
-            f"semigroups: cannot write {tmp_path / 'S.h5'}: No space left on device\n"
+        assert re.search(
+            rf"semigroups: cannot write {tmp_path / 'S.h5'}: No space left on device; and "
+            r"cannot write .*-S.h5: No space left on device\n\Z",
+            done.err,
         )
         assert done.facts["levels"][:2] == [1, 4]
         assert done.facts["written"] is None
@@ -382,9 +403,70 @@ def test_a_second_interrupt(enumerated, monkeypatch, tmp_path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_what_is_found_outlives_a_full_disk(enumerated, semigroups, tmp_path, monkeypatch) -> None:
+    """It is kept where temporary files are, and all questions are answered."""
+    spare, path = tmp_path / "spare", tmp_path / "S.h5"
+    spare.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(spare))
+    room = overwriting.free_room
+    for module in ("bulkbits.hdf5", "semigroups.cli.drive"):
+        monkeypatch.setattr(
+            f"{module}.free_room",
+            lambda of: room(of) if str(of).startswith(str(spare)) else 1000,
+        )
+    done = enumerated("bihecke:3", "--out", path, "--json", "--green")
+    (name,) = os.listdir(spare)
+    assert (done.code, done.facts["written"], done.facts["size"]) == (2, str(spare / name), 23)
+    assert done.facts["green"]
+    early, late = done.err.splitlines()
+    assert re.fullmatch(
+        rf"semigroups: {path}: [\d,]+ bytes are needed so far, 1,000 are free: make room", early
+    )
+    assert re.fullmatch(
+        rf"semigroups: cannot write {path}: No space left on device: [\d,]+ bytes are needed, "
+        rf"1,000 are free; it is saved in {spare / name}",
+        late,
+    )
+    assert os.listdir(tmp_path) == ["spare"]
+    assert semigroups("info", spare / name).code == 0
+
+
+def test_where_the_rest_cannot_be_saved_is_said_first(
+    enumerated, semigroups, tmp_path, monkeypatch
+) -> None:
+    part = tmp_path / "S.h5"
+    enumerated("bihecke:3", "--limit", 10, "--out", part)
+
+    def refuse(path: str, *_: object, **options: object) -> None:
+        raise OSError(13, "Permission denied", path)
+
+    monkeypatch.setattr("bulkbits.files.check_target", refuse)
+    monkeypatch.setattr(Semigroup, "run", None)
+    refused(semigroups("resume", part, *REFERENCE), f"cannot write {part}: Permission denied")
+    refused(semigroups("resume", tmp_path / "no", "-o", part), "Permission denied")
+    monkeypatch.undo()
+
+
+def test_resuming_what_is_not_there(semigroups, stored) -> None:
+    refused(semigroups("resume", "no.h5", "--out", stored), "no.h5: No such file or directory")
+
+
+def test_how_many_bytes_a_file_takes(tmp_path) -> None:
+    found = Semigroup(bihecke(4), backend="reference")
+    sizes, told = [], []
+    for limit in (100, None):
+        found.run(limit)
+        found.save(tmp_path / "S")
+        now = found.progress
+        told.append(files.nbytes_of(now.size, now.expanded, len(found.generators)))
+        sizes.append((tmp_path / "S").stat().st_size)
+    assert abs((told[1] - told[0]) - (sizes[1] - sizes[0])) < 1000
+    assert told[1] < sizes[1] < told[1] + 10_000
+
+
 def interrupted(number: signal.Signals, *options: object) -> tuple[dict, str]:
-    """What a long enumeration says that gets a signal once a terminal shows how far it is: the
-    facts, and all of standard error."""
+    """Send a long enumeration a signal once a terminal shows how far it is; return the facts, and
+    all of standard error."""
     ours, theirs = os.openpty()
     process = subprocess.Popen(
         [*COMMAND, "enumerate", "full:8", *REFERENCE, "--json", *map(str, options)],
@@ -407,6 +489,7 @@ def interrupted(number: signal.Signals, *options: object) -> tuple[dict, str]:
     return json.loads(out), shown.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_saves_what_is_found(semigroups, tmp_path, number) -> None:
     path = tmp_path / "S.h5"
@@ -488,9 +571,9 @@ def test_files_that_are_none(semigroups, stored, tmp_path, command) -> None:
         refused(run(tmp_path), "Is a directory")
 
 
-def missing(name: str, device: int, threads: int | None) -> Backend:
+def missing(name: str, device: int, threads: int | None) -> Target:
     if name == "reference":
-        return ReferenceBackend()
+        return ReferenceTarget()
     raise BackendUnavailableError(f"there is no {name}")
 
 
@@ -515,14 +598,14 @@ def test_auto_begins_on_the_cpu_and_goes_on_elsewhere(semigroups, monkeypatch) -
     pytest.importorskip("kernels._cpu")
     place = choose.pick("cpu", threads=1)
 
-    def larger(engines: Engines) -> Transf | None:
-        return transf_for(place) if engines.backend == "auto" else None
+    def larger(engines: EngineChoice) -> SemigroupEngine | None:
+        return engine_for(place) if engines.backend == "auto" else None
 
-    monkeypatch.setattr(Engines, "first", lambda engines: ReferenceTransf())
-    monkeypatch.setattr(Engines, "larger", larger)
+    monkeypatch.setattr(EngineChoice, "first", lambda engines: ReferenceSemigroupEngine())
+    monkeypatch.setattr(EngineChoice, "larger", larger)
     for patience, name in ((1000.0, "reference"), (-1.0, "cpu")):
-        monkeypatch.setattr("semigroups.running._GPU_START", patience)
-        facts = semigroups("enumerate", "bihecke:4", "--json", "--quiet", "-j", 1).facts
+        monkeypatch.setattr("semigroups.running.START_COSTS", StartCosts(patience))
+        facts = semigroups("enumerate", "bihecke:4", "--json", "--quiet", "--threads", 1).facts
         assert (facts["size"], facts["backend"]) == (477, name)
         assert name == "reference" or facts["device"] == place.describe()
 
@@ -601,7 +684,7 @@ def test_find(semigroups, enumerated, stored, tmp_path) -> None:
     assert re.search(r"part: not all elements are found, but \d+\n$", done.err)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(data=st.data())
 def test_lines_of_every_syntax_are_read_back(data) -> None:
     from semigroups.cli.convert import _lines

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import semigroups
-from kernels.transf import MAX_DEGREE
+from kernels.transformations import MAX_DEGREE
 from semigroups import families
 from semigroups.families import FAMILIES, Family
 

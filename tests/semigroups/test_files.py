@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -15,27 +16,30 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.transf import Enumerator, Problem, Tables, as_maps
-from kernels.transf.reference import ReferenceTransf
-from semigroups import bihecke, files, full, zero_rook
+from kernels.transformations import CayleyTables, EnumerationProblem, Enumerator, as_maps
+from kernels.transformations.ref import ReferenceSemigroupEngine
+from semigroups import archive, bihecke, files, full, zero_rook
+from semigroups.chunks import CHUNK
 from semigroups.files import StoredError
 from tests.damage import flips
-from tests.transf_model import assert_equal_tables, make_problem
+from tests.quick import examples
+from tests.transformations_model import assert_equal_tables, make_problem
 
 
-def begun(problem: Problem, most: int | None = None) -> Enumerator:
+def begun(problem: EnumerationProblem, most: int | None = None) -> Enumerator:
     """most: how many numbers are expanded, all by default."""
-    enumerator = ReferenceTransf().start(problem)
+    enumerator = ReferenceSemigroupEngine().start(problem)
     while not enumerator.finished and enumerator.expanded != most:
         enumerator.expand(1 if most is not None else 1000)
     return enumerator
 
 
 def assert_stored(path: Path, enumerator: Enumerator, checked: int = 0) -> None:
-    """The file has what the enumerator has, and goes on to the same end."""
+    """Assert that the file has what the enumerator has, and goes on to the same end."""
     problem, stored = enumerator.problem, files.load(path)
     again = stored.problem(memory=problem.memory)
     for name in ("monoid", "compare", "seed", "hash_bits", "degree", "letters", "memory"):
@@ -71,7 +75,7 @@ def test_what_is_stored_comes_back(tmp_path) -> None:
             assert os.listdir(tmp_path) == ["S.h5"]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_at_every_place(data, tmp_path_factory) -> None:
     degree = data.draw(st.integers(1, 4))
@@ -84,7 +88,7 @@ def test_at_every_place(data, tmp_path_factory) -> None:
     files.save(path, enumerator)
     assert_stored(path, enumerator)
     stored = files.load(path)
-    on = ReferenceTransf().start(stored.problem(1 << 30), stored.tables)
+    on = ReferenceSemigroupEngine().start(stored.problem(1 << 30), stored.tables)
     while not on.finished:
         on.expand(5)
     assert_equal_tables(on.tables(), begun(problem).tables())
@@ -106,7 +110,7 @@ def test_slices(tmp_path, monkeypatch) -> None:
         asked.clear()
         monkeypatch.setattr(files, "_SLICE", size)
         files.save(tmp_path / "sliced", enumerator)
-        assert {name for name, _ in asked} == set(Tables.ARRAYS)
+        assert {name for name, _ in asked} == set(CayleyTables.ARRAYS)
         assert max(nbytes for _, nbytes in asked) <= max(size, 16)  # one row of each is longer
         assert_stored(tmp_path / "sliced", enumerator)
         assert (tmp_path / "sliced").read_bytes() == (tmp_path / "whole").read_bytes()
@@ -156,11 +160,11 @@ def test_where_nothing_can_be_written(tmp_path) -> None:
 
 FULL = """
 import os, resource, sys
-from kernels.transf.reference import ReferenceTransf
+from kernels.transformations.ref import ReferenceSemigroupEngine
 from semigroups import bihecke, files
-from tests.transf_model import make_problem
+from tests.transformations_model import make_problem
 
-enumerator = ReferenceTransf().start(make_problem(bihecke(3)))
+enumerator = ReferenceSemigroupEngine().start(make_problem(bihecke(3)))
 while not enumerator.finished:
     enumerator.expand(100)
 files.save(sys.argv[1], enumerator)
@@ -194,11 +198,11 @@ def test_a_full_disk(tmp_path) -> None:
 def test_nothing_is_left_of_a_save_that_is_interrupted(tmp_path) -> None:
     code = (
         "import sys\n"
-        "from kernels.transf.reference import ReferenceTransf\n"
+        "from kernels.transformations.ref import ReferenceSemigroupEngine\n"
         "from semigroups import bihecke, files\n"
-        "from tests.transf_model import make_problem\n"
+        "from tests.transformations_model import make_problem\n"
         "files._SLICE = 1\n"
-        "enumerator = ReferenceTransf().start(make_problem(bihecke(3)))\n"
+        "enumerator = ReferenceSemigroupEngine().start(make_problem(bihecke(3)))\n"
         "while not enumerator.finished: enumerator.expand(100)\n"
         "try:\n"
         "    while True: files.save(sys.argv[1], enumerator)\n"
@@ -269,8 +273,8 @@ def test_truncated_files(stored) -> None:
 
 
 NUMBERS = ("version", "monoid", "compare", "hash_bits", "seed", "checked", "finished")
-DATASETS = ("generators", "points", "starts", *Tables.ARRAYS)
-ALL = (*DATASETS, "digest")
+DATASETS = ("generators", "points", "starts", *CayleyTables.ARRAYS)
+ALL = (*DATASETS, "digests", "digest")
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -283,7 +287,7 @@ def test_attributes(stored, name) -> None:
                 file.attrs[name] = value
 
     told = {
-        "version": "version 77; this reads version 1",
+        "version": "version 77; this reads version 2",
         "hash_bits": "hash_bits is 77000",
         "finished": "finished is 77",
     }
@@ -303,6 +307,7 @@ def test_what_contradicts_itself(stored) -> None:
     refused(stored, "both that it is finished and that it is not")
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", ALL)
 def test_datasets(stored, name) -> None:
     with h5py.File(stored) as file:
@@ -347,10 +352,21 @@ def resealed(path: Path, name: str, place: tuple[int, ...], value: int) -> None:
         array = file[name][:]
         array[place] = value
         file[name][...] = array
-        digest = files._begun(int(file.attrs[n]) for n in files._NUMBERS)
-        for each in DATASETS:
-            digest = files._digest(file[each][:], digest)
-        file["digest"][0] = digest
+        seal(file)
+
+
+def seal(file: h5py.File, chunk: int = CHUNK) -> None:
+    """Compute all digests anew."""
+    digests: list[int] = []
+    for each in DATASETS:
+        data = file[each][:].tobytes()
+        parts = (data[k : k + chunk] for k in range(0, len(data), chunk))
+        digests += [xxhash.xxh3_64_intdigest(part) for part in parts]
+    file["digests"][:] = digests
+    numbers = [int(file.attrs[name]) for name in NUMBERS[:-1]]
+    numbers += [length for name in DATASETS for length in file[name].shape]
+    head = struct.pack(f"<{len(numbers) + len(digests)}Q", *numbers, *digests)
+    file["digest"][0] = xxhash.xxh3_64_intdigest(head)
 
 
 @pytest.mark.parametrize(
@@ -378,14 +394,14 @@ def test_contents(stored, name, place, value, says) -> None:
 
 def test_more_than_memory_holds(stored, monkeypatch) -> None:
     needed = files.summary(stored).nbytes
-    monkeypatch.setattr(files, "available_memory", lambda: needed)
+    monkeypatch.setattr(archive, "available_memory", lambda: needed)
     with pytest.raises(MemoryError, match=rf"S.h5: [\d,]+ bytes, {needed:,} are available"):
         files.load(stored)
     assert files.summary(stored).nbytes == needed
 
 
 def unlike(path: Path, data: bytes, enumerator: Enumerator) -> str | None:
-    """What is said of a file; None where it is as it was."""
+    """Return what is said of a file, None where it is as it was."""
     path.write_bytes(data)
     try:
         assert_stored(path, enumerator)

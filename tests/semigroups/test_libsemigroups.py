@@ -15,10 +15,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kernels.transf import Problem, as_maps
+from kernels.transformations import EnumerationProblem, as_maps
 from semigroups import Family, Semigroup
-from tests.transf_contract.cases import small_problems
-from tests.transf_model import expected
+from tests.transformations_contract.cases import small_problems
+from tests.transformations_model import expected
 
 other = pytest.importorskip("libsemigroups_pybind11")
 Word = tuple[int, ...]
@@ -72,16 +72,16 @@ def test_known_ones(text: str) -> None:
 
 
 @given(small_problems())
-@example(Problem(as_maps([[0]]), np.zeros(1, np.uint32)))
-@example(Problem(as_maps([[1, 0], [0, 1], [1, 0]]), np.arange(2, dtype=np.uint32)))
-def test_random_ones(problem: Problem) -> None:
+@example(EnumerationProblem(as_maps([[0]]), np.zeros(1, np.uint32)))
+@example(EnumerationProblem(as_maps([[1, 0], [0, 1], [1, 0]]), np.arange(2, dtype=np.uint32)))
+def test_random_ones(problem: EnumerationProblem) -> None:
     if len(expected(problem, 200).right) < 200:
         check(problem.generators)
 
 
 @given(small_problems(), st.booleans())
-def test_rules_are_complete(problem: Problem, monoid: bool) -> None:
-    """By Knuth and Bendix: they need no more rules, and have as many normal forms."""
+def test_rules_are_complete(problem: EnumerationProblem, monoid: bool) -> None:
+    """Knuth and Bendix need no more rules than ours, and have as many normal forms."""
     if len(expected(problem, 100).right) == 100:
         return
     ours = Semigroup(problem.generators, monoid=monoid)

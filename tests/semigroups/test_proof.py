@@ -13,15 +13,22 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from kernels.backend import BackendUnavailableError
-from kernels.choose import pick
-from kernels.transf import Enumerator, Problem, Transf, as_maps, transf_for
-from kernels.transf.ref import enumerate_maps
-from kernels.transf.reference import ReferenceTransf
+from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError
+from kernels.transformations import (
+    EnumerationProblem,
+    Enumerator,
+    SemigroupEngine,
+    as_maps,
+    engine_for,
+)
+from kernels.transformations.ref import ReferenceSemigroupEngine
 from semigroups import Family, Progress, Semigroup
 from semigroups.bases import first_points, more_points
 from semigroups.proof import Claim
+from tests.quick import examples
 from tests.semigroups.stepping import Small, assert_part, made
+from tests.transformations_oracle import enumerate_maps
 
 # A fixture is the same for all examples; a busy machine is no failure.
 HELD = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -41,7 +48,7 @@ def maps_and_bases(draw: st.DrawFn) -> tuple[list[list[int]], list[int]]:
 
 @pytest.fixture(params=["maps", "graphs"])
 def proof(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Which of the two ways of proving is taken."""
+    """Choose which of the two ways of proving is taken."""
     monkeypatch.setattr("semigroups.proof._SLOWER", 0 if request.param == "graphs" else 10**9)
     chosen: str = request.param
     return chosen
@@ -58,7 +65,7 @@ def proof(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 @example(
     case=([[0, 1, 3, 2], [1, 0, 2, 3]], [0]), monoid=False, hash_only=True, most=1, patience=-1
 )
-@settings(max_examples=25, suppress_health_check=HELD)
+@settings(max_examples=examples(25), suppress_health_check=HELD)
 def test_any_base_will_do(
     proof: str,
     case: tuple[list[list[int]], list[int]],
@@ -72,10 +79,10 @@ def test_any_base_will_do(
     expected = enumerate_maps(generators, monoid)
     found = made(generators, Small(most), monoid=monoid, base=base, hash_only=hash_only)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("semigroups.running._FIRST_LOOK", 2)
-        patch.setattr("semigroups.running._PATIENCE", patience)
+        patch.setattr("semigroups.proving._FIRST_LOOK", 2)
+        patch.setattr("semigroups.running.PATIENCE", patience)
         assert found.run(limit=len(expected) // 2 + 1) in (False, True)
-        if found._runner.proved:
+        if found._enumeration.runner.proved:
             assert_part(found, expected)
         assert found.size == len(expected)
     assert found.right_cayley.tolist() == expected.right.tolist()
@@ -84,32 +91,36 @@ def test_any_base_will_do(
     if points is not None:
         assert set(base) <= set(points)
         assert len({tuple(x) for x in expected.elements[:, points].tolist()}) == len(expected)
-        assert found._runner.rules == len(expected.rules)
+        assert found._enumeration.runner.rules == len(expected.rules)
         assert found.certainty.endswith(f"rule{'s' * (len(expected.rules) != 1)}")
     else:
         assert found.certainty.startswith("by" if hash_only else "proved by comparing")
 
 
-def engines() -> list[Transf]:
+def engines() -> list[SemigroupEngine]:
     try:
-        return [ReferenceTransf(), transf_for(pick("cpu"))]
+        return [ReferenceSemigroupEngine(), engine_for(pick("cpu"))]
     except (BackendUnavailableError, ImportError):
-        return [ReferenceTransf()]
+        return [ReferenceSemigroupEngine()]
 
 
 @given(
     maps_and_bases(), st.booleans(), st.sampled_from(engines()), st.integers(1, 30) | st.just(10**9)
 )
-@example(([[0, 1, 2, 0], [3, 1, 0, 2]], [0, 1, 2]), True, ReferenceTransf(), 1)
-@settings(max_examples=60, suppress_health_check=HELD)
+@example(([[0, 1, 2, 0], [3, 1, 0, 2]], [0, 1, 2]), True, ReferenceSemigroupEngine(), 1)
+@settings(max_examples=examples(60), suppress_health_check=HELD)
 def test_what_is_proved_is_true(
-    proof: str, case: tuple[list[list[int]], list[int]], monoid: bool, engine: Transf, most: int
+    proof: str,
+    case: tuple[list[list[int]], list[int]],
+    monoid: bool,
+    engine: SemigroupEngine,
+    most: int,
 ) -> None:
     """And in the end what is true is proved, be the base enough or not."""
     generators, base = case
     expected = enumerate_maps(generators, monoid)
     points = np.unique(base).astype(np.uint32)
-    problem = Problem(as_maps(generators), points, monoid=monoid)
+    problem = EnumerationProblem(as_maps(generators), points, monoid=monoid)
     enumerator = engine.start(problem)
     while not enumerator.finished and enumerator.expanded < most:
         enumerator.expand(1)
@@ -129,7 +140,7 @@ def test_what_is_proved_is_true(
 
 
 class Changed:
-    """An enumerator of which a table is another."""
+    """Wraps an enumerator, one table of which is another."""
 
     def __init__(self, enumerator: Enumerator, name: str, table: Any) -> None:
         self._enumerator, self._name, self._table = enumerator, name, table
@@ -142,9 +153,9 @@ class Changed:
 
 
 def test_graphs_with_a_wrong_edge_prove_nothing() -> None:
-    problem = Problem(Family.parse("0-rook:3").generators(), np.array([17], np.uint32))
+    problem = EnumerationProblem(Family.parse("0-rook:3").generators(), np.array([17], np.uint32))
     assert first_points(problem.generators).tolist() == [17]
-    enumerator = ReferenceTransf().start(problem)
+    enumerator = ReferenceSemigroupEngine().start(problem)
     while not enumerator.finished:
         enumerator.expand(1000)
     assert Claim(enumerator, 0).is_consistent()
@@ -159,7 +170,9 @@ def test_graphs_with_a_wrong_edge_prove_nothing() -> None:
 def test_graphs_of_something_else_prove_nothing() -> None:
     """Their edges are mapped to edges; but not all images, or all of them, are what they say."""
     generators = Family.parse("0-rook:3").generators()
-    enumerator = ReferenceTransf().start(Problem(generators, np.array([17], np.uint32)))
+    enumerator = ReferenceSemigroupEngine().start(
+        EnumerationProblem(generators, np.array([17], np.uint32))
+    )
     while not enumerator.finished:
         enumerator.expand(1000)
     left = Changed(enumerator, "left", enumerator.array("left")[:, [1, 0, 2]])
@@ -167,7 +180,7 @@ def test_graphs_of_something_else_prove_nothing() -> None:
     others = generators.copy()
     others[2] = np.roll(others[2], 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(enumerator, "problem", Problem(others, np.array([17], np.uint32)))
+        patch.setattr(enumerator, "problem", EnumerationProblem(others, np.array([17], np.uint32)))
         assert not Claim(enumerator, 0).is_consistent()
 
 
@@ -178,14 +191,14 @@ def test_failures_are_seen_early(proof: str) -> None:
     engine = Small(20)
     found = made(maps, engine, base=range(5, 11))
 
-    def start(problem: Problem, tables: Any = None) -> Enumerator:
+    def start(problem: EnumerationProblem, tables: Any = None) -> Enumerator:
         enumerators.append(Small.start(engine, problem, tables))
         return enumerators[-1]
 
     enumerators: list[Enumerator] = []
     engine.start = start  # type: ignore[method-assign]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("semigroups.running._PATIENCE", -1)
+        patch.setattr("semigroups.running.PATIENCE", -1)
         found.run()
     sizes = [each.expanded for each in enumerators]
     assert len(sizes) > 1
@@ -195,7 +208,7 @@ def test_failures_are_seen_early(proof: str) -> None:
 
 def test_what_is_not_proved_is_told() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("semigroups.running._PATIENCE", -1)
+        patch.setattr("semigroups.running.PATIENCE", -1)
         patch.setattr("semigroups.proof._SLOWER", 0)
         found = made(Family.parse("0-rook:4"), base="auto")
         assert not found.run(limit=100)
@@ -243,7 +256,7 @@ def test_a_base_of_most_points_is_all() -> None:
 
 
 def test_a_base_that_fails_late() -> None:
-    """What was checked keeps its numbers; the rest is found again."""
+    """Elements that were checked keep their numbers when a base fails; others are found again."""
     cycles = sums_of_cycles([100, 300, *[3] * 100])
     found = made(cycles, Small(1000), base=[0])
     assert found.run(limit=90) is False
@@ -256,7 +269,7 @@ def test_a_base_that_fails_late() -> None:
 
 
 def test_what_was_proved_is_found_again() -> None:
-    """Where something is asked that turns out not to hold, of what was found since."""
+    """Proved elements are found again where what was found since turns out not to hold."""
     cycles = sums_of_cycles([300, 7, *[3] * 100])
     found = made(cycles, Small(20), base=[0])
     found.run(limit=200)
@@ -269,7 +282,7 @@ def test_what_was_proved_is_found_again() -> None:
     with pytest.raises(StopIteration):
         found.run(progress=stop)
     assert not found.finished
-    assert found._runner.enumerator.finished  # of one cycle
+    assert found._enumeration.runner.enumerator.finished  # of one cycle
     assert 199 <= found.current_size <= 220
     assert found.base != [0]
     assert_part(found, enumerate_maps(cycles))
@@ -295,7 +308,7 @@ def rook_vectors(n: int) -> list[tuple[int, ...]]:
 
 
 def test_more_points() -> None:
-    problem = Problem(np.zeros((1, 100), np.uint8), np.array([3, 40], np.uint32))
+    problem = EnumerationProblem(np.zeros((1, 100), np.uint8), np.array([3, 40], np.uint32))
 
     def fail(*rules: list[int]) -> np.ndarray[Any, np.dtype[np.bool_]]:
         result = np.zeros((len(rules), 100), np.bool_)
@@ -317,8 +330,8 @@ def test_more_points() -> None:
 
 
 def test_rules_are_checked_from_where_they_were() -> None:
-    problem = Problem(Family.parse("0-rook:4").generators(), np.array([90], np.uint32))
-    enumerator = ReferenceTransf().start(problem)
+    problem = EnumerationProblem(Family.parse("0-rook:4").generators(), np.array([90], np.uint32))
+    enumerator = ReferenceSemigroupEngine().start(problem)
     rules, checked = 0, 0
     while not enumerator.finished:
         enumerator.expand(7)
@@ -326,7 +339,7 @@ def test_rules_are_checked_from_where_they_were() -> None:
         assert not len(claim.failures())
         rules, checked = rules + claim.rules, enumerator.expanded
     assert rules == Claim(enumerator, 0).rules == 25
-    bad = ReferenceTransf().start(replace(problem, points=np.array([0], np.uint32)))
+    bad = ReferenceSemigroupEngine().start(replace(problem, points=np.array([0], np.uint32)))
     bad.expand(1)
     assert len(Claim(bad, 0).failures())  # all send 0000 to itself
 

@@ -47,7 +47,7 @@ def line_texts(draw: st.DrawFn, rows: Rows) -> str:
 
 
 def shortened(row: list[int]) -> list[int]:
-    """As GAP prints it, but from 0: without last points that are fixed, if no other goes there."""
+    """Return what GAP prints for it, but from 0: no fixed last points that no other goes to."""
     k = len(row)
     while k and row[k - 1] == k - 1 and k - 1 not in row[: k - 1]:
         k -= 1
@@ -56,7 +56,7 @@ def shortened(row: list[int]) -> list[int]:
 
 @st.composite
 def gap_texts(draw: st.DrawFn, rows: Rows) -> str:
-    """At least one of the rows in full, so that the degree is theirs."""
+    """Draw a text as of GAP, at least one of the rows in full, so that they set the degree."""
     full = draw(st.integers(0, len(rows) - 1))
     parts = []
     for k, row in enumerate(rows):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 import threading
 from collections.abc import Callable
@@ -14,20 +15,25 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kernels.backend import BackendUnavailableError
-from kernels.reference import ReferenceBackend
-from kernels.transf import (
-    Counts,
+from kernels.targets import memory
+from kernels.targets.contract import BackendUnavailableError
+from kernels.targets.costs import StartCosts
+from kernels.targets.cpu import levels
+from kernels.targets.reference import ReferenceTarget
+from kernels.transformations import (
+    EnumerationProblem,
     Enumerator,
     HashCollisionError,
-    Problem,
+    ProductCounts,
 )
-from kernels.transf.ref import enumerate_maps
+from kernels.transformations.cpu.engine import CpuEnumerator
 from semigroups import CancelledError, Family, Progress, Semigroup
 from semigroups.bases import first_points
-from semigroups.engines import Engines
-from semigroups.running import Runner
+from semigroups.engines import EngineChoice
+from semigroups.running import EnumerationRunner, MemoryFullError
+from tests.quick import examples
 from tests.semigroups.stepping import Given, Small, assert_part, made
+from tests.transformations_oracle import enumerate_maps
 
 MAPS = [[3, 0, 2, 1], [1, 1, 2, 0], [0, 1, 3, 3]]
 BIHECKE = Family.parse("bihecke:4")
@@ -37,7 +43,7 @@ BASES = st.sampled_from(["all", "auto", [1]])
 @given(st.integers(1, 200), st.booleans(), BASES, st.integers(1, 5))
 @example(1, True, "all", 1)
 @example(1, False, "all", 1)
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 def test_a_limit(limit: int, monoid: bool, base: Any, most: int) -> None:
     expected = enumerate_maps(MAPS, monoid)
     found = made(MAPS, Small(most), monoid=monoid, base=base)
@@ -54,17 +60,19 @@ def test_a_limit(limit: int, monoid: bool, base: Any, most: int) -> None:
 
 def assert_stopped_late(found: Semigroup, limit: int) -> None:
     """Once more, and there would be too many."""
-    enumerator = found._runner.enumerator
+    enumerator = found._enumeration.runner.enumerator
     larger = made(MAPS, Small(1), monoid=found.monoid)
-    while larger._runner.enumerator.expanded <= enumerator.expanded:
-        larger._runner.enumerator.expand(1)
+    while larger._enumeration.runner.enumerator.expanded <= enumerator.expanded:
+        larger._enumeration.runner.enumerator.expand(1)
     assert larger.current_size > limit
 
 
 def test_a_limit_far_away_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     found = made(BIHECKE, Small(1000))
-    monkeypatch.setattr(found._runner.enumerator, "maps", None)  # by which it looks ahead
-    monkeypatch.setattr(found._runner.enumerator, "positions", None)
+    monkeypatch.setattr(
+        found._enumeration.runner.enumerator, "maps", None
+    )  # by which it looks ahead
+    monkeypatch.setattr(found._enumeration.runner.enumerator, "positions", None)
     assert found.run(limit=10_000)
 
 
@@ -74,7 +82,7 @@ def test_a_limit_is_a_number_of_elements() -> None:
 
 
 @given(st.lists(st.integers(1, 90), max_size=4), st.booleans(), BASES)
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 def test_it_goes_on_from_a_file(limits: list[int], monoid: bool, base: Any) -> None:
     expected = enumerate_maps(MAPS, monoid)
     found = made(MAPS, monoid=monoid, base=base)
@@ -134,7 +142,7 @@ class Enough(Exception):
 
 
 @given(st.integers(1, 60), BASES)
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 def test_progress_that_raises(steps: int, base: Any) -> None:
     expected = enumerate_maps(MAPS)
     found = made(MAPS, base=base)
@@ -154,7 +162,7 @@ def test_progress_that_raises(steps: int, base: Any) -> None:
 
 
 @given(st.integers(0, 60), BASES, st.sampled_from([KeyboardInterrupt, MemoryError]))
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 def test_interrupted(steps: int, base: Any, error: type[BaseException]) -> None:
     expected = enumerate_maps(MAPS)
     left = steps
@@ -207,7 +215,7 @@ def test_cancelled_from_another_thread() -> None:
 
 
 def test_progress_waits_for_nothing() -> None:
-    """Not for a step that another thread is at."""
+    """Progress is told without waiting for a step that another thread is at."""
     going, gate = threading.Event(), threading.Event()
 
     def wait(enumerator: Enumerator) -> None:
@@ -218,7 +226,7 @@ def test_progress_waits_for_nothing() -> None:
     thread = threading.Thread(target=found.run)
     thread.start()
     assert going.wait(60)
-    assert found.progress == Progress(1, 0, 0, Counts(), found.progress.nbytes)
+    assert found.progress == Progress(1, 0, 0, ProductCounts(), found.progress.nbytes)
     gate.set()
     thread.join(60)
     assert found.finished
@@ -266,6 +274,9 @@ def test_memory() -> None:
         found.run()
     assert "\n" not in str(error.value)
     assert 1 < found.current_size < 477
+    assert isinstance(error.value, MemoryFullError)
+    assert error.value.found == found.current_size
+    assert error.value.level == len(found._enumeration.runner.enumerator.starts) - 2
     assert str(found.current_size) in str(error.value)
     assert_part(found, expected)
     with pytest.raises(MemoryError):
@@ -294,7 +305,7 @@ class Large(Small):
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The larger engine is wanted at once."""
-    monkeypatch.setattr("semigroups.running._GPU_START", -1.0)
+    monkeypatch.setattr("semigroups.running.START_COSTS", StartCosts(-1.0))
 
 
 @pytest.mark.usefixtures("impatient")
@@ -304,7 +315,7 @@ def test_what_is_large_goes_on_elsewhere(base: Any, memory: int | None) -> None:
     expected = enumerate_maps(MAPS)
     small, large = Small(4), Large(5)
     found = made(MAPS, base=base, memory=memory)
-    found._runner._engines = Given(small=small, large=large)
+    found._enumeration.runner._engines = Given(small=small, large=large)
     assert found.backend == "small"
     told: list[Progress] = []
     assert found.run(progress=told.append)
@@ -324,14 +335,14 @@ def test_what_is_large_stays_where_there_is_nothing_larger() -> None:
     full.memory = 1  # not even what there is
     for larger in (None, full, Small()):
         found = made(MAPS)
-        found._runner._engines = Given(small=Small(), large=larger)
+        found._enumeration.runner._engines = Given(small=Small(), large=larger)
         assert found.size == 96
         assert found.backend == "small"
 
 
 def test_what_is_small_stays_where_it_began() -> None:
     found = made([[1, 2, 0]])
-    found._runner._engines = Given(large=Large())
+    found._enumeration.runner._engines = Given(large=Large())
     assert found.size == 3
     assert found.backend == "small"
 
@@ -341,20 +352,20 @@ def test_engines_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append((name, options))
         if name in missing:
             raise BackendUnavailableError("none here")
-        return ReferenceBackend()
+        return ReferenceTarget()
 
     asked: list[tuple[str, dict[str, Any]]] = []
     missing = {"cuda"}
     monkeypatch.setattr("semigroups.engines.pick", pick)
-    assert Engines("reference").first().name == "reference"
-    assert Engines("cpu").larger() is None
+    assert EngineChoice("reference").first().name == "reference"
+    assert EngineChoice("cpu").larger() is None
     with pytest.raises(BackendUnavailableError):
-        Engines("cuda", device=3).first()
-    assert Engines("auto", threads=2).first().name == "reference"
-    assert Engines("auto").larger() is None
+        EngineChoice("cuda", device=3).first()
+    assert EngineChoice("auto", threads=2).first().name == "reference"
+    assert EngineChoice("auto").larger() is None
     missing = {"cpu"}
-    assert Engines("auto", device=1).first().name == "reference"
-    assert Engines("auto", device=1).larger() is not None
+    assert EngineChoice("auto", device=1).first().name == "reference"
+    assert EngineChoice("auto", device=1).larger() is not None
     either = {"device": 0, "threads": None}
     assert asked == [
         ("reference", either),
@@ -383,8 +394,8 @@ def test_equal_hashes(base: str, compare: bool, bits: int) -> None:
     engine = Small(100)
     generators = Family.parse("0-rook:4").generators()
     points = first_points(generators) if base == "auto" else np.arange(209, dtype=np.uint32)
-    problem = Problem(generators, points, compare=compare, hash_bits=bits)
-    runner = Runner(Given(small=engine), problem)
+    problem = EnumerationProblem(generators, points, compare=compare, hash_bits=bits)
+    runner = EnumerationRunner(Given(small=engine), problem)
     assert runner.run() == "finished"
     hash_bits = [each.hash_bits for each in engine.problems]
     if compare or base == "auto":
@@ -397,7 +408,7 @@ def test_equal_hashes(base: str, compare: bool, bits: int) -> None:
 
 
 def test_a_collision_on_the_way() -> None:
-    """At any place, with a limit that counts."""
+    """A collision at any place does no harm, with a limit that counts."""
     expected = enumerate_maps(MAPS)
     for place in range(0, len(expected) - 5, 7):
         raised = []
@@ -412,3 +423,27 @@ def test_a_collision_on_the_way() -> None:
         assert_part(found, expected)
         assert found.size == len(expected)
         assert raised
+
+
+@pytest.mark.skipif(not levels(), reason="the CPU kernels are not built")
+def test_small_ones_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One call of the engine for each, and free memory is not asked for again and again."""
+    calls: list[str] = []
+    expand, available = CpuEnumerator._expand, memory.available_memory
+
+    def expanded(*given: Any) -> None:
+        calls.append("expand")
+        expand(*given)
+
+    def asked() -> int:
+        calls.append("memory")
+        return available()
+
+    monkeypatch.setattr(CpuEnumerator, "_expand", expanded)
+    monkeypatch.setattr(memory, "available_memory", asked)
+    monkeypatch.setattr(memory.time, "monotonic", lambda: 5.0)
+    maps = list(itertools.product(range(3), repeat=3))
+    sizes = [Semigroup([x, y], backend="cpu").size for x, y in itertools.pairwise(maps)]
+    assert max(sizes) > 10
+    assert calls.count("expand") == len(sizes)
+    assert calls.count("memory") <= 1

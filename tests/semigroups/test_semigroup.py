@@ -1,4 +1,4 @@
-"""Semigroups, against the obvious enumeration of kernels.transf.ref and known values."""
+"""Semigroups, against the obvious enumeration of tests.transformations_oracle and known values."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import semigroups
-from kernels.backend import BackendUnavailableError
-from kernels.choose import pick
-from kernels.transf.ref import Enumeration, enumerate_maps
+from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError
 from semigroups import Family, Semigroup, parse_generators
 from semigroups.families import zero_rook
+from tests.quick import examples
+from tests.transformations_oracle import Enumeration, enumerate_maps
 
 Rows = list[list[int]]
 KINDS = ("R", "L", "J", "H", "D")
@@ -34,7 +35,7 @@ HURT: list[Rows] = [
 
 @st.composite
 def generator_sets(draw: st.DrawFn) -> Rows:
-    """Of degree 1 to 5; large degrees with maps that move few points, to remain small."""
+    """Draw maps of degree 1 to 5; those of large degrees are of few kinds, to remain small."""
     degree = draw(st.integers(1, 5))
     points = list(range(degree))
     images = st.lists(st.sampled_from(points), min_size=degree, max_size=degree)
@@ -65,7 +66,7 @@ bases = st.sampled_from(["all", "auto", [0]])
 @example(HURT[1], False, "auto")
 @example(HURT[3], True, [0])
 @example(HURT[6], False, [0])
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_all_of_it(generators: Rows, monoid: bool, base: Any) -> None:
     expected = enumerate_maps(generators, monoid)
     found = small(generators, monoid=monoid, base=base)
@@ -176,7 +177,7 @@ def test_a_group() -> None:
 @example([[0]], False)
 def test_idempotents_of_groups(generators: Rows, monoid: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("semigroups.results._DEEP", 0)
+        patch.setattr("semigroups.structure._DEEP", 0)
         found = quick(generators, monoid=monoid).idempotents
     assert found.tolist() == enumerate_maps(generators, monoid).idempotents
 
@@ -309,7 +310,7 @@ def test_a_family_that_is_too_large_is_not_made() -> None:
 
 
 @given(generator_sets(), st.booleans())
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_gap_reads_it(generators: Rows, monoid: bool) -> None:
     text = small(generators, monoid=monoid).to_gap()
     assert text.startswith("Monoid([" if monoid else "Semigroup([")
@@ -317,7 +318,7 @@ def test_gap_reads_it(generators: Rows, monoid: bool) -> None:
 
 
 class Graph:
-    """What of networkx.MultiDiGraph is used."""
+    """Offers what of networkx.MultiDiGraph is used."""
 
     def __init__(self) -> None:
         self.nodes: list[int] = []

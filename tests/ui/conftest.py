@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,11 @@ from typing import Any
 import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _windows(windows_are_garbage: None) -> None:
+    """Any test here may open some."""
 
 
 @pytest.fixture(scope="session")
@@ -53,3 +59,19 @@ def window(app: Any, tmp_path: Path, unforeseen: None) -> Iterator[Any]:
     made = make_window(tmp_path)
     yield made
     close(made)
+
+
+@pytest.fixture
+def win(
+    app: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unforeseen: None
+) -> Iterator[Any]:
+    """A ui.qt.parsing.window.ParseWindow; no error may get lost in it, nor a thread be left."""
+    from tests.ui.parse_windows import close_parse_window, make_parse_window
+    from ui.qt.parsing import language
+
+    monkeypatch.setattr(language, "_TYPING", 1)
+    made = make_parse_window(tmp_path)
+    yield made
+    close_parse_window(made)
+    names = {"grammar", "sentences", "sentence"}
+    assert not names & {thread.name for thread in threading.enumerate()}

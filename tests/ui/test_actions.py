@@ -51,39 +51,39 @@ from tests.windows import (
     write_universe,
 )
 from ui.cells.edits import Mode
-from ui.film.export import Look
-from ui.model import Tool, View
-from ui.qt.film.export_dialogs import FilmOf, Picture
+from ui.film.export import ExportLook
+from ui.model import CanvasView, ToolName
+from ui.qt.film.export_dialogs import FilmOf, PictureChoice
 from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.palette import CommandPalette
 from ui.qt.shortcuts import ShortcutsPage
-from ui.qt.window import Window
-from ui.speed import Speed
+from ui.qt.window import LifeWindow
+from ui.speed import RunSpeed
 
 
 @dataclass
 class Case:
     """before: prepares. done: whether it has happened, given what then() saw before."""
 
-    done: Callable[[Window, Any], object]
-    before: Callable[[Window], object] = lambda window: None
-    seen: Callable[[Window], Any] = lambda window: None
+    done: Callable[[LifeWindow, Any], object]
+    before: Callable[[LifeWindow], object] = lambda window: None
+    seen: Callable[[LifeWindow], Any] = lambda window: None
 
 
-def far(window: Window) -> None:
+def far(window: LifeWindow) -> None:
     window.canvas.zoom(-2)
     window.canvas.pan(300, 200)
     settle(window)
 
 
-def faster(window: Window) -> None:
+def faster(window: LifeWindow) -> None:
     window.registry.run("control.faster")
     window.registry.run("control.faster")
 
 
 def moved(right: int, down: int) -> Case:
-    def done(window: Window, seen: Any) -> bool:
+    def done(window: LifeWindow, seen: Any) -> bool:
         now = viewport(window)
         return (
             (now.left - seen.left) * right + (now.top - seen.top) * down > 0
@@ -97,20 +97,20 @@ def other_windows(kind: type) -> int:
     return sum(isinstance(top, kind) and top.isVisible() for top in QApplication.topLevelWidgets())
 
 
-def speed(window: Window) -> int:
+def speed(window: LifeWindow) -> int:
     return control(window).speed.generations
 
 
-def stepped(window: Window) -> None:
+def stepped(window: LifeWindow) -> None:
     window.registry.run("control.next")
     until(lambda: generation(window) == 1)
 
 
-def time_of(window: Window) -> TimeMenu:
+def time_of(window: LifeWindow) -> TimeMenu:
     return window.menu_of(TimeMenu)
 
 
-def film(window: Window) -> None:
+def film(window: LifeWindow) -> None:
     """Two recorded pictures."""
     timeline = time_of(window).timeline
     timeline.record(True)
@@ -120,25 +120,25 @@ def film(window: Window) -> None:
     until(lambda: len(timeline.recording) == 2)
 
 
-def look_back(window: Window) -> None:
+def look_back(window: LifeWindow) -> None:
     film(window)
     time_of(window).timeline.scrub(0)
 
 
-def share(window: Window) -> None:
-    menu, look = window.menu_of(ShareMenu), Look(Box(0, 0, SIDE, SIDE))
+def share(window: LifeWindow) -> None:
+    menu, look = window.menu_of(ShareMenu), ExportLook(Box(0, 0, SIDE, SIDE))
     saved = folder_of(window) + "/saved"
-    menu.ask_picture = lambda shown, path: Picture(saved + ".png", look)
+    menu.ask_picture = lambda shown, path: PictureChoice(saved + ".png", look)
     menu.ask_film = lambda shown, path, count: FilmOf(saved + ".gif", look, 10.0, 4)
 
 
-def share_mp4(window: Window) -> None:
+def share_mp4(window: LifeWindow) -> None:
     menu = window.menu_of(ShareMenu)
     menu.asked = []
     menu.ask_film = lambda shown, path, count: menu.asked.append(path)
 
 
-def parsing_begun(window: Window, _: Any) -> bool:
+def parsing_begun(window: LifeWindow, _: Any) -> bool:
     """And closed again."""
     from ui.qt.parsing.window import ParseWindow
 
@@ -219,9 +219,11 @@ CASES: dict[str, Case] = {
         lambda w, _: turned(w, [(2 - x, y) for x, y in GLIDER]), selected
     ),
     "edit.flip-down": Case(lambda w, _: turned(w, [(x, 2 - y) for x, y in GLIDER]), selected),
-    "edit.draw": Case(lambda w, _: w.view.tool is Tool.DRAW, lambda w: w.edits.take(Tool.PAN)),
-    "edit.select": Case(lambda w, _: w.view.tool is Tool.SELECT),
-    "edit.pan": Case(lambda w, _: w.view.tool is Tool.PAN),
+    "edit.draw": Case(
+        lambda w, _: w.view.tool is ToolName.DRAW, lambda w: w.edits.take(ToolName.PAN)
+    ),
+    "edit.select": Case(lambda w, _: w.view.tool is ToolName.SELECT),
+    "edit.pan": Case(lambda w, _: w.view.tool is ToolName.PAN),
     "view.fit": Case(lambda w, seen: sees(w, Box(*AT, 3, 3)), far),
     "view.fit-selection": Case(
         lambda w, seen: sees(w, Box(2, 2, 4, 4)), both(far, select(2, 2, 4, 4))
@@ -323,35 +325,35 @@ CASES: dict[str, Case] = {
 }  # fmt: skip
 
 
-def turned(window: Window, cells: list[tuple[int, int]]) -> bool:
+def turned(window: LifeWindow, cells: list[tuple[int, int]]) -> bool:
     return live(window) == {(AT[0] + x, AT[1] + y) for x, y in cells}
 
 
-def sees(window: Window, box: Box) -> bool:
+def sees(window: LifeWindow, box: Box) -> bool:
     view = viewport(window)
     left, top, right, bottom = view.rectangle(box)
     inside = left >= 0 and top >= 0 and right <= view.width and bottom <= view.height
     return inside and view == view.fitting(box, view.width, view.height)
 
 
-def test_every_action_has_a_case(window: Window) -> None:
+def test_every_action_has_a_case(window: LifeWindow) -> None:
     assert {action.id for action in window.registry} == set(CASES)
 
 
-def test_actions_by_key(window: Window) -> None:
+def test_actions_by_key(window: LifeWindow) -> None:
     keyed = [(action.id, key) for action in window.registry for key in action.keys]
     assert len(keyed) > 45
     for id, key in sorted(keyed, key=lambda pair: pair[0] == "file.quit"):
         check(window, id, lambda w, key=key: press_key(w, key))
 
 
-def test_actions_by_menu(window: Window) -> None:
+def test_actions_by_menu(window: LifeWindow) -> None:
     for id in sorted(CASES, key=lambda id: id == "file.quit"):
         check(window, id, lambda w, id=id: in_menu(w, id).trigger())
 
 
-def check(window: Window, id: str, act: Callable[[Window], object]) -> None:
-    """In a window as if it were new: one for all cases, as making one takes its time."""
+def check(window: LifeWindow, id: str, act: Callable[[LifeWindow], object]) -> None:
+    """Check one case in a window as if it were new: one for all, as making one takes its time."""
     fresh(window)
     case = CASES[id]
     case.before(window)
@@ -368,7 +370,7 @@ def check(window: Window, id: str, act: Callable[[Window], object]) -> None:
     assert not window.banner.is_error, f"{id} {window.banner.text}"
 
 
-def fresh(window: Window) -> None:
+def fresh(window: LifeWindow) -> None:
     for other in QApplication.topLevelWidgets():
         if other is not window and other.isVisible():
             other.close()
@@ -378,16 +380,16 @@ def fresh(window: Window) -> None:
     window.canvas.setFocus()
     window.dialogs = FakeDialogs()  # type: ignore[assignment]
     window.edits.mode = Mode.OR
-    control(window).speed = Speed()
+    control(window).speed = RunSpeed()
     window.banner.dismiss()
     window.dress("dark")
-    plain = View(viewport=window.view.viewport, tool=Tool.DRAW)
+    plain = CanvasView(viewport=window.view.viewport, tool=ToolName.DRAW)
     window.canvas.show_view(plain)
     window.adopt(glider_session())
     until(lambda: window.canvas.frame is not None and window._aim is None)
 
 
-def test_the_command_palette(window: Window) -> None:
+def test_the_command_palette(window: LifeWindow) -> None:
     press_key(window, "Ctrl+Shift+P")
     palette = next(top for top in QApplication.topLevelWidgets() if isinstance(top, CommandPalette))
     QTest.keyClicks(palette.line, "zoomout")
@@ -397,7 +399,7 @@ def test_the_command_palette(window: Window) -> None:
     assert viewport(window).scale == before + 1
 
 
-def test_the_command_palette_does_nothing_that_cannot_be_done(window: Window) -> None:
+def test_the_command_palette_does_nothing_that_cannot_be_done(window: LifeWindow) -> None:
     press_key(window, "Ctrl+Shift+P")
     palette = next(top for top in QApplication.topLevelWidgets() if isinstance(top, CommandPalette))
     QTest.keyClicks(palette.line, "redo")
@@ -412,7 +414,7 @@ def test_the_command_palette_does_nothing_that_cannot_be_done(window: Window) ->
     palette.close()
 
 
-def test_the_page_of_shortcuts_has_every_action(window: Window) -> None:
+def test_the_page_of_shortcuts_has_every_action(window: LifeWindow) -> None:
     page = ShortcutsPage(window.registry, (("Zoom", "Wheel"),), window)
     rows = {row.text(0) for _, group in page._groups for row in group}
     assert {action.name.removesuffix("…") for action in window.registry} <= rows
@@ -422,7 +424,7 @@ def test_the_page_of_shortcuts_has_every_action(window: Window) -> None:
     page.close()
 
 
-def test_controls_have_accessible_names(window: Window) -> None:
+def test_controls_have_accessible_names(window: LifeWindow) -> None:
     from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
 
     for kind in (QAbstractButton, QComboBox, QLineEdit):
@@ -434,7 +436,7 @@ def test_controls_have_accessible_names(window: Window) -> None:
     assert len(set(texts)) == len(texts)
 
 
-def test_a_registry_refuses_what_is_taken(window: Window) -> None:
+def test_a_registry_refuses_what_is_taken(window: LifeWindow) -> None:
     taken = window.registry["file.open"]
     with pytest.raises(ValueError, match="two actions"):
         window.registry.add(taken)

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lifesim.grid import BitGrid, Box
+from tests.quick import examples
 from ui.picture.ages import OLDEST, Ages
 from ui.picture.draw import draw
 from ui.picture.request import FARTHEST_AGES, FrameRequest
@@ -20,7 +21,7 @@ Cell = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Picture:
+class AgedPicture:
     """passed: generations since the one before, below 0 back in time."""
 
     view: Viewport
@@ -39,7 +40,7 @@ VIEWS = st.builds(
 WHOLE, PART = Viewport(0, 0, 0, 30, 70), Viewport(5, 9, -1, 40, 60)
 FAR, FARTHER = Viewport(-2, 1, 1, 20, 30), Viewport(0, 2, 2, 9, 11)
 PICTURES = st.builds(
-    Picture,
+    AgedPicture,
     st.sampled_from([WHOLE, WHOLE, PART, PART.moved(2, -6), FAR, FAR.moved(1, 0), FARTHER]) | VIEWS,
     st.integers(0, 3),
     st.sampled_from([SIDE, SIDE, SIDE, SIDE, SIDE + 7]),
@@ -49,13 +50,13 @@ PICTURES = st.builds(
 )
 
 
-def grid_of(picture: Picture) -> BitGrid:
+def grid_of(picture: AgedPicture) -> BitGrid:
     rng = np.random.default_rng(picture.seed)
     return BitGrid.from_bool(rng.random((70, picture.width)) < 0.2 + 0.25 * (picture.seed % 3))
 
 
 def level(age: int) -> int:
-    """How bright, as the palettes are lifted by the inverse."""
+    """Return how bright an age is, as the palettes are lifted by the inverse."""
     along = np.log2(1 + min(age, OLDEST)) / np.log2(1 + OLDEST)
     return int(np.ceil(255 * (0.25 + 0.75 * along) ** 2.2))
 
@@ -100,12 +101,14 @@ class Plain:
 
 
 @given(st.lists(PICTURES, min_size=1, max_size=6))
-@example([Picture(PART, 0), Picture(PART, 0), Picture(PART.moved(2, -6), 0)])
-@example([Picture(WHOLE, 0), Picture(WHOLE, 0, passed=5), Picture(WHOLE, 0, passed=-1)])
-@example([Picture(WHOLE, 1), Picture(FAR, 1), Picture(FARTHER, 1), Picture(WHOLE, 1)])
-@example([Picture(FARTHER, 1), Picture(FARTHER, 2), Picture(FARTHER.moved(1, 1), 2)])
-@settings(deadline=None, max_examples=60)
-def test_ages_are_those_of_a_plain_model(pictures: list[Picture]) -> None:
+@example([AgedPicture(PART, 0), AgedPicture(PART, 0), AgedPicture(PART.moved(2, -6), 0)])
+@example([AgedPicture(WHOLE, 0), AgedPicture(WHOLE, 0, passed=5), AgedPicture(WHOLE, 0, passed=-1)])
+@example(
+    [AgedPicture(WHOLE, 1), AgedPicture(FAR, 1), AgedPicture(FARTHER, 1), AgedPicture(WHOLE, 1)]
+)
+@example([AgedPicture(FARTHER, 1), AgedPicture(FARTHER, 2), AgedPicture(FARTHER.moved(1, 1), 2)])
+@settings(deadline=None, max_examples=examples(60))
+def test_ages_are_those_of_a_plain_model(pictures: list[AgedPicture]) -> None:
     ages, plain, generation = Ages(), Plain(), 10
     for picture in pictures:
         generation += picture.passed
@@ -142,14 +145,14 @@ REGIONS = st.builds(
 @example([(ALL, 2, 1, 0), (Box(3, 9, 13, 30), 1, 1, 4)])
 @example([(ALL, 1, 0, 0), (ALL, 1, 3, 5), (Box(1, 0, 20, 60), 1, 3, 2)])
 @example([(ALL, 1, 0, 0), (ALL, 1, 3, 5), (Box(1, 3, 20, 60), 2, 3, 2)])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_blocks_of_any_region_begin_at_its_corner(
     pictures: list[tuple[Box, int, int, int]],
 ) -> None:
     ages, plain, generation = Ages(), Plain(), 10
     for region, scale, seed, passed in pictures:
         generation += passed
-        grid = grid_of(Picture(WHOLE, seed))
+        grid = grid_of(AgedPicture(WHOLE, seed))
         source = MemorySource(grid, generation)
         copy = ages.copy()
         found = ages.levels(source, region, scale)
@@ -169,7 +172,7 @@ def test_levels_grow_with_age() -> None:
 
 
 class Unread(MemorySource):
-    """Of which some has not been read yet."""
+    """Has a part that has not been read yet."""
 
     missing = 1
 
@@ -198,7 +201,7 @@ class Elsewhere:
 
 
 def test_cells_that_are_not_in_memory() -> None:
-    grid = grid_of(Picture(WHOLE, 1))
+    grid = grid_of(AgedPicture(WHOLE, 1))
     for scale in range(FARTHEST_AGES + 1):
         request = FrameRequest(Viewport(0, 0, scale, 20, 40), ages=True)
         frames = [

@@ -20,16 +20,16 @@ from ui.cells.edits import Stroke
 from ui.cells.session import MemorySession
 from ui.qt import app as qt_app
 from ui.qt.app import signals
-from ui.qt.dialogs import Answer
+from ui.qt.dialogs import UnsavedAnswer
 from ui.qt.parsing.window import ParseWindow, open_parse_window
-from ui.qt.window import Window
+from ui.qt.window import LifeWindow
 
 
-def test_a_window_that_was_to_stay_is_asked_again(window: Window) -> None:
+def test_a_window_that_was_to_stay_is_asked_again(window: LifeWindow) -> None:
     assert isinstance(window.session, MemorySession)
     window.session.edit(Stroke(((1, 1),), True, 1))
     settle(window)
-    answer(unsaved=Answer.CANCEL)(window)
+    answer(unsaved=UnsavedAnswer.CANCEL)(window)
     asked = window.dialogs.asked  # type: ignore[attr-defined]
     with signals() as arrived:
         for times in (1, 2):  # were the first one remembered, the second would end the process
@@ -37,14 +37,14 @@ def test_a_window_that_was_to_stay_is_asked_again(window: Window) -> None:
             until(lambda times=times: len(asked) == times)  # type: ignore[misc]
             until(lambda: not arrived)
             assert window.isVisible()
-        answer(unsaved=Answer.DISCARD)(window)
+        answer(unsaved=UnsavedAnswer.DISCARD)(window)
         os.kill(os.getpid(), signal.SIGINT)
         until(lambda: not window.isVisible())
         assert arrived
 
 
 @pytest.fixture
-def both(app: QApplication, tmp_path: Path) -> Iterator[tuple[Window, ParseWindow]]:
+def both(app: QApplication, tmp_path: Path) -> Iterator[tuple[LifeWindow, ParseWindow]]:
     window = make_window(tmp_path)
     parsing = open_parse_window(window)
     assert isinstance(parsing, ParseWindow)
@@ -53,7 +53,7 @@ def both(app: QApplication, tmp_path: Path) -> Iterator[tuple[Window, ParseWindo
     until(lambda: not qt_app.windows())
 
 
-def test_all_windows_are_closed(both: tuple[Window, ParseWindow]) -> None:
+def test_all_windows_are_closed(both: tuple[LifeWindow, ParseWindow]) -> None:
     assert set(qt_app.windows()) == set(both)
     with signals() as arrived:
         os.kill(os.getpid(), signal.SIGINT)
@@ -62,14 +62,14 @@ def test_all_windows_are_closed(both: tuple[Window, ParseWindow]) -> None:
 
 
 @pytest.mark.parametrize("other", [0, 1])
-def test_one_of_two_windows_was_to_stay(both: tuple[Window, ParseWindow], other: int) -> None:
+def test_one_of_two_windows_was_to_stay(both: tuple[LifeWindow, ParseWindow], other: int) -> None:
     window, parsing = both
     stays = (parsing, window)[other]
     if stays is window:
         assert isinstance(window.session, MemorySession)
         window.session.edit(Stroke(((1, 1),), True, 1))
         settle(window)
-        answer(unsaved=Answer.CANCEL)(window)
+        answer(unsaved=UnsavedAnswer.CANCEL)(window)
     else:
         parsing.files.dialogs = window.dialogs  # type: ignore[assignment]
         parsing.editor.setPlainText("S -> 'a'")
@@ -83,7 +83,7 @@ def test_one_of_two_windows_was_to_stay(both: tuple[Window, ParseWindow], other:
 
 
 def test_an_error_is_said_in_its_window(
-    both: tuple[Window, ParseWindow],
+    both: tuple[LifeWindow, ParseWindow],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from lifesim.grid import BitGrid
 from lifesim.rule import LIFE, Rule
+from tests.quick import examples
 from tests.strategies import grids, rules
 from ui.cells.clipboard import parse, text_of
 from ui.session import SessionError
@@ -66,7 +67,7 @@ def test_what_is_no_pattern_is_said_in_one_line(text: str) -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_any_text_is_cells_or_one_line(text: str) -> None:
     said = ""
     try:

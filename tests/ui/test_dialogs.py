@@ -17,7 +17,6 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QWidget
 from lifesim.rule import Rule
 from lifesim.topology import Topology
 from ui.qt.dialogs import (
-    Answer,
     Dialogs,
     FillDialog,
     Form,
@@ -25,6 +24,7 @@ from ui.qt.dialogs import (
     NewDialog,
     NumberDialog,
     RuleDialog,
+    UnsavedAnswer,
 )
 
 
@@ -45,6 +45,40 @@ def test_rules_are_checked_as_they_are_typed(app: QApplication) -> None:
     assert dialog.value() == (Rule.parse("B36/S23"), Topology.PLANE)
     dialog.rule.activated.emit(3)
     assert dialog.value()[0] == Rule.parse("B2/S")
+
+
+@pytest.mark.parametrize(
+    ("typed", "rule"), [("life", "B3/S23"), ("high", None), ("2x2", "B36/S125"), ("b2/s", "B2/S")]
+)
+def test_what_is_typed_as_a_rule_is_what_is_taken(
+    app: QApplication, typed: str, rule: str | None
+) -> None:
+    for dialog in (
+        RuleDialog(Rule.parse("B36/S23"), Topology.TORUS, None),
+        NewDialog((64, 32), Rule.parse("B36/S23"), Topology.TORUS, None),
+    ):
+        dialog.show()
+        dialog.activateWindow()
+        assert QTest.qWaitForWindowActive(dialog, 5000)
+        dialog.rule.setFocus()
+        dialog.rule.lineEdit().selectAll()
+        QTest.keyClicks(dialog.rule.lineEdit(), typed)
+        QTest.keyClick(dialog.rule.lineEdit(), Qt.Key.Key_Return)
+        assert dialog.isVisible() is (rule is None), dialog.rule.currentText()
+        if rule:
+            value = dialog.value()
+            assert (value.rule if isinstance(value, New) else value[0]) == Rule.parse(rule)
+        dialog.close()
+
+
+def test_rules_that_are_walked_through_are_rules(app: QApplication) -> None:
+    dialog = RuleDialog(Rule.parse("B3/S23"), Topology.TORUS, None)
+    dialog.show()
+    for name in ("B36/S23", "B3678/S34678"):
+        QTest.keyClick(dialog.rule, Qt.Key.Key_Down)
+        assert ok(dialog)
+        assert dialog.value()[0] == Rule.parse(name)
+    dialog.close()
 
 
 def test_a_new_universe_is_checked_as_it_is_typed(app: QApplication) -> None:
@@ -133,10 +167,15 @@ def test_typing_begins_in_the_first_line_and_ends_at_the_buttons(app: QApplicati
 
 @pytest.mark.parametrize(
     ("key", "answer"),
-    [("S", Answer.SAVE), ("D", Answer.DISCARD), ("C", Answer.CANCEL), ("Return", Answer.SAVE),
-     ("Esc", Answer.CANCEL)],
-)  # fmt: skip
-def test_questions_are_answered_by_keys(app: QApplication, key: str, answer: Answer) -> None:
+    [
+        ("S", UnsavedAnswer.SAVE),
+        ("D", UnsavedAnswer.DISCARD),
+        ("C", UnsavedAnswer.CANCEL),
+        ("Return", UnsavedAnswer.SAVE),
+        ("Esc", UnsavedAnswer.CANCEL),
+    ],
+)
+def test_questions_are_answered_by_keys(app: QApplication, key: str, answer: UnsavedAnswer) -> None:
     timer = QTimer()
 
     def press() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim.engine import Life
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.grid import BitGrid, Box
@@ -20,7 +20,6 @@ from lifesim.store.universe import Universe
 from lifesim.stream.run import StreamedLife
 from tests.disk_sessions import Opening, make, sessions, soup
 from tests.waiting import until
-from ui.disk import session as disk
 from ui.disk import stills
 from ui.film.recorder import Recorder
 from ui.film.recording import Recording
@@ -51,7 +50,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check(recording: Recording, grid: BitGrid) -> None:
-    """Whether all pictures are those of a run from the grid on."""
+    """Check that all pictures are those of a run from the grid on."""
     life = Life(grid, backend="reference")
     for shot in recording.shots:
         life.run(shot.generation - life.generation)
@@ -81,7 +80,7 @@ def record(opened: Opening, path: str, recording: Recording, speed: int) -> Reco
 def test_each_generation_that_is_whole(
     tmp_path: Path, opened: Opening, recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk, "_PICTURES", 0.0)
+    monkeypatch.setattr("ui.disk.control._PICTURES", 0.0)
     grid = soup(WIDTH, HEIGHT)
     recorder = record(opened, make(tmp_path / "u", grid), recording, 3)
     taken = [shot.generation for shot in recording.shots]
@@ -94,8 +93,8 @@ def test_each_generation_that_is_whole(
 def test_one_of_so_many_generations_is_seen(
     tmp_path: Path, opened: Opening, recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of runs that leap farther where nobody looks."""
-    monkeypatch.setattr(disk, "_PICTURES", 0.0)
+    """One of every 4 generations is seen, even of runs that leap farther where nobody looks."""
+    monkeypatch.setattr("ui.disk.control._PICTURES", 0.0)
     grid = soup(WIDTH, HEIGHT)
     session = opened(make(tmp_path / "u", grid))
     session.see_every(4)

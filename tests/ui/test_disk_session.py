@@ -9,12 +9,11 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim import patterns
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
@@ -26,6 +25,7 @@ from tests.disk_sessions import (
     Ears,
     Held,
     Opening,
+    break_off,
     make,
     sessions,
     sharp,
@@ -36,6 +36,7 @@ from tests.disk_sessions import (
 )
 from tests.waiting import until
 from ui.disk import session as disk
+from ui.disk.directory import owner_of
 from ui.disk.session import DiskSession
 from ui.picture.draw import draw
 from ui.session import Event, SessionError
@@ -153,7 +154,7 @@ def test_killed_and_resumed(tmp_path: Path, opened: Opening) -> None:
     session = opened(path)
     session.step(1000)
     until(lambda: Universe.open(path).manifest.run)
-    process = session._run
+    process = session._runs.process
     assert process is not None
     process._process.kill()
     until(lambda: not session.status().running)
@@ -202,7 +203,7 @@ def test_a_run_ends_with_its_window(tmp_path: Path, opened: Opening) -> None:
     session = opened(make(tmp_path / "u", soup(192, 160)))
     session.start()
     until(lambda: session.status().generation > 0)
-    process = session._run
+    process = session._runs.process
     assert process is not None
     assert process._process.stdin is not None
     process._process.stdin.close()  # as the system does for one that dies
@@ -220,7 +221,7 @@ def test_a_run_that_cannot_be(
         until(lambda: not session.status().running)
     assert "in use by" in session.status().problem
     assert Event.FAILED in ears.heard
-    session._backend = "nonsense"
+    session._runs.backend = "nonsense"
     session.step(1)
     until(lambda: not session.status().running)
     assert "the process of the run has died" in session.status().problem
@@ -260,16 +261,8 @@ def test_between_two_generations(
 ) -> None:
     grid = soup(192, 160)
     path = make(tmp_path / "u", grid)
-    with Universe.open(path, writing=True) as universe, monkeypatch.context() as patch:
-        real = Universe.finish_tiles
-
-        def finish_tiles(*arguments: Any) -> list[str]:
-            real(*arguments)
-            raise KeyboardInterrupt
-
-        patch.setattr(Universe, "finish_tiles", finish_tiles)
-        with pytest.raises(KeyboardInterrupt):
-            StreamedLife(universe, [pick("reference")], generations=6).run(12)
+    with Universe.open(path, writing=True) as universe:
+        break_off(universe, monkeypatch)
         assert universe.phase
         assert universe.phase.done
     session = opened(path)
@@ -387,10 +380,10 @@ def test_locks_of_processes_that_died(tmp_path: Path, opened: Opening) -> None:
         (7, "elsewhere", True),
     ):
         (Path(path) / "lock").write_text(json.dumps({"pid": pid, "host": host}))
-        assert bool(disk._owner(path)) is shown
+        assert bool(owner_of(path)) is shown
     for text in ("", "[]", "{", '["pid"]'):
         (Path(path) / "lock").write_text(text)
-        assert disk._owner(path) == ""
+        assert owner_of(path) == ""
     # What a lock file says keeps nobody from running: only a lock that is held does.
     (Path(path) / "lock").write_text(json.dumps({"pid": 7, "host": "elsewhere"}))
     session = opened(path)

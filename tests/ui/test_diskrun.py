@@ -14,7 +14,7 @@ from typing import TextIO
 import numpy as np
 import pytest
 
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim.grid import BitGrid
 from lifesim.store.make import from_grid, make_universe
 from lifesim.store.tiling import tile_universe

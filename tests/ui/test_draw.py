@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lifesim.grid import BitGrid, Box
 from lifesim.render import density_levels
+from tests.quick import examples
 from ui.picture.draw import draw
 from ui.picture.pyramid import FIRST, Pyramid
 from ui.picture.request import FrameRequest
@@ -62,7 +63,7 @@ def test_what_progress_raises_stops_a_pyramid() -> None:
     st.tuples(st.integers(1, 90), st.integers(1, 90)),
     st.booleans(),
 )
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_frames_are_what_render_draws(
     parameters: tuple[int, int, float, int],
     scale: int,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from lifesim.grid import BitGrid, Box
 from lifesim.soup import SoupError, random_grid
+from tests.quick import examples
 from tests.strategies import grids
 from ui.cells import edits
 from ui.cells.edits import Mode
@@ -43,7 +44,7 @@ def inside(box: Box, grid: BitGrid) -> tuple[slice, slice]:
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(grids(), st.sampled_from((1, 5, edits._BLOCK)))
 def test_flips_turns_and_inversion(grid: BitGrid, block: int) -> None:
     cells = grid.to_bool()
@@ -55,7 +56,7 @@ def test_flips_turns_and_inversion(grid: BitGrid, block: int) -> None:
     assert edits.rotated(grid, clockwise=False) == BitGrid.from_bool(np.rot90(cells))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(grids(), BOXES, st.integers(0, 2**64 - 1))
 def test_edits_of_a_selection(grid: BitGrid, box: Box, seed: int) -> None:
     at = inside(box, grid)
@@ -79,7 +80,7 @@ def test_edits_of_a_selection(grid: BitGrid, box: Box, seed: int) -> None:
         assert done(edit, grid) == BitGrid.from_bool(expected), edit.title
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(grids(), BOXES, st.booleans())
 def test_rotating_a_selection(grid: BitGrid, box: Box, clockwise: bool) -> None:
     at = inside(box, grid)
@@ -105,7 +106,7 @@ def test_rotating_a_selection(grid: BitGrid, box: Box, clockwise: bool) -> None:
         assert max(abs(a - b) for a, b in zip(*middles, strict=True)) <= 1
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(grids(), grids(), st.integers(-150, 150), st.integers(-150, 150), st.sampled_from(Mode))
 def test_pasting(grid: BitGrid, clip: BitGrid, x: int, y: int, mode: Mode) -> None:
     expected = grid.to_bool().copy()
@@ -123,7 +124,7 @@ def test_pasting(grid: BitGrid, clip: BitGrid, x: int, y: int, mode: Mode) -> No
 POINTS = st.tuples(st.integers(-30, 150), st.integers(-30, 150))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(grids(), st.lists(POINTS, max_size=4), st.booleans())
 def test_strokes(grid: BitGrid, points: list[tuple[int, int]], alive: bool) -> None:
     expected = grid.to_bool().copy()
@@ -163,7 +164,7 @@ def test_a_line_of_which_little_is_seen() -> None:
     assert list(edits.line((5, -far), (5, far), box)) == [(5, y) for y in range(20)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(grids(), st.integers(1, 200), st.integers(1, 200))
 def test_resizing_keeps_the_middle(grid: BitGrid, width: int, height: int) -> None:
     resized = edits.resized(grid, width, height)

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageSequence
 
-from kernels.backend import Backend, BackendUnavailableError
-from kernels.choose import pick
+from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError, Target
+from kernels.targets.cuda.device import Device
 from lifesim import render
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
@@ -27,10 +28,11 @@ from lifesim.grid import BitGrid, Box
 from lifesim.rule import LIFE
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
+from tests.quick import examples
 from ui.cells.saving import Whole
 from ui.cells.session import MemorySession
 from ui.film import export, ffmpeg
-from ui.film.export import CancelledError, Clip, ExportError, Look, Run
+from ui.film.export import ExportCancelledError, ExportError, ExportLook, FilmClip, RunExport
 from ui.film.ffmpeg import FfmpegError, Mp4Writer
 from ui.film.recording import Recording
 from ui.film.stills import Afar, AfarSource
@@ -52,7 +54,7 @@ def rgb(image: Image.Image) -> npt.NDArray[np.uint8]:
     return np.asarray(image.convert("RGB"))
 
 
-def drawn(grid: BitGrid, look: Look) -> npt.NDArray[np.uint8]:
+def drawn(grid: BitGrid, look: ExportLook) -> npt.NDArray[np.uint8]:
     levels = render.density_levels(grid, look.region, look.scale)
     if look.any_cell:
         levels = np.where(levels > 0, 255, 0).astype(np.uint8)
@@ -75,7 +77,7 @@ def run_of(whole: Whole, generations: int, every: int) -> list[BitGrid]:
 @pytest.mark.parametrize("scale", [-3, 0, 1, 3, 9])
 @pytest.mark.parametrize("region", [WHOLE, Box(-20, 30, 77, 200), Box(13, 7, 31, 1)])
 def test_png(tmp_path: Path, region: Box, scale: int, any_cell: bool) -> None:
-    look = Look(region, scale, "viridis", any_cell)
+    look = ExportLook(region, scale, "viridis", any_cell)
     path = str(tmp_path / "a.png")
     export.save_png(path, MemorySource(soup().cells), look)
     with Image.open(path) as image:
@@ -89,15 +91,15 @@ def test_a_png_that_is_given_up(tmp_path: Path, times: int) -> None:
     def progress(share: float) -> None:
         heard.append(share)
         if len(heard) > times:
-            raise CancelledError
+            raise ExportCancelledError
 
     source = MemorySource(soup().cells)
-    with pytest.raises(CancelledError):
-        export.save_png(str(tmp_path / "a.png"), source, Look(Box(0, 0, 9, 9)), progress)
+    with pytest.raises(ExportCancelledError):
+        export.save_png(str(tmp_path / "a.png"), source, ExportLook(Box(0, 0, 9, 9)), progress)
     assert not list(tmp_path.iterdir())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.integers(-4, 8), st.integers(-9, 90), st.integers(-9, 90), st.integers(1, 60), st.booleans()
 )
@@ -113,7 +115,7 @@ def test_png_of_a_source(
         asked.append(request)
         return source
 
-    look = Look(region, scale, "light", any_cell)
+    look = ExportLook(region, scale, "light", any_cell)
     export.save_png_of_source(path, ask, look)
     view = asked[0].viewport
     box = view.box
@@ -148,7 +150,7 @@ def test_png_of_what_is_still_being_read(tmp_path: Path, monkeypatch: pytest.Mon
         asked.append(request)
         return source
 
-    path, look = tmp_path / "a.png", Look(WHOLE)
+    path, look = tmp_path / "a.png", ExportLook(WHOLE)
     export.save_png_of_source(str(path), ask, look)
     with Image.open(path) as image:
         assert np.array_equal(rgb(image), drawn(soup().cells, look))
@@ -165,9 +167,9 @@ def test_png_of_what_is_still_being_read(tmp_path: Path, monkeypatch: pytest.Mon
         export.save_png_of_source(str(path), never, look)
 
     def stop(_: float) -> None:
-        raise CancelledError
+        raise ExportCancelledError
 
-    with pytest.raises(CancelledError):
+    with pytest.raises(ExportCancelledError):
         export.save_png_of_source(str(path), never, look, stop)
     assert not list(tmp_path.iterdir())
 
@@ -181,7 +183,7 @@ def test_png_of_a_universe_that_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
         calls += 1
         return MemorySource(soup(min(calls, most)).cells, min(calls, most))
 
-    path, look = tmp_path / "a.png", Look(WHOLE)
+    path, look = tmp_path / "a.png", ExportLook(WHOLE)
     most = 5
     export.save_png_of_source(str(path), ask, look)
     with Image.open(path) as image:
@@ -196,24 +198,24 @@ def test_png_of_a_universe_that_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
 def test_pictures_that_cannot_be(tmp_path: Path) -> None:
     path, source = str(tmp_path / "a.png"), MemorySource(soup().cells)
     with pytest.raises(ExportError, match="outside"):
-        export.save_png(path, source, Look(Box(100, 0, 5, 5)))
+        export.save_png(path, source, ExportLook(Box(100, 0, 5, 5)))
     with pytest.raises(ExportError, match="1:4 and nearer"):
-        export.save_png(path, source, Look(WHOLE, 3, ages=True))
+        export.save_png(path, source, ExportLook(WHOLE, 3, ages=True))
     with pytest.raises(LifesimError, match="palette"):
-        export.save_png(path, source, Look(WHOLE, 0, "mauve"))
+        export.save_png(path, source, ExportLook(WHOLE, 0, "mauve"))
     with pytest.raises(LifesimError, match="too large"):
-        export.save_png(path, source, Look(WHOLE, -12))
+        export.save_png(path, source, ExportLook(WHOLE, -12))
     with pytest.raises(ExportError, match="a side"):
-        export.save_png_of_source(path, lambda _: source, Look(WHOLE, -9))
+        export.save_png_of_source(path, lambda _: source, ExportLook(WHOLE, -9))
     with pytest.raises(LifesimError, match="cannot write"):
-        export.save_png(str(tmp_path / "none" / "a.png"), source, Look(WHOLE))
+        export.save_png(str(tmp_path / "none" / "a.png"), source, ExportLook(WHOLE))
     assert not list(tmp_path.iterdir())
 
 
 # --- ages ----------------------------------------------------------------------
 
 
-def aged(grids: list[BitGrid], every: int, look: Look) -> list[npt.NDArray[np.uint8]]:
+def aged(grids: list[BitGrid], every: int, look: ExportLook) -> list[npt.NDArray[np.uint8]]:
     """Pictures of a film, as a window that saw nothing but its pictures would draw them."""
     ages, found = Ages(), []
     across, down = render.image_size(look.region.width, look.region.height, look.scale)
@@ -233,13 +235,13 @@ def aged(grids: list[BitGrid], every: int, look: Look) -> list[npt.NDArray[np.ui
 @pytest.mark.parametrize("scale", [-1, 0, 1, 2])
 @pytest.mark.parametrize("region", [WHOLE, Box(-3, 6, 80, 70), Box(5, 6, 83, 99)])
 def test_ages_in_films(tmp_path: Path, region: Box, scale: int) -> None:
-    look, path = Look(region, scale, "viridis", ages=True), str(tmp_path / "a.gif")
+    look, path = ExportLook(region, scale, "viridis", ages=True), str(tmp_path / "a.gif")
     expected = aged(run_of(soup(), 12, 3), 3, look)
     assert len(np.unique(expected[-1])) > len(np.unique(expected[0]))
     recording = Recording(str(tmp_path / "film"))
     for number, grid in enumerate(run_of(soup(), 12, 3)):
         recording.add(Whole(grid, LIFE, Topology.TORUS, 3 * number))
-    for film in (Run(soup(), 12, 3), Clip(recording, recording.shots)):
+    for film in (RunExport(soup(), 12, 3), FilmClip(recording, recording.shots)):
         export.save_gif(path, film, look, 25)
         with Image.open(path) as image:
             frames = [rgb(frame) for frame in ImageSequence.Iterator(image)]
@@ -253,7 +255,7 @@ def test_ages_in_films(tmp_path: Path, region: Box, scale: int) -> None:
 def test_ages_in_pictures_are_those_of_the_view(
     tmp_path: Path, scale: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From memory, and band by band of a universe elsewhere."""
+    """Ages are those of the view from memory, and band by band of a universe elsewhere."""
     monkeypatch.setattr(export, "_BAND", 300)
     grids, ages, path = run_of(soup(), 9, 3), Ages(), str(tmp_path / "a.png")
     view = Viewport(4, 8, scale, 20, 12)
@@ -261,7 +263,7 @@ def test_ages_in_pictures_are_those_of_the_view(
     for number, grid in enumerate(grids):
         source = MemorySource(grid, number)
         levels = draw(request, ages.seen(request, source)).pixels
-    look = Look(view.box, scale, "light", ages=True)
+    look = ExportLook(view.box, scale, "light", ages=True)
     for _ in range(2):  # what is known stays known
         export.save_png(path, source, look, ages=ages)
         with Image.open(path) as image:
@@ -279,7 +281,7 @@ def test_what_was_recorded_from_afar_has_no_ages(tmp_path: Path) -> None:
         Afar(np.ones((25, 25), np.uint8), 2, SIDE, SIDE, LIFE, Topology.TORUS, generation=3)
     )
     with pytest.raises(ExportError, match="no ages"):
-        export.save_png(str(tmp_path / "a.png"), afar, Look(WHOLE, 2, ages=True))
+        export.save_png(str(tmp_path / "a.png"), afar, ExportLook(WHOLE, 2, ages=True))
     assert not list(tmp_path.iterdir())
 
 
@@ -287,10 +289,10 @@ def test_what_was_recorded_from_afar_has_no_ages(tmp_path: Path) -> None:
 
 
 def test_gif_of_a_run(tmp_path: Path) -> None:
-    whole, look = soup(), Look(Box(5, 6, 80, 70), 1, "dark")
+    whole, look = soup(), ExportLook(Box(5, 6, 80, 70), 1, "dark")
     path = str(tmp_path / "a.gif")
     told: list[float] = []
-    export.save_gif(path, Run(whole, 20, 5), look, 25, told.append)
+    export.save_gif(path, RunExport(whole, 20, 5), look, 25, told.append)
     with Image.open(path) as image:
         frames = [rgb(frame) for frame in ImageSequence.Iterator(image)]
         assert image.info["duration"] == 40
@@ -305,8 +307,8 @@ def test_gif_of_a_run(tmp_path: Path) -> None:
 
 def test_a_film_leaves_the_session_where_it_is(tmp_path: Path) -> None:
     session = MemorySession(soup().cells, backend=pick("auto", threads=1))
-    film = Run(session.whole(), 4, 1, pick("auto", threads=1))
-    export.save_gif(str(tmp_path / "a.gif"), film, Look(WHOLE), 10)
+    film = RunExport(session.whole(), 4, 1, pick("auto", threads=1))
+    export.save_gif(str(tmp_path / "a.gif"), film, ExportLook(WHOLE), 10)
     assert session.status().generation == 0
     assert session.whole().cells == soup().cells
     session.close()
@@ -318,14 +320,14 @@ def test_gif_of_a_recording(tmp_path: Path) -> None:
     for generation, grid in enumerate(cells):
         recording.add(Whole(grid, LIFE, Topology.TORUS, generation))
     path = str(tmp_path / "a.gif")
-    export.save_gif(path, Clip(recording, recording.shots[2:7]), Look(WHOLE), 50)
+    export.save_gif(path, FilmClip(recording, recording.shots[2:7]), ExportLook(WHOLE), 50)
     with Image.open(path) as image:
         frames = [rgb(frame) for frame in ImageSequence.Iterator(image)]
     for frame, grid in zip(frames, cells[2:7], strict=True):
-        assert np.array_equal(frame, drawn(grid, Look(WHOLE)))
+        assert np.array_equal(frame, drawn(grid, ExportLook(WHOLE)))
     recording.close()
     with pytest.raises(ExportError, match="nothing has been recorded"):
-        Clip(recording, [])
+        FilmClip(recording, [])
 
 
 def test_a_film_that_is_given_up(tmp_path: Path) -> None:
@@ -334,10 +336,10 @@ def test_a_film_that_is_given_up(tmp_path: Path) -> None:
 
     def stop(share: float) -> None:
         if share > 0.5:
-            raise CancelledError
+            raise ExportCancelledError
 
-    with pytest.raises(CancelledError):
-        export.save_gif(str(path), Run(soup(), 20, 1), Look(WHOLE), 10, stop)
+    with pytest.raises(ExportCancelledError):
+        export.save_gif(str(path), RunExport(soup(), 20, 1), ExportLook(WHOLE), 10, stop)
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -349,10 +351,12 @@ def test_a_long_way_between_two_pictures_can_be_given_up(tmp_path: Path) -> None
         nonlocal calls
         calls += 1
         if calls > 3:
-            raise CancelledError
+            raise ExportCancelledError
 
-    with pytest.raises(CancelledError):
-        export.save_gif(str(tmp_path / "a.gif"), Run(soup(), 10**12, 10**12), Look(WHOLE), 10, stop)
+    with pytest.raises(ExportCancelledError):
+        export.save_gif(
+            str(tmp_path / "a.gif"), RunExport(soup(), 10**12, 10**12), ExportLook(WHOLE), 10, stop
+        )
     assert not list(tmp_path.iterdir())
 
 
@@ -360,30 +364,28 @@ def test_films_that_cannot_be(tmp_path: Path) -> None:
     path = str(tmp_path / "a.gif")
     for rate in (0.0, 51.0, float("nan")):
         with pytest.raises(ExportError, match="pictures a second"):
-            export.save_gif(path, Run(soup(), 2, 1), Look(WHOLE), rate)
+            export.save_gif(path, RunExport(soup(), 2, 1), ExportLook(WHOLE), rate)
     for generations, every in ((-1, 1), (5, 0)):
         with pytest.raises(ExportError, match="goes on by"):
-            Run(soup(), generations, every)
+            RunExport(soup(), generations, every)
     with pytest.raises(ExportError, match="at most 1,000,000"):
-        Run(soup(), 10**9, 1)
+        RunExport(soup(), 10**9, 1)
     with pytest.raises(LifesimError, match="65535"):
-        export.save_gif(path, Run(soup(), 1, 1), Look(Box(0, 0, 70000, 1)), 10)
+        export.save_gif(path, RunExport(soup(), 1, 1), ExportLook(Box(0, 0, 70000, 1)), 10)
 
-    class Missing(Backend):
+    class Missing(Target):
         name = "missing"
 
         def describe(self) -> str:
             return "nothing"
 
-        def life(self, *_: object, **__: object) -> object:  # type: ignore[override]
-            raise BackendUnavailableError("nothing computes here")
-
-        def life_arena(self, *_: object, **__: object) -> object:  # type: ignore[override]
+        @property
+        def devices(self) -> Sequence[Device]:
             raise BackendUnavailableError("nothing computes here")
 
     Missing.__abstractmethods__ = frozenset()
     with pytest.raises(ExportError, match="nothing computes here"):
-        export.save_gif(path, Run(soup(), 1, 1, Missing()), Look(WHOLE), 10)
+        export.save_gif(path, RunExport(soup(), 1, 1, Missing()), ExportLook(WHOLE), 10)
     assert not list(tmp_path.iterdir())
 
 
@@ -455,10 +457,10 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
 def test_mp4(tmp_path: Path, fake: object, region: Box, scale: int) -> None:
     assert callable(fake)
     fake("good")
-    whole, look = soup(), Look(region, scale, "viridis")
+    whole, look = soup(), ExportLook(region, scale, "viridis")
     path = tmp_path / "a.mp4"
     told: list[float] = []
-    export.save_mp4(str(path), Run(whole, 12, 3), look, 29.97, told.append)
+    export.save_mp4(str(path), RunExport(whole, 12, 3), look, 29.97, told.append)
     head, _, data = path.read_bytes().partition(b"\n")
     pictures = [drawn(grid, look) for grid in run_of(whole, 12, 3)]
     height, width = pictures[0].shape[:2]
@@ -479,9 +481,9 @@ def test_mp4(tmp_path: Path, fake: object, region: Box, scale: int) -> None:
     ("region", "scale"), [(Box(0, 0, 80, 60), -3), (Box(3, 4, 31, 17), -2), (Box(0, 0, 1, 1), 0)]
 )
 def test_mp4_as_a_player_sees_it(tmp_path: Path, region: Box, scale: int) -> None:
-    whole, look = soup(), Look(region, scale)
+    whole, look = soup(), ExportLook(region, scale)
     path = str(tmp_path / "a.mp4")
-    export.save_mp4(path, Run(whole, 12, 3), look, 24)
+    export.save_mp4(path, RunExport(whole, 12, 3), look, 24)
     read = ["ffmpeg", "-v", "error", "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     data = subprocess.run(read, capture_output=True, check=True).stdout
     pictures = [drawn(grid, look) for grid in run_of(whole, 12, 3)]
@@ -497,7 +499,7 @@ def test_mp4_as_a_player_sees_it(tmp_path: Path, region: Box, scale: int) -> Non
 def test_mp4_without_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(FfmpegError, match="there is no ffmpeg program on the PATH"):
-        export.save_mp4(str(tmp_path / "a.mp4"), Run(soup(), 1, 1), Look(WHOLE), 10)
+        export.save_mp4(str(tmp_path / "a.mp4"), RunExport(soup(), 1, 1), ExportLook(WHOLE), 10)
     assert not list(tmp_path.iterdir())
 
 
@@ -507,13 +509,13 @@ def test_mp4_where_the_program_fails(tmp_path: Path, fake: object, frames: int) 
     fake("fails")
     path = tmp_path / "a.mp4"
     path.write_text("before")
-    look = Look(WHOLE, -2)
+    look = ExportLook(WHOLE, -2)
     with pytest.raises(FfmpegError) as told:
-        export.save_mp4(str(path), Run(soup(), frames, 1), look, 10)
+        export.save_mp4(str(path), RunExport(soup(), frames, 1), look, 10)
     assert str(told.value) == f"cannot write {path}: ffmpeg: {path}: no encoder"
     fake("says nothing")
     with pytest.raises(FfmpegError, match="ffmpeg: exit code 9"):
-        export.save_mp4(str(path), Run(soup(), frames, 1), look, 10)
+        export.save_mp4(str(path), RunExport(soup(), frames, 1), look, 10)
     assert path.read_text() == "before"
 
 
@@ -526,12 +528,16 @@ def test_mp4_can_be_given_up_though_the_program_hangs(tmp_path: Path, fake: obje
 
     def progress(_: float) -> None:
         if given_up.is_set():
-            raise CancelledError
+            raise ExportCancelledError
 
     for frames in (1, 1000):  # it waits for the end, or to be rid of a picture
-        with pytest.raises(CancelledError):
+        with pytest.raises(ExportCancelledError):
             export.save_mp4(
-                str(tmp_path / "a.mp4"), Run(soup(), frames, 1), Look(WHOLE, -2), 10, progress
+                str(tmp_path / "a.mp4"),
+                RunExport(soup(), frames, 1),
+                ExportLook(WHOLE, -2),
+                10,
+                progress,
             )
     timer.join()
     assert not (tmp_path / "a.mp4").exists()
@@ -551,10 +557,10 @@ def test_mp4_of_too_large_a_picture_or_nowhere(tmp_path: Path, fake: object) -> 
 
 
 def test_the_view_as_it_is(tmp_path: Path) -> None:
-    """What a window shows of cells is what is saved of the same box."""
+    """A saved picture shows what a window shows of cells of the same box."""
     view = Viewport(3, 4, 2, 20, 15)
     path = str(tmp_path / "a.png")
-    export.save_png(path, MemorySource(soup().cells), Look(view.box, view.scale))
+    export.save_png(path, MemorySource(soup().cells), ExportLook(view.box, view.scale))
     frame = draw(FrameRequest(view), MemorySource(soup().cells))
     with Image.open(path) as image:
         assert np.array_equal(rgb(image), render.palette_table("dark")[frame.pixels])

@@ -17,15 +17,15 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox
 from lifesim import render
 from lifesim.grid import Box
 from tests.windows import press_key, settle, until
-from ui.model import View
+from ui.model import CanvasView
 from ui.picture.viewport import Viewport
-from ui.qt.film.export_dialogs import FilmDialog, Picture, PictureDialog, Shade, Shown
+from ui.qt.film.export_dialogs import FilmDialog, PictureChoice, PictureDialog, Shade, Shown
 from ui.qt.menus.share import ShareMenu
-from ui.qt.window import Window
+from ui.qt.window import LifeWindow
 
 pytestmark = pytest.mark.usefixtures("unforeseen")
 
-AGED = View(Viewport(10, 5, 1, 20, 10), selection=Box(3, 4, 10, 7), ages=True)
+AGED = CanvasView(Viewport(10, 5, 1, 20, 10), selection=Box(3, 4, 10, 7), ages=True)
 
 
 def ok(dialog: PictureDialog) -> bool:
@@ -79,7 +79,7 @@ def test_a_picture_has_the_ages_of_the_view(made: list[PictureDialog], tmp_path:
     ],
 )
 def test_ages_that_nobody_knows_are_not_offered(
-    made: list[PictureDialog], tmp_path: Path, view: View, finest: int
+    made: list[PictureDialog], tmp_path: Path, view: CanvasView, finest: int
 ) -> None:
     dialog = PictureDialog(Shown(200, 100, view, finest), str(tmp_path / "a.png"))
     made.append(dialog)
@@ -107,7 +107,7 @@ def test_films_have_ages_of_their_own(made: list[PictureDialog], tmp_path: Path)
 
 
 def test_the_window_exports_the_ages_that_it_shows(
-    window: Window,
+    window: LifeWindow,
     made: list[PictureDialog],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -121,7 +121,7 @@ def test_the_window_exports_the_ages_that_it_shows(
     shown = window.canvas.frame
     path, share = str(tmp_path / "a.png"), window.menu_of(ShareMenu)
 
-    def ask(what: Shown, _: str) -> Picture:
+    def ask(what: Shown, _: str) -> PictureChoice:
         dialog = PictureDialog(what, path)
         made.append(dialog)
         assert ok(dialog)

@@ -17,17 +17,17 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog, QPush
 from lifesim.errors import LifesimError
 from lifesim.grid import Box
 from tests.windows import LEFT, until
-from ui.film.export import CancelledError, Look, Progress
-from ui.model import View
+from ui.film.export import ExportCancelledError, ExportLook, Progress
+from ui.model import CanvasView
 from ui.picture.viewport import Viewport
-from ui.qt.film.export_dialogs import FilmDialog, FilmOf, Picture, PictureDialog, Shown
+from ui.qt.film.export_dialogs import FilmDialog, FilmOf, PictureChoice, PictureDialog, Shown
 from ui.qt.film.exporting import Exporting
 
 pytestmark = pytest.mark.usefixtures("unforeseen")
 
 
 def shown() -> Shown:
-    view = View(Viewport(10, 5, 1, 20, 10), selection=Box(3, 4, 10, 7), palette="light")
+    view = CanvasView(Viewport(10, 5, 1, 20, 10), selection=Box(3, 4, 10, 7), palette="light")
     return Shown(200, 100, view)
 
 
@@ -38,8 +38,8 @@ def ok(dialog: PictureDialog) -> bool:
 def test_what_a_picture_shows(app: QApplication, tmp_path: Path) -> None:
     dialog = PictureDialog(shown(), str(tmp_path / "a.png"))
     assert ok(dialog)
-    assert dialog.value() == Picture(
-        str(tmp_path / "a.png"), Look(Box(20, 10, 40, 20), 1, "light", False)
+    assert dialog.value() == PictureChoice(
+        str(tmp_path / "a.png"), ExportLook(Box(20, 10, 40, 20), 1, "light", False)
     )
     assert dialog.result_.text() == "20 × 10 pixels"
     dialog.region.setCurrentIndex(1)
@@ -47,7 +47,7 @@ def test_what_a_picture_shows(app: QApplication, tmp_path: Path) -> None:
     dialog.palette_.setCurrentIndex(2)
     dialog.shade.setCurrentIndex(1)
     assert dialog.result_.text() == "40 × 28 pixels"
-    assert dialog.value().look == Look(Box(3, 4, 10, 7), -2, "viridis", True)
+    assert dialog.value().look == ExportLook(Box(3, 4, 10, 7), -2, "viridis", True)
     dialog.region.setCurrentIndex(2)
     assert dialog.value().look.region == Box(0, 0, 200, 100)
     for text in ("", "3:5", "prose", "1000000:1"):
@@ -83,7 +83,7 @@ def test_the_return_key_means_ok(app: QApplication, tmp_path: Path) -> None:
 
 
 def test_a_region_too_large_for_the_scale_gets_another(app: QApplication, tmp_path: Path) -> None:
-    view = View(Viewport(0, 0, -4, 600, 400))
+    view = CanvasView(Viewport(0, 0, -4, 600, 400))
     dialog = PictureDialog(Shown(1 << 17, 1 << 17, view), str(tmp_path / "a.png"))
     dialog.region.setCurrentIndex(1)
     assert ok(dialog)
@@ -92,7 +92,7 @@ def test_a_region_too_large_for_the_scale_gets_another(app: QApplication, tmp_pa
 
 
 def test_a_view_beside_the_universe_is_no_region(app: QApplication, tmp_path: Path) -> None:
-    view = View(Viewport(-900, 0, 0, 100, 100))
+    view = CanvasView(Viewport(-900, 0, 0, 100, 100))
     dialog = PictureDialog(Shown(200, 100, view), str(tmp_path / "a.png"))
     assert dialog.region.count() == 1
     dialog.deleteLater()
@@ -136,7 +136,7 @@ def test_films(app: QApplication, tmp_path: Path) -> None:
     dialog = FilmDialog(shown(), path, 30)
     assert ok(dialog)
     assert dialog.result_.text() == "20 × 10 pixels, 201 pictures, 10.1 s"
-    look = Look(Box(20, 10, 40, 20), 1, "light", False)
+    look = ExportLook(Box(20, 10, 40, 20), 1, "light", False)
     assert dialog.value() == FilmOf(path, look, 20.0, 200, 1)
     for line, wrong, right in (
         (dialog.generations, "-1", "100"),
@@ -169,7 +169,7 @@ def test_films(app: QApplication, tmp_path: Path) -> None:
 
 
 def test_what_was_recorded_from_afar(app: QApplication, tmp_path: Path) -> None:
-    view = View(Viewport(0, 0, 0, 600, 400))
+    view = CanvasView(Viewport(0, 0, 0, 600, 400))
     universe = Shown(1 << 17, 1 << 17, view, finest=5)
     picture = PictureDialog(universe, str(tmp_path / "a.png"))
     assert ok(picture)
@@ -250,5 +250,5 @@ def test_an_export_ends_in_one_of_three_ways(app: QApplication) -> None:
     exporting.close()
     until(lambda: not exporting.is_busy)
     assert len(ends) == 2
-    with pytest.raises(CancelledError):
+    with pytest.raises(ExportCancelledError):
         exporting._progress(0.1)

@@ -12,10 +12,10 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from tests.windows import answer, settle, until, write_glider
 from ui.cells.edits import Stroke
 from ui.cells.session import MemorySession
-from ui.qt.window import Window
+from ui.qt.window import LifeWindow
 
 
-def change(window: Window) -> None:
+def change(window: LifeWindow) -> None:
     assert isinstance(window.session, MemorySession)
     window.session.edit(Stroke(((1, 1),), True, 1))
     settle(window)
@@ -23,7 +23,7 @@ def change(window: Window) -> None:
 
 
 def test_a_universe_that_became_a_directory_is_saved_elsewhere(
-    window: Window, tmp_path: Path
+    window: LifeWindow, tmp_path: Path
 ) -> None:
     directory, file = str(tmp_path / "universe"), tmp_path / "later.rle"
     answer(save_file=directory)(window)
@@ -41,7 +41,9 @@ def test_a_universe_that_became_a_directory_is_saved_elsewhere(
 
 
 @pytest.mark.parametrize("name", ["gun", "gun.txt"])
-def test_a_file_whose_name_tells_no_format_stays(window: Window, tmp_path: Path, name: str) -> None:
+def test_a_file_whose_name_tells_no_format_stays(
+    window: LifeWindow, tmp_path: Path, name: str
+) -> None:
     path = tmp_path / name
     Path(write_glider(window)).rename(path)
     before = path.read_bytes()

@@ -16,23 +16,24 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from kernels import cpu
 from kernels.life import ref
+from kernels.targets import cpu
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
+from tests.quick import examples
 from ui.cells import edits
-from ui.cells.history import HistoryError, Kept, Vault
 from ui.cells.session import MemorySession
+from ui.cells.vault import HistoryError, StoredCells, Vault
 from ui.session import SessionError
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _few_rows_at_once() -> Iterator[None]:
-    """All cells are kept in parts, between which there may be changes."""
+    """Keep all cells in parts of 7 rows, between which there may be changes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ui.cells.timeline.chunk_rows", lambda width: 7)
+        patch.setattr("ui.cells.history.chunk_rows", lambda width: 7)
         yield
 
 
@@ -40,45 +41,45 @@ BACKEND = "cpu" if cpu.levels() else "reference"
 
 
 @dataclass(frozen=True)
-class State:
+class ModelState:
     cells: np.ndarray[Any, Any]
     generation: int
     rule: Rule
     topology: Topology
 
-    def same(self, other: State) -> bool:
+    def same(self, other: ModelState) -> bool:
         return np.array_equal(self.cells, other.cells) and (
             self.generation,
             self.rule,
             self.topology,
         ) == (other.generation, other.rule, other.topology)
 
-    def stepped(self) -> State:
+    def stepped(self) -> ModelState:
         torus = self.topology is Topology.TORUS
         cells = ref.step(self.cells, self.rule.birth, self.rule.survival, torus)
         return replace(self, cells=cells, generation=self.generation + 1)
 
 
 @dataclass(frozen=True)
-class Memory:
+class ModelMemory:
     """now; where reset goes; and the state of each generation on the way here."""
 
-    now: State
-    start: State | None
-    way: dict[int, State]
+    now: ModelState
+    start: ModelState | None
+    way: dict[int, ModelState]
 
 
 class Model:
-    def __init__(self, state: State) -> None:
-        self.memory = Memory(state, None, {state.generation: state})
-        self.undone: list[Memory] = []
-        self.done: list[Memory] = []
+    def __init__(self, state: ModelState) -> None:
+        self.memory = ModelMemory(state, None, {state.generation: state})
+        self.undone: list[ModelMemory] = []
+        self.done: list[ModelMemory] = []
 
     @property
-    def now(self) -> State:
+    def now(self) -> ModelState:
         return self.memory.now
 
-    def change(self, state: State) -> None:
+    def change(self, state: ModelState) -> None:
         self.done.append(self.memory)
         self.undone.clear()
         way = {**self.memory.way, state.generation: state}
@@ -98,14 +99,14 @@ class Model:
             states[now.generation] = now
         self.done.append(memory)
         self.undone.clear()
-        self.memory = Memory(now, start, states)
+        self.memory = ModelMemory(now, start, states)
 
-    def go_back(self, state: State) -> None:
+    def go_back(self, state: ModelState) -> None:
         self.done.append(self.memory)
         self.undone.clear()
         way = {g: s for g, s in self.memory.way.items() if g <= state.generation}
         way[state.generation] = state
-        self.memory = Memory(state, self.memory.start, way)
+        self.memory = ModelMemory(state, self.memory.start, way)
 
     def undo(self) -> None:
         if self.done:
@@ -155,8 +156,8 @@ class Histories(RuleBasedStateMachine):
             budget=budget,
             small=small,
         )
-        self.session._again = again
-        self.model = Model(State(grid.to_bool(), generation, Rule.parse("B3/S23"), topology))
+        self.session._history.again = again
+        self.model = Model(ModelState(grid.to_bool(), generation, Rule.parse("B3/S23"), topology))
         self.stroke = 0
 
     @property
@@ -227,16 +228,16 @@ class Histories(RuleBasedStateMachine):
 
     @rule(speed=st.integers(1, 4), drawn=st.lists(st.integers(1, 9), max_size=4))
     def run(self, speed: int, drawn: list[int]) -> None:
-        """With a stop soon after, and edits on the way."""
+        """Run with edits on the way, and a stop soon after."""
         session, model = self.running, self.model
         session.set_speed(speed, 500)
         session.settle()
         session.start()
         for side in drawn:
-            now = session._ask(lambda: session.status().generation)
+            now = session._commands.ask(lambda: session.status().generation)
             edit = edits.Invert(Box(0, 0, side, side))
             session.edit(edit)
-            at = session._ask(lambda: self._last_edit(session))
+            at = session._commands.ask(lambda: self._last_edit(session))
             assert at >= now
             model.run(at - model.now.generation)
             grid = BitGrid.from_bool(model.now.cells)
@@ -250,7 +251,7 @@ class Histories(RuleBasedStateMachine):
         model.run(session.status().generation - model.now.generation)
 
     def _last_edit(self, session: MemorySession) -> int:
-        return session._history.undo[-1].moment.generation
+        return session._history.stacks.undo[-1].moment.generation
 
     @rule()
     def undo(self) -> None:
@@ -315,7 +316,7 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestHistories.settings = settings(max_examples=examples(25), stateful_step_count=25, deadline=None)
 
 
 def test_what_exceeds_the_budget_is_in_files() -> None:
@@ -364,10 +365,10 @@ def _drawn_on_the_way(session: MemorySession, strokes: int) -> list[BitGrid]:
         invert = edits.Invert(Box(x, x, 5, 3))
 
         def drawn(invert: edits.Invert = invert) -> BitGrid:
-            session._edit(invert)
-            return session._machine.read(session._machine.setting.box)[0]
+            session._editor.edit(invert)
+            return session._plane.machine.read(session._plane.machine.setting.box)[0]
 
-        found.append(session._ask(drawn))
+        found.append(session._commands.ask(drawn))
     session.stop()
     session.settle()
     return found
@@ -377,20 +378,20 @@ def _drawn_on_the_way(session: MemorySession, strokes: int) -> list[BitGrid]:
 def test_edits_of_a_run_do_not_copy_all_cells(backend: str) -> None:
     """Once, and what is undone is computed; but not what takes long, and is too much."""
     session = MemorySession(random_grid(90, 80, 0.4, 1), backend=backend, small=0)
-    session._again = 60.0
+    session._history.again = 60.0
     try:
         made: list[int] = []
-        start = session._vault.start
+        start = session._history.vault.start
 
-        def counted(width: int, height: int) -> Kept:
+        def counted(width: int, height: int) -> StoredCells:
             made.append(width * height)
             return start(width, height)
 
-        session._vault.start = counted  # type: ignore[method-assign]
+        session._history.vault.start = counted  # type: ignore[method-assign]
         found = _drawn_on_the_way(session, 6)
         assert sorted(made)[-2:] == [15, 90 * 80]
         for expected in reversed(found):
-            if session._ask(lambda: session.can_undo) == "running":
+            if session._commands.ask(lambda: session.can_undo) == "running":
                 session.undo()  # what ran after it
             assert session.cells(Box(0, 0, 90, 80)) == expected
             session.undo()
@@ -402,7 +403,7 @@ def test_edits_of_a_run_do_not_copy_all_cells(backend: str) -> None:
         session.edit(edits.Invert(Box(0, 0, 90, 40)))
         _drawn_on_the_way(session, 2)
         assert made.count(90 * 80) == 2
-        session._again = 0.0
+        session._history.again = 0.0
         _drawn_on_the_way(session, 3)
         assert made.count(90 * 80) >= 4
     finally:
@@ -413,7 +414,7 @@ def test_edits_of_a_run_do_not_copy_all_cells(backend: str) -> None:
 def test_what_is_written_without_a_run_does_not_add_up(
     small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.cells.timeline._WRITTEN", 5)
+    monkeypatch.setattr("ui.cells.history._WRITTEN", 5)
     session = MemorySession(random_grid(90, 80, 0.4, 1), backend=BACKEND, small=small)
     try:
         session.step(1)
@@ -421,7 +422,7 @@ def test_what_is_written_without_a_run_does_not_add_up(
         lengths = []
         for x in range(12):
             session.edit(edits.Invert(Box(x, 0, 2, 2)))
-            route = session._ask(lambda: session._route)
+            route = session._commands.ask(lambda: session._history.route)
             lengths.append(len(route.written) if route else 0)
         assert lengths == ([1, 2, 3, 4, 5] + [0] * 7 if small == 0 else [0] * 12)
         cells = session.cells(Box(0, 0, 90, 80))
@@ -434,14 +435,14 @@ def test_what_is_written_without_a_run_does_not_add_up(
 
 
 def test_a_route_whose_cells_are_damaged() -> None:
-    """What it led to is lost; what comes later is not."""
+    """A damaged route loses what it led to; what comes later is not lost."""
     session = MemorySession(random_grid(90, 90, 0.4, 1), backend=BACKEND, small=0, budget=0)
-    session._again = 60.0
+    session._history.again = 60.0
     try:
         session.step(3)
         session.settle()
         now = session.cells(Box(0, 0, 90, 90))
-        for path in session._vault.place(0).parent.iterdir():
+        for path in session._history.vault.place(0).parent.iterdir():
             path.unlink()
         session.undo()
         session.settle()

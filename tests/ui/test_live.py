@@ -17,7 +17,7 @@ PLACES = st.lists(st.tuples(st.integers(0, 1499), st.integers(0, 1499)), max_siz
 
 
 class FarOnly:
-    """Like a source of a large universe: nothing nearer than blocks of 8 x 8."""
+    """Acts as a source of a large universe: it has nothing nearer than blocks of 8 x 8."""
 
     def __init__(self, grid: BitGrid, generation: int = 0) -> None:
         self._source = MemorySource(grid, generation)

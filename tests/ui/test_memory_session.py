@@ -6,27 +6,32 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import cpu
-from kernels.choose import pick
+from kernels.life.contract import LifeArena
+from kernels.life.cpu.engine import CpuArena, CpuLifeEngine
 from kernels.life.plan import CpuPlan
-from kernels.reference import ReferenceBackend, ReferenceLife
+from kernels.life.ref import ReferenceLife
+from kernels.targets import cpu
+from kernels.targets.choose import pick
+from kernels.targets.reference import ReferenceTarget
 from lifesim.engine import Life
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.render import density_levels
 from lifesim.rule import LIFE, RuleError
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
+from tests.quick import examples
 from tests.strategies import grids
 from tests.waiting import until
 from ui.cells import edits
-from ui.cells.history import Moment
 from ui.cells.machine import Machine, Setting
+from ui.cells.moments import Moment
 from ui.cells.session import MemorySession
 from ui.cells.snapshots import Pictures
 from ui.picture.draw import draw
@@ -101,6 +106,7 @@ def test_steps_that_come_quickly_all_count(make: Make, backend: str) -> None:
     assert session.cells(WHOLE) == after(grid, 60)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("small", [0, 1 << 20])
 @pytest.mark.parametrize("scale", [-2, 0, 1, 2, 3, 5])
 def test_pictures_of_a_run_are_of_one_generation(
@@ -133,7 +139,7 @@ def _source(grid: BitGrid) -> object:
 
 
 @given(grids(), st.integers(-2, 9), st.integers(-40, 40), st.integers(-40, 40))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_pictures_of_large_universes_are_those_of_small_ones(
     grid: BitGrid, scale: int, left: int, top: int
 ) -> None:
@@ -209,22 +215,26 @@ def test_it_stops_at_once_and_starts_again(make: Make, backend: str) -> None:
     assert session.status().generation == now
 
 
-class _Slow(cpu.CpuBackend):
-    """Makes 127 generations in one pass that is almost all halo, and takes long."""
+def _make_passes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """127 generations are made in one pass that is almost all halo, and takes long."""
+    real = CpuLifeEngine.arena
 
-    def life_arena(self, shapes: object, slots: int, **options: object) -> object:  # type: ignore[override]
-        arena = super().life_arena(shapes, slots, **options)  # type: ignore[arg-type]
-        assert isinstance(arena, cpu.CpuArena)
-        columns = -(-(64 + 2 * 127) // self.vector_bits)
+    def slow(self: CpuLifeEngine, *shapes: Any, **options: Any) -> LifeArena:
+        arena = real(self, *shapes, **options)
+        assert isinstance(arena, CpuArena)
+        columns = -(-(64 + 2 * 127) // self.target.vector_bits)
         arena.plan = CpuPlan(127, 512 // 64, 64, columns, 127, 1, 6)
         return arena
 
+    monkeypatch.setattr(CpuLifeEngine, "arena", slow)
+
 
 @pytest.mark.skipif(not cpu.levels(), reason="needs the extension")
-def test_a_long_pass_is_broken_off(make: Make) -> None:
+def test_a_long_pass_is_broken_off(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    _make_passes_long(monkeypatch)
     grid = random_grid(512, 4096, 0.4, 1)
-    session = make(grid, backend=_Slow(1))
-    session._machine._span = 127
+    session = make(grid, backend=cpu.CpuTarget(1))
+    session._plane.machine._span = 127
     session.start()
     until(lambda: session.can_undo == "running")
     time.sleep(0.03)
@@ -291,19 +301,20 @@ def test_what_is_asked_does_not_wait_for_the_copy_of_all_cells(
     make: Make, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is made before a run moves, of what has been changed meanwhile."""
-    monkeypatch.setattr("ui.cells.timeline.chunk_rows", lambda width: 50)
+    monkeypatch.setattr("ui.cells.history.chunk_rows", lambda width: 50)
     grid = random_grid(SIDE, SIDE, 0.4, 1)
     session = make(grid, backend=backend)
     begun, going_on = threading.Event(), threading.Event()
-    keep_on = session._keep_on
+    keep_on = session._history.keep_on
 
     def slow() -> Moment | None:
-        if session._route and session._route.kept.height_kept == 50:
+        route = session._history.route
+        if route and route.stored.height_kept == 50:
             begun.set()
             assert going_on.wait(PATIENCE)
         return keep_on()
 
-    session._keep_on = slow  # type: ignore[method-assign]
+    session._history.keep_on = slow  # type: ignore[method-assign]
     session.start()
     assert begun.wait(PATIENCE)
     assert session.status().running
@@ -474,29 +485,20 @@ def test_a_universe_directory(make: Make, tmp_path: object) -> None:
         assert whole(universe) == random_grid(SIDE, SIDE, 0.4, 1)
 
 
-class _Ill(ReferenceBackend):
-    """Fails in the generation that it is told."""
+class _Ill:
+    """Makes the steps of the reference fail while it holds an error."""
 
     error: Exception | None = None
 
-    def life_arena(self, *shapes: object, **options: object) -> object:  # type: ignore[override]
-        arena = super().life_arena(*shapes, **options)  # type: ignore[arg-type]
-        inner, backend = arena.open, self
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        step = ReferenceLife.step
 
-        def opened(*place: object, **size: object) -> object:
-            universe = inner(*place, **size)  # type: ignore[arg-type]
-            step = ReferenceLife.step
+        def ill(universe: ReferenceLife, generations: int) -> None:
+            if self.error:
+                raise self.error
+            step(universe, generations)
 
-            def ill(generations: int) -> None:
-                if backend.error:
-                    raise backend.error
-                step(universe, generations)  # type: ignore[arg-type]
-
-            universe.step = ill  # type: ignore[method-assign]
-            return universe
-
-        arena.open = opened  # type: ignore[assignment, method-assign]
-        return arena
+        monkeypatch.setattr(ReferenceLife, "step", ill)
 
 
 @pytest.mark.parametrize(
@@ -508,11 +510,11 @@ class _Ill(ReferenceBackend):
     ],
 )
 def test_what_fails_is_told_and_the_session_lives(
-    make: Make, error: Exception, problem: str
+    make: Make, error: Exception, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    backend = _Ill()
+    backend = _Ill(monkeypatch)
     grid = random_grid(SIDE, SIDE, 0.4, 1)
-    session = make(grid, backend=backend)
+    session = make(grid, backend=ReferenceTarget())
     session.step(2)
     session.settle()
     told: list[Event] = []
@@ -586,7 +588,7 @@ def test_closed_is_closed(make: Make) -> None:
     session.start()
     with pytest.raises(SessionError, match="closed"):
         session.cells(WHOLE)
-    assert not session._thread.is_alive()
+    assert not session._commands.is_alive
 
 
 def test_many_ask_at_once(make: Make, backend: str) -> None:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def view(*arguments: str) -> str:
-    """What is said of arguments that are refused."""
+    """Return what is said of arguments that are refused."""
     done = CliRunner().invoke(group, ["view", *arguments])
     assert done.exit_code
     assert len(done.output.splitlines()) == 1

@@ -14,20 +14,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.tree import Tree
+from nltk.tree import ProbabilisticTree, Tree
 
 from ckyparse.grammar import GrammarError
 from kernels.cky import cell, cells
+from tests import quick
 from tests.waiting import until
 from ui.parsing import model as parsing
 from ui.parsing import sentences
 from ui.parsing.files import FileError, check_source, read_grammar, write
-from ui.parsing.layout import Box, TreeLayout, Triangle, lay_out, shown
+from ui.parsing.layout import NodeBox, TreeLayout, Triangle, lay_out, shown
 from ui.parsing.model import (
-    Found,
+    FoundTree,
     Language,
     Latest,
-    Look,
+    SentenceLook,
     Way,
     exact_count,
     look,
@@ -40,7 +41,7 @@ from ui.parsing.sentences import (
     REJECTED,
     TOO_LONG,
     Findings,
-    Lines,
+    SentenceLines,
     TextError,
     examples,
 )
@@ -50,16 +51,16 @@ DYCK = "S -> S S | '(' S ')' | '(' ')'"
 
 
 def judged(language: Language, text: str | bytes, way: Way | None = None) -> Findings:
-    lines = Lines(text) if isinstance(text, bytes) else Lines.of(text)
+    lines = SentenceLines(text) if isinstance(text, bytes) else SentenceLines.of(text)
     findings = Findings(language, way or language.likely_tokens, lines)
     for seen in findings.judge(lambda: (0, 1)):
         assert seen is findings
     return findings
 
 
-def last_look(language: Language, sentence: str, way: Way | None = None) -> Look:
+def last_look(language: Language, sentence: str, way: Way | None = None) -> SentenceLook:
     results = list(look(language, way or language.likely_tokens, sentence))
-    return [result for result in results if isinstance(result, Look)][-1]
+    return [result for result in results if isinstance(result, SentenceLook)][-1]
 
 
 # --- grammars and sentences --------------------------------------------------------
@@ -71,7 +72,7 @@ def test_examples_are_judged_as_they_say(path: Path) -> None:
     beside = path.with_suffix(".examples")
     way, *rows = beside.read_text().splitlines()
     assert language.likely_tokens == way.split()[1]
-    lines = Lines.read(beside)
+    lines = SentenceLines.read(beside)
     findings = judged(language, lines.data)
     assert len(lines) == len(rows)
     for index, row in enumerate(rows):
@@ -94,9 +95,9 @@ def test_chart_and_trees_are_those_of_nltk() -> None:
     parser = nltk.ChartParser(nltk.CFG.fromstring(text))
     words = ["I", "saw", "the", "man", "on", "the", "hill", "with", "a", "telescope"]
     first, found, last = look(language, "space", " ".join(words))
-    assert isinstance(first, Look)
-    assert isinstance(found, Found)
-    assert isinstance(last, Look)
+    assert isinstance(first, SentenceLook)
+    assert isinstance(found, FoundTree)
+    assert isinstance(last, SentenceLook)
     assert (first.count, last.count) == (None, 5)
     assert last.trees is first.trees is not None
     trees = [next(iter(last.trees.seek(index))) for index in range(5)]
@@ -174,7 +175,7 @@ def test_too_long_is_said_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) 
     assert str(longest) in findings.note(1)
     assert "1 too long" in findings.summary()
     (seen,) = look(language, "chars", "a" * (longest + 1))
-    assert isinstance(seen, Look)
+    assert isinstance(seen, SentenceLook)
     assert seen.problem == seen.verdict
     assert seen.chart is None
     assert str(longest) in seen.problem
@@ -212,7 +213,7 @@ def test_many_sentences_come_by_and_by(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentences, "_COUNTED", 8)
     language = read(DYCK)
     rows = ["()" * (i % 7) + "(" * (i % 3 == 1) for i in range(300)]
-    findings = Findings(language, "chars", Lines.of("\n".join(rows)))
+    findings = Findings(language, "chars", SentenceLines.of("\n".join(rows)))
     steps, seen_early = 0, False
     for _ in findings.judge(lambda: (292, 300)):
         steps += 1
@@ -228,10 +229,10 @@ def test_many_sentences_come_by_and_by(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(st.text(alphabet="ab \t\n\r\v\f\u2003é(", max_size=60), st.sampled_from(["space", "chars"]))
-@settings(max_examples=60)
+@settings(max_examples=quick.examples(60))
 def test_lines_and_tokens_are_those_of_the_command(text: str, way: Way) -> None:
     language = _AB
-    lines = Lines.of(text)
+    lines = SentenceLines.of(text)
     tokenizer = language.tokenizer(way)
     batch = tokenizer.encode(lines.bytes).batch
     assert len(batch) == len(lines)
@@ -245,51 +246,61 @@ _AB = read("S -> 'a' S | 'b'")
 
 
 def test_lists_of_sentences() -> None:
-    lines = Lines.of("a\r\nb\rc")
+    lines = SentenceLines.of("a\r\nb\rc")
     assert [lines[i] for i in range(3)] == ["a", "b", "c"]
-    assert lines.plus(Lines.of("d\n")).data == b"a\nb\nc\nd\n"
+    assert lines.plus(SentenceLines.of("d\n")).data == b"a\nb\nc\nd\n"
     assert lines.without(np.array([0, 2])).data == b"b\n"
     assert lines.replaced(1, "x\ny").data == b"a\nx y\nc\n"
     assert lines.replaced(2, "").data == b"a\nb\n\n"
-    assert len(Lines.of("")) == 0
-    assert len(Lines.of("\n")) == 1
+    assert len(SentenceLines.of("")) == 0
+    assert len(SentenceLines.of("\n")) == 1
 
 
 def test_too_much_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sentences, "MOST_BYTES", 100)
     monkeypatch.setattr(sentences, "MOST_LINES", 10)
     with pytest.raises(TextError, match="too many"):
-        Lines.of("\n" * 11)
+        SentenceLines.of("\n" * 11)
     with pytest.raises(TextError, match="too much"):
-        Lines.of("a" * 101)
+        SentenceLines.of("a" * 101)
     path = tmp_path / "much.txt"
     path.write_bytes(b"a" * 60)
     with pytest.raises(TextError, match="too much"):
-        Lines.read_all([path, path, tmp_path / "which there is no need to read"])
+        SentenceLines.read_all([path, path, tmp_path / "which there is no need to read"])
     path.write_bytes(b"a" * 200)
     with pytest.raises(TextError, match="more than"):
-        Lines.read(path)
+        SentenceLines.read(path)
 
 
 def test_files_one_after_the_other(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("b", "a", "c")]
     for path in paths:
         path.write_bytes(path.name.encode() * 2)
-    assert Lines.read_all(paths).data == b"bb\naa\ncc\n"
-    assert Lines.read_all([]).data == b""
+    assert SentenceLines.read_all(paths).data == b"bb\naa\ncc\n"
+    assert SentenceLines.read_all([]).data == b""
     calls = iter([False, True])
-    assert Lines.read_all(paths, lambda: next(calls)).data == b"bb\naa\n"
+    assert SentenceLines.read_all(paths, lambda: next(calls)).data == b"bb\naa\n"
+
+
+def test_how_much_of_files_has_been_read(tmp_path: Path) -> None:
+    small, large = tmp_path / "small", tmp_path / "large"
+    small.write_bytes(b"a\n")
+    large.write_bytes(b"b\n" * (5 << 19))
+    told: list[float] = []
+    lines = SentenceLines.read_all([small, large], progress=told.append)
+    assert lines.data == small.read_bytes() + large.read_bytes()
+    assert told == [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
 
 
 def test_files(tmp_path: Path) -> None:
     with pytest.raises(TextError, match="cannot be read"):
-        Lines.read(tmp_path / "none")
+        SentenceLines.read(tmp_path / "none")
     with pytest.raises(FileError, match="cannot be read"):
         read_grammar(tmp_path)
     path = tmp_path / "picture"
     path.write_bytes(b"GIF\0\xff")
     with pytest.raises(TextError, match="no text"):
-        Lines.read(path)
+        SentenceLines.read(path)
     with pytest.raises(FileError, match=":1: no grammar: not UTF-8"):
         read_grammar(path)
     write(path, b"S -> 'a'")
@@ -332,8 +343,8 @@ def check_layout(tree: Tree, layout: TreeLayout) -> None:
     assert len({n.y for n in tokens}) <= 1
     assert nodes[0].parent == -1
     assert (nodes[0].start, nodes[0].end) == (0, len(tokens))
-    children: dict[int, list[Box]] = {}
-    rows: dict[float, list[Box]] = {}
+    children: dict[int, list[NodeBox]] = {}
+    rows: dict[float, list[NodeBox]] = {}
     for index, node in enumerate(nodes):
         rows.setdefault(node.y, []).append(node)
         assert node.x - node.width / 2 >= -1e-6
@@ -367,7 +378,7 @@ trees = st.recursive(
 
 
 @given(trees)
-@settings(max_examples=80)
+@settings(max_examples=quick.examples(80))
 def test_no_boxes_overlap_and_children_are_below(tree: Tree) -> None:
     check_layout(tree, lay_out(tree, measure))
 
@@ -466,6 +477,16 @@ def test_counts_beyond_reading() -> None:
     assert short_count(7 * 10**9000) == exact_count(7 * 10**9000) == "7.0000 × 10⁹⁰⁰⁰"
 
 
+def test_probabilities_that_are_no_floats() -> None:
+    def shown_of(**known: float) -> str:
+        return parsing.probability(ProbabilisticTree("S", ["a"], **known))
+
+    assert shown_of(prob=0.021) == "0.021"
+    assert shown_of(logprob=-2000 * math.log2(10)) == "1.00000 × 10⁻²⁰⁰⁰"
+    assert shown_of(logprob=math.log2(2.5) - 2000 * math.log2(10)) == "2.50000 × 10⁻²⁰⁰⁰"
+    assert shown_of(logprob=-math.inf) == "0"
+
+
 def test_the_latest_wins() -> None:
     landed: list[tuple[int, object]] = []
     begun, go = threading.Event(), threading.Event()
@@ -504,7 +525,7 @@ def test_pipes_are_neither_waited_for_nor_replaced(tmp_path: Path) -> None:
     os.mkfifo(path)
     with pytest.raises(FileError, match="it is a pipe"):
         check_source(path)
-    with pytest.raises(FileError, match="it is no file"):
+    with pytest.raises(FileError, match="this is no regular file"):
         write(path, b"S -> 'a'")
     assert path.is_fifo()
     check_source(tmp_path / "nowhere.cfg")

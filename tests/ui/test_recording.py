@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim.engine import Life
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.grid import BitGrid, Box
@@ -26,6 +26,7 @@ from lifesim.render import density_levels
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
+from tests.quick import examples
 from tests.strategies import grids
 from tests.waiting import until
 from ui.cells.edits import Stroke
@@ -33,7 +34,7 @@ from ui.cells.saving import Whole
 from ui.cells.session import MemorySession
 from ui.film import reels
 from ui.film.recorder import Recorder
-from ui.film.recording import Recording, RecordingError, Shot, to_drop
+from ui.film.recording import RecordedShot, Recording, RecordingError, to_drop
 from ui.session import Event, Status
 
 PATIENCE = 60.0  # seconds, on a busy machine
@@ -85,7 +86,7 @@ def test_every_picture_comes_back_in_any_order(recording: Recording) -> None:
     assert recording.nbytes == sum(p.stat().st_size for p in recording.folder.glob("*.reel"))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.tuples(grids(), st.integers(0, 10**40)), min_size=1, max_size=8))
 def test_any_cells_and_generations(pictures: list[tuple[BitGrid, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -194,12 +195,14 @@ def test_files_that_vanish_before_they_are_thinned(tmp_path: Path) -> None:
     recording.close()
 
 
-def shots_at(generations: list[int]) -> list[Shot]:
+def shots_at(generations: list[int]) -> list[RecordedShot]:
     size = 64, 64, LIFE, Topology.TORUS, Path("reel"), 0, 100, None
-    return [Shot(serial, generation, *size) for serial, generation in enumerate(generations)]
+    return [
+        RecordedShot(serial, generation, *size) for serial, generation in enumerate(generations)
+    ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.integers(0, 60), min_size=2, max_size=40), st.integers(1, 4000))
 def test_who_goes(generations: list[int], nbytes: int) -> None:
     shots = shots_at(generations)
@@ -453,13 +456,13 @@ def test_a_run_that_does_not_wait(session: MemorySession, recording: Recording) 
 
 
 def test_listeners_go_with_their_recordings(session: MemorySession, recording: Recording) -> None:
-    before = session._listeners.copy()
+    before = session._news.listeners
     for _ in range(3):
         Recorder(session, recording).stop()
-    assert session._listeners == before
+    assert session._news.listeners == before
 
 
-class Slow:
+class SteppedSession:
     """A session whose thread is the test's."""
 
     def __init__(self) -> None:
@@ -485,7 +488,7 @@ class Slow:
 
 
 def test_a_slow_disk_keeps_the_last(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
-    session, gate = Slow(), threading.Event()
+    session, gate = SteppedSession(), threading.Event()
     add = recording.add
 
     def slow(some: Whole) -> bool:
@@ -506,7 +509,7 @@ def test_a_slow_disk_keeps_the_last(recording: Recording, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("running", [True, False])
 def test_the_end_of_a_run_that_is_not_told_of_yet(recording: Recording, running: bool) -> None:
-    session = Slow()
+    session = SteppedSession()
     recorder = Recorder(session, recording, every=4)
     until(lambda: len(recording) == 1)
     for _ in range(6):

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
 from lifesim.soup import random_grid
+from tests.quick import examples
 from ui.cells.session import MemorySession
 from ui.film.series import Point, Series
 
@@ -22,7 +23,7 @@ def point(generation: int) -> Point:
     return Point(generation, generation % 100, 400, float(generation))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.integers(1, 50), max_size=300), st.integers(4, 20))
 def test_it_is_bounded_even_and_made_of_what_was_told(steps: list[int], most: int) -> None:
     series = Series(most)
@@ -93,7 +94,7 @@ def test_a_series_needs_room() -> None:
 
 @pytest.mark.parametrize("small", [0, 1 << 20])
 def test_populations_are_of_the_generation_that_is_told(small: int) -> None:
-    """Also where the run has gone on since they were counted."""
+    """Populations are of the generation told, even where the run has gone on since the count."""
     grid = random_grid(96, 80, 0.4, 5)
     session = MemorySession(grid, backend=pick("auto", threads=1), small=small)
     session.set_speed(1, 1000.0)

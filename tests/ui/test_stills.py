@@ -16,6 +16,7 @@ from lifesim.grid import BitGrid, Box
 from lifesim.render import RenderError, block_sizes, density_levels
 from lifesim.rule import LIFE
 from lifesim.topology import Topology
+from tests.quick import examples
 from tests.strategies import grids
 from ui.cells.saving import Whole
 from ui.film.recording import Recording
@@ -53,7 +54,7 @@ def shrunk(still: Afar, scale: int) -> npt.NDArray[np.uint8]:
     return result
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(grids(), st.integers(1, 5), st.integers(0, 8), st.data())
 def test_levels(grid: BitGrid, own: int, scale: int, data: st.DataObject) -> None:
     still = afar(grid, own)
@@ -68,7 +69,7 @@ def test_levels(grid: BitGrid, own: int, scale: int, data: st.DataObject) -> Non
     assert source.missing == (scale < own)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     grids(), st.integers(1, 4), st.integers(0, 2), st.integers(-70, 70), st.integers(-70, 70),
     st.integers(1, 150), st.integers(1, 150),
@@ -104,7 +105,7 @@ def test_nothing_is_counted_that_is_not_known() -> None:
     assert source.missing  # so that the number is not said
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.tuples(grids(), st.integers(0, 4)), min_size=1, max_size=8))
 def test_recorded_with_cells(pictures: list[tuple[BitGrid, int]]) -> None:
     stills: list[Still] = [

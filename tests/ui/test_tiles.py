@@ -16,9 +16,11 @@ from lifesim.grid import BitGrid, Box
 from lifesim.store import read
 from lifesim.store.universe import Universe
 from tests.disk_sessions import WAIT, Ears, Held, Opening, make, sessions, sharp, soup, whole
+from tests.quick import examples
 from tests.waiting import until
 from ui.disk import session as disk
-from ui.disk.parts import Parts, Snapshot
+from ui.disk.part_cache import PartCache
+from ui.disk.parts import Snapshot
 from ui.disk.session import DiskSession
 from ui.disk.tiles import TileSource
 from ui.picture.draw import draw
@@ -76,9 +78,10 @@ def universe(
     session.close()
 
 
+@pytest.mark.sample(4)
 @given(st.data())
 @settings(
-    max_examples=25,
+    max_examples=examples(25),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_what_has_arrived_is_what_the_store_reads(
@@ -116,7 +119,7 @@ def test_pictures_come_at_once_and_sharpen(
     tmp_path: Path, opened: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = Held(monkeypatch)
-    monkeypatch.setattr("ui.disk.parts._THREADS", 1)  # of two, the second may be done first
+    monkeypatch.setattr("ui.disk.part_cache._THREADS", 1)  # of two, the second may be done first
     grid = BitGrid(4096, 4096)
     grid.words[0:1024, 0:16] = np.uint64(0x5555_5555_5555_5555)
     session = opened(make(tmp_path / "u", grid, (1, 4)))
@@ -159,13 +162,13 @@ def test_only_what_was_asked_for_last_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = Held(monkeypatch)
-    monkeypatch.setattr("ui.disk.parts._FORGOTTEN", WAIT)
+    monkeypatch.setattr("ui.disk.part_cache._FORGOTTEN", WAIT)
     universe = Universe.open(make(tmp_path / "u", soup(256, 1024), (1, 16)))
-    parts = Parts(Snapshot(universe), lambda: None, lambda error: None, lambda: None)
+    parts = PartCache(Snapshot(universe), lambda: None, lambda error: None, lambda: None)
     source = TileSource(parts)
     source.levels(Box(0, 0, 256, 1024), 0)
     until(lambda: len(parts._reading) == 2)
-    monkeypatch.setattr("ui.disk.parts._FORGOTTEN", 0.05)
+    monkeypatch.setattr("ui.disk.part_cache._FORGOTTEN", 0.05)
     time.sleep(0.1)
     source.levels(Box(0, 960, 256, 64), 0)
     time.sleep(0.1)
@@ -203,7 +206,7 @@ def test_another_universe_in_the_same_place(tmp_path: Path) -> None:
     first, second = soup(640, 512, seed=1), soup(256, 128, seed=2)
     before = Snapshot(Universe.open(make(tmp_path / "a", first, (2, 4))))
     after = Snapshot(Universe.open(make(tmp_path / "b", second, (1, 1))), before)
-    parts = Parts(before, lambda: None, lambda error: None, lambda: None)
+    parts = PartCache(before, lambda: None, lambda error: None, lambda: None)
     old = TileSource(parts, 60.0)
     box = Box(0, 0, 640, 512)
     assert np.array_equal(old.levels(box, 0), MemorySource(first).levels(box, 0))

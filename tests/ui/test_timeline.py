@@ -16,7 +16,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim.errors import LifesimError
 from lifesim.rule import LIFE
 from lifesim.soup import random_grid
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("unforeseen")
 
 
 class Stage:
-    """In the place of the window."""
+    """Takes the place of the window."""
 
     def __init__(self) -> None:
         self.played: list[Drawable | None] = []

@@ -12,24 +12,24 @@ from pathlib import Path
 
 import pytest
 
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim import patterns
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
 from lifesim.patterns import Pattern
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from tests.waiting import until
 from ui import cli
-from ui.launch import Launch
+from ui.launch import ViewLaunch
 from ui.session import SessionError
 
 HAS_QT = importlib.util.find_spec("PySide6") is not None
 ROOT = str(Path(__file__).parents[2])
 PROGRAM = (
-    "import sys; from arith.cli import entry; from ui.cli import command; import click\n"
-    "from lifesim.cli import _exit_code\n"
+    "import sys; from bulkbits import entry; from ui.cli import command; import click\n"
     "group = click.Group(commands={'view': command})\n"
-    "entry.run(group, 'lifesim', _exit_code)"
+    "entry.run(group, 'lifesim')"
 )
 
 
@@ -91,10 +91,11 @@ def test_bad_arguments(tmp_path: Path) -> None:
     assert "is a directory" in text
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(not HAS_QT, reason="needs Qt")
 @pytest.mark.parametrize("path", [[], ["-"]])
 def test_interrupting_it_closes_the_window(tmp_path: Path, path: list[str]) -> None:
-    """Also while it waits for standard input, which never ends."""
+    """Ctrl-C closes the window, even while it waits for standard input, which never ends."""
     home = str(tmp_path)
     process = start(
         *path, "--theme", "light", QT_QPA_PLATFORM="offscreen", HOME=home, XDG_CONFIG_HOME=home
@@ -115,6 +116,29 @@ def test_interrupting_it_closes_the_window(tmp_path: Path, path: list[str]) -> N
     assert "geometry" in kept.read_text()
 
 
+@pytest.mark.skipif(not HAS_QT, reason="needs Qt")
+def test_it_ends_while_the_plots_are_still_being_loaded(tmp_path: Path) -> None:
+    slow = tmp_path / "pyqtgraph.py"
+    slow.write_text(
+        "import time, pathlib\npathlib.Path(__file__).with_name('begun').touch()\n"
+        "while True: time.sleep(0.01)\n"
+    )
+    home = str(tmp_path)
+    process = start(
+        "--theme", "light",
+        QT_QPA_PLATFORM="offscreen", HOME=home, XDG_CONFIG_HOME=home, PYTHONPATH=home,
+    )  # fmt: skip
+    kept = tmp_path / "bulkbits" / "lifesim.conf"
+    try:
+        until(lambda: kept.exists() and (tmp_path / "begun").exists())
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert (process.returncode, out, err) == (130, "", "")
+    assert "geometry" in kept.read_text()
+
+
 def glider(folder: Path, side: int = 3) -> str:
     cells = [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2), (side - 1, side - 1)]
     path = str(folder / "glider.rle")
@@ -124,20 +148,21 @@ def glider(folder: Path, side: int = 3) -> str:
 
 def test_what_a_window_begins_with(tmp_path: Path) -> None:
     backend = pick("auto", threads=1)
-    session = Launch(size=(30, 20), rule=Rule.parse("B2/S")).session(backend)
+    session = ViewLaunch(size=(30, 20), rule=Rule.parse("B2/S")).session(backend)
     assert (session.width, session.height, str(session.rule)) == (30, 20, "B2/S")
     assert session.status().generation == 0
     session.close()
     path = glider(tmp_path)
-    session = Launch(path, topology=Topology.PLANE, size=(30, 20)).session(backend)
+    session = ViewLaunch(path, topology=Topology.PLANE, size=(30, 20)).session(backend)
     assert (session.width, session.height, session.topology) == (30, 20, Topology.PLANE)
     assert session.path == path
     session.close()
-    session = Launch(glider(tmp_path, 5000), rule=Rule.parse("B2/S")).session(backend)
-    assert (session.topology, str(session.rule)) == (Topology.TORUS, "B2/S")
+    session = ViewLaunch(glider(tmp_path, 5000), rule=Rule.parse("B2/S")).session(backend)
+    assert (session.topology, str(session.rule)) == (Topology.PLANE, "B2/S")
+    assert not session.is_bounded
     assert min(session.width, session.height) > 5000
     session.close()
     with pytest.raises(LifesimError, match="2x2"):
-        Launch(path, size=(2, 2)).session(backend)
+        ViewLaunch(path, size=(2, 2)).session(backend)
     with pytest.raises(SessionError, match="is a directory"):
-        Launch(str(tmp_path), size=(9, 9)).check()
+        ViewLaunch(str(tmp_path), size=(9, 9)).check()

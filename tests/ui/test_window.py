@@ -15,7 +15,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim.grid import BitGrid, Box
 from tests.windows import (
     GLIDER,
@@ -43,13 +43,13 @@ from ui.picture.request import FrameRequest
 from ui.picture.sources import MemorySource
 from ui.picture.viewport import Viewport
 from ui.qt import theme
-from ui.qt.window import Window
+from ui.qt.window import LifeWindow
 from ui.qt.worker import FrameWorker
 
 # --- the mouse -------------------------------------------------------------------
 
 
-def test_drawing_begins_live_on_dead_cells_and_is_undone_at_once(window: Window) -> None:
+def test_drawing_begins_live_on_dead_cells_and_is_undone_at_once(window: LifeWindow) -> None:
     window.registry.run("view.fit-universe")
     drag(window, LEFT, pixel(window, 10, 10), pixel(window, 14, 10), pixel(window, 14, 13))
     line = {(x, 10) for x in range(10, 15)} | {(14, y) for y in range(10, 14)}
@@ -59,17 +59,17 @@ def test_drawing_begins_live_on_dead_cells_and_is_undone_at_once(window: Window)
     until(lambda: live(window) == shifted())
 
 
-def test_drawing_begun_on_a_live_cell_erases(window: Window) -> None:
+def test_drawing_begun_on_a_live_cell_erases(window: LifeWindow) -> None:
     drag(window, LEFT, pixel(window, 30, 30), pixel(window, 32, 30))
     until(lambda: live(window) == {(31, 28), (32, 29)})
 
 
-def test_the_right_button_erases(window: Window) -> None:
+def test_the_right_button_erases(window: LifeWindow) -> None:
     drag(window, RIGHT, pixel(window, 29, 30), pixel(window, 31, 30))
     until(lambda: live(window) == {(31, 28), (32, 29), (32, 30)})
 
 
-def test_there_is_no_drawing_from_afar_or_outside(window: Window) -> None:
+def test_there_is_no_drawing_from_afar_or_outside(window: LifeWindow) -> None:
     window.canvas.zoom_to(1)
     QTest.mouseClick(window.canvas, LEFT, pos=pixel(window, 10, 10))
     assert "zoom in" in window.banner.text
@@ -79,7 +79,7 @@ def test_there_is_no_drawing_from_afar_or_outside(window: Window) -> None:
     assert live(window) == shifted()
 
 
-def test_drawing_while_it_runs(window: Window) -> None:
+def test_drawing_while_it_runs(window: LifeWindow) -> None:
     window.registry.run("control.run")
     until(lambda: generation(window) > 2)
     QTest.mouseClick(window.canvas, LEFT, pos=pixel(window, 3, 3))
@@ -89,7 +89,7 @@ def test_drawing_while_it_runs(window: Window) -> None:
     until(lambda: not window.session.status().running)
 
 
-def test_a_rectangle_is_selected_and_cut_to_the_universe(window: Window) -> None:
+def test_a_rectangle_is_selected_and_cut_to_the_universe(window: LifeWindow) -> None:
     window.registry.run("view.fit-universe")
     window.registry.run("edit.select")
     drag(window, LEFT, pixel(window, 8, 9), pixel(window, 5, 6))
@@ -101,7 +101,7 @@ def test_a_rectangle_is_selected_and_cut_to_the_universe(window: Window) -> None
     assert window.view.selection is None
 
 
-def test_a_paste_follows_the_pointer_turns_and_is_put_down(window: Window) -> None:
+def test_a_paste_follows_the_pointer_turns_and_is_put_down(window: LifeWindow) -> None:
     erased(window)
     to_clipboard("3o!")(window)
     press_key(window, "Ctrl+V")
@@ -122,7 +122,7 @@ def test_a_paste_follows_the_pointer_turns_and_is_put_down(window: Window) -> No
 
 @pytest.mark.parametrize("text", ["3o!" + " " * 70_000, "x = 40000, y = 40000\n30000$3o!"])
 def test_large_patterns_of_the_clipboard_are_read_beside(
-    window: Window, text: str, monkeypatch: pytest.MonkeyPatch
+    window: LifeWindow, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     do, titles = window.background.do, []
 
@@ -144,7 +144,7 @@ def test_large_patterns_of_the_clipboard_are_read_beside(
     assert window.canvas.ghost is None
 
 
-def test_copies_paste_elsewhere(window: Window) -> None:
+def test_copies_paste_elsewhere(window: LifeWindow) -> None:
     selected(window)
     press_key(window, "Ctrl+C")
     press_key(window, "Ctrl+V")
@@ -152,7 +152,7 @@ def test_copies_paste_elsewhere(window: Window) -> None:
     until(lambda: live(window) == shifted() | shifted(40, 30))
 
 
-def test_the_middle_button_and_the_pan_tool_move_the_view(window: Window) -> None:
+def test_the_middle_button_and_the_pan_tool_move_the_view(window: LifeWindow) -> None:
     before = viewport(window)
     drag(window, MIDDLE, QPoint(200, 200), QPoint(230, 180))
     assert viewport(window) == before.moved(-30, 20)
@@ -161,7 +161,7 @@ def test_the_middle_button_and_the_pan_tool_move_the_view(window: Window) -> Non
     assert viewport(window) == before.moved(-10, -40)
 
 
-def test_the_wheel_zooms_at_the_pointer(window: Window) -> None:
+def test_the_wheel_zooms_at_the_pointer(window: LifeWindow) -> None:
     at = pixel(window, 31, 29)
     before = viewport(window).scale
 
@@ -191,19 +191,20 @@ def test_the_wheel_zooms_at_the_pointer(window: Window) -> None:
 # --- what is seen ----------------------------------------------------------------
 
 
-def colour(window: Window, x: int, y: int) -> str:
+def colour(window: LifeWindow, x: int, y: int) -> str:
     image = window.canvas.grab().toImage()
     at = pixel(window, x, y)
     return image.pixelColor(at).name()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("palette", "dead", "alive"),
     [("dark", "#0a0c12", "#f2f6ff"), ("light", "#ffffff", "#10131c"),
      ("viridis", "#440154", "#fde725")],
 )  # fmt: skip
 def test_cells_have_the_colours_of_the_palette(
-    window: Window, palette: str, dead: str, alive: str
+    window: LifeWindow, palette: str, dead: str, alive: str
 ) -> None:
     window.registry.run(f"view.palette-{palette}")
     settle(window)
@@ -215,7 +216,7 @@ def test_cells_have_the_colours_of_the_palette(
     assert [colour(window, 30, 30), colour(window, 30, 28)] == [alive, dead]
 
 
-def test_any_cell_makes_single_cells_bright(window: Window) -> None:
+def test_any_cell_makes_single_cells_bright(window: LifeWindow) -> None:
     window.canvas.zoom_to(4)
     settle(window)
     dim = window.canvas.frame.pixels.max()
@@ -224,7 +225,7 @@ def test_any_cell_makes_single_cells_bright(window: Window) -> None:
     assert 0 < dim < window.canvas.frame.pixels.max() == 255
 
 
-def test_lines_can_be_switched_off(window: Window) -> None:
+def test_lines_can_be_switched_off(window: LifeWindow) -> None:
     def shades() -> int:
         image = window.canvas.grab().toImage()
         return len({image.pixelColor(x, 300).name() for x in range(image.width())})
@@ -234,7 +235,7 @@ def test_lines_can_be_switched_off(window: Window) -> None:
     assert shades() < with_lines
 
 
-def test_what_is_under_the_pointer(window: Window) -> None:
+def test_what_is_under_the_pointer(window: LifeWindow) -> None:
     under = window.status_line.under
     QTest.mouseMove(window.canvas, pixel(window, 30, 30))
     until(lambda: under.text() == "30, 30  live")
@@ -247,7 +248,7 @@ def test_what_is_under_the_pointer(window: Window) -> None:
     until(lambda: "outside" in under.text())
 
 
-def test_the_status_line(window: Window) -> None:
+def test_the_status_line(window: LifeWindow) -> None:
     line = window.status_line
     until(lambda: line.population.text() == "pop 5")
     assert (line.generation.text(), line.density.text()) == ("gen 0", "0.122 %")
@@ -265,7 +266,7 @@ def test_the_status_line(window: Window) -> None:
     until(lambda: window.registry.made("control.run").text() == "&Start")
 
 
-def test_following_a_glider(window: Window) -> None:
+def test_following_a_glider(window: LifeWindow) -> None:
     """The selection says which cells; a block elsewhere is not followed."""
     window.session.edit(Stroke(((5, 5), (6, 5))))
     selected(window)
@@ -283,7 +284,7 @@ def test_following_a_glider(window: Window) -> None:
     assert viewport(window) == before
 
 
-def test_auto_fit_keeps_everything_in_view(window: Window) -> None:
+def test_auto_fit_keeps_everything_in_view(window: LifeWindow) -> None:
     window.registry.run("view.auto-fit")
     settle(window)
     near = viewport(window).scale
@@ -297,13 +298,13 @@ def test_auto_fit_keeps_everything_in_view(window: Window) -> None:
     assert bottom <= viewport(window).height
 
 
-def away(window: Window, x: int, y: int) -> int:
+def away(window: LifeWindow, x: int, y: int) -> int:
     at = middle(window)
     return max(abs(at.x - x), abs(at.y - y))
 
 
 @pytest.fixture
-def large(window: Window) -> Window:
+def large(window: LifeWindow) -> LifeWindow:
     """A universe of which the window never gets all cells."""
     grid = BitGrid.from_cells(3000, 2000, [(x + 1500, y + 1000) for x, y in GLIDER])
     window.adopt(MemorySession(grid, backend=pick("auto", threads=1), small=0))
@@ -311,7 +312,7 @@ def large(window: Window) -> Window:
     return window
 
 
-def test_a_large_universe_is_fitted_and_followed(large: Window) -> None:
+def test_a_large_universe_is_fitted_and_followed(large: LifeWindow) -> None:
     left, top, right, bottom = viewport(large).rectangle(Box(1500, 1000, 3, 3))
     assert left > 0
     assert top > 0
@@ -328,7 +329,7 @@ def test_a_large_universe_is_fitted_and_followed(large: Window) -> None:
     assert not large.banner.text
 
 
-def test_counting_in_a_large_universe(large: Window) -> None:
+def test_counting_in_a_large_universe(large: LifeWindow) -> None:
     under = large.status_line.under
     QTest.mouseMove(large.canvas, pixel(large, 1500, 1002))
     until(lambda: under.text() == "1,500, 1,002  live")
@@ -339,7 +340,7 @@ def test_counting_in_a_large_universe(large: Window) -> None:
     assert "5 of 4,096,000 live" in under.text()
 
 
-def test_a_universe_on_disk_is_fitted_counted_and_not_drawn_on(window: Window) -> None:
+def test_a_universe_on_disk_is_fitted_counted_and_not_drawn_on(window: LifeWindow) -> None:
     grid = BitGrid.from_cells(3000, 2000, [(x + 1500, y + 1000) for x, y in GLIDER])
     session = MemorySession(grid, backend=pick("auto", threads=1))
     path = os.path.join(folder_of(window), "universe")
@@ -361,7 +362,7 @@ def test_a_universe_on_disk_is_fitted_counted_and_not_drawn_on(window: Window) -
 # --- ages ---------------------------------------------------------------------
 
 
-def test_cells_that_live_on_are_brighter(window: Window) -> None:
+def test_cells_that_live_on_are_brighter(window: LifeWindow) -> None:
     def levels() -> dict[tuple[int, int], int]:
         pixels, view = window.canvas.frame.pixels, window.canvas.frame.request.viewport
         centres = {cell: view.rectangle(Box(*cell, 1, 1)) for cell in live(window)}
@@ -381,7 +382,7 @@ def test_cells_that_live_on_are_brighter(window: Window) -> None:
     until(lambda: set(levels().values()) == {255})
 
 
-def test_ages_are_seen_near_by(window: Window) -> None:
+def test_ages_are_seen_near_by(window: LifeWindow) -> None:
     window.registry.run("view.ages")
     window.canvas.zoom_to(2)
     assert window.registry.made("view.ages").isEnabled()

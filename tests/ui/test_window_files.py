@@ -13,11 +13,12 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
 
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim import patterns
-from lifesim.grid import BitGrid
+from lifesim.grid import BitGrid, Box
 from tests.windows import (
     LEFT,
     NEW,
@@ -26,6 +27,7 @@ from tests.windows import (
     close,
     control,
     endless,
+    generation,
     glider_session,
     live,
     make_window,
@@ -39,13 +41,15 @@ from tests.windows import (
 )
 from ui.cells.edits import Mode, Stroke
 from ui.cells.session import MemorySession
-from ui.model import Tool
-from ui.qt.dialogs import Answer
-from ui.qt.window import Window
+from ui.model import ToolName
+from ui.qt.background import Opening
+from ui.qt.dialogs import Dialogs, UnsavedAnswer
+from ui.qt.menus.time import TimeMenu
+from ui.qt.window import LifeWindow
 from ui.session import Event
 
 
-def test_a_file_that_is_no_pattern(window: Window, tmp_path: Path) -> None:
+def test_a_file_that_is_no_pattern(window: LifeWindow, tmp_path: Path) -> None:
     path = tmp_path / "letter.rle"
     path.write_text("Dear all,\nthis is no pattern.\n")
     session = window.session
@@ -61,7 +65,81 @@ def test_a_file_that_is_no_pattern(window: Window, tmp_path: Path) -> None:
     assert window.banner.text == ""
 
 
-def test_prose_on_the_clipboard(window: Window) -> None:
+def test_a_pattern_without_bounds(window: LifeWindow, tmp_path: Path) -> None:
+    """The view stays at the cells when the plane grows; what can be drawn on has no end."""
+    path = write_glider(window)
+    window.files.open_path(path)
+    until(lambda: window.session.path == path)
+    settle(window)
+    until(lambda: window._aim is None)
+    session = window.session
+    assert isinstance(session, MemorySession)
+    assert "plane   without bounds" in window.toolbar.universe_label.text()
+    box, seen = session.box, window.view.viewport
+    session.edit(Stroke(((box.x - 3, 5),)))
+    settle(window)
+    assert session.box != box
+    assert window.canvas.universe == session.limits
+    assert window.view.viewport == seen
+    before = session.cells(session.box).population()
+    canvas = window.canvas
+    window.show_box(Box(session.box.x - 9, 2, 16, 16))
+    window.edits.take(ToolName.DRAW)
+    QTest.mouseClick(canvas, LEFT, pos=QPoint(3, canvas.height() // 2))
+    settle(window)
+    assert session.cells(session.box).population() == before + 1
+    window.registry.made("edit.undo").trigger()
+    settle(window)
+    assert session.cells(session.box).population() == before
+
+
+def test_cells_that_meet_an_edge_are_told_of(window: LifeWindow, tmp_path: Path) -> None:
+    path = tmp_path / "bounded.rle"
+    path.write_text("x = 3, y = 3, rule = B3/S23:P30,30\nbo$2bo$3o!\n")
+    window.files.open_path(str(path))
+    until(lambda: window.session.path == str(path))
+    settle(window)
+    window.session.step(20)
+    settle(window)
+    assert window.banner.text == ""
+    window.session.step(60)
+    until(lambda: "met the edge at generation" in window.banner.text)
+    window.banner.dismiss()
+    window.session.step(9)
+    settle(window)
+    assert window.banner.text == ""
+
+
+def test_what_is_odd_about_a_file_is_said(window: LifeWindow, tmp_path: Path) -> None:
+    path = tmp_path / "odd.rle"
+    path.write_text("x = 3, y = 3\nbo$2bo$3o\n")
+    window.files.open_path(str(path))
+    until(lambda: window.session.path == str(path))
+    until(lambda: "odd.rle: no '!' ends the pattern" in window.banner.text)
+    assert not window.banner.is_error
+
+
+def test_files_that_can_be_read_are_offered(
+    app: Any, window: LifeWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def offer(parent: object, title: str, folder: str, filters: str) -> tuple[str, str]:
+        asked.append(filters)
+        return "", ""
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", offer)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", offer)
+    dialogs = Dialogs(window)
+    dialogs.open_file("")
+    dialogs.save_file("x.rle")
+    for end in ("*.rle", "*.rle.gz", "*.mcl", "*.mcl.gz", "*.zip", "*.mc"):
+        assert end in asked[0].replace(")", " ").replace("(", " ").split(), end
+    assert "*.mcl" not in asked[1]
+    assert "*.zip" not in asked[1]
+
+
+def test_prose_on_the_clipboard(window: LifeWindow) -> None:
     for text in ("It was the best of times.", "", "x = 3, y = 3\n3o"):
         to_clipboard(text)(window)
         press_key(window, "Ctrl+V")
@@ -71,7 +149,7 @@ def test_prose_on_the_clipboard(window: Window) -> None:
     assert live(window) == shifted()
 
 
-def test_files_are_dropped_on_the_window(window: Window) -> None:
+def test_files_are_dropped_on_the_window(window: LifeWindow) -> None:
     path = write_glider(window)
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(path)])
@@ -87,8 +165,8 @@ def test_files_are_dropped_on_the_window(window: Window) -> None:
     until(lambda: window.session.path == path)
 
 
-def test_what_is_dragged_here_is_never_moved_here(window: Window) -> None:
-    """Who offers to move a file removes it when it is taken so."""
+def test_what_is_dragged_here_is_never_moved_here(window: LifeWindow) -> None:
+    """Dropped files are copied: who offers to move a file removes it when it is taken so."""
     path = write_glider(window)
     offered = Qt.DropAction.MoveAction | Qt.DropAction.CopyAction
     files, text = QMimeData(), QMimeData()
@@ -110,7 +188,7 @@ def test_what_is_dragged_here_is_never_moved_here(window: Window) -> None:
     until(lambda: window.session.path == path)
 
 
-def test_of_several_files_the_first_is_opened(window: Window) -> None:
+def test_of_several_files_the_first_is_opened(window: LifeWindow) -> None:
     path = write_glider(window)
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(path), QUrl.fromLocalFile(path + ".other")])
@@ -122,13 +200,13 @@ def test_of_several_files_the_first_is_opened(window: Window) -> None:
     until(lambda: window.session.path == path)
 
 
-def draw_a_cell(window: Window) -> None:
+def draw_a_cell(window: LifeWindow) -> None:
     window.session.edit(Stroke(((5, 5),)))
     until(lambda: window.session.status().modified)
 
 
 @pytest.mark.parametrize("way", ["open", "new", "close"])
-def test_unsaved_changes_are_asked_about(window: Window, way: str, tmp_path: Path) -> None:
+def test_unsaved_changes_are_asked_about(window: LifeWindow, way: str, tmp_path: Path) -> None:
     def leave() -> None:
         if way == "close":
             window.close()
@@ -144,13 +222,13 @@ def test_unsaved_changes_are_asked_about(window: Window, way: str, tmp_path: Pat
     session = window.session
     dialogs: Any = window.dialogs
     draw_a_cell(window)
-    answer(unsaved=Answer.CANCEL)(window)
+    answer(unsaved=UnsavedAnswer.CANCEL)(window)
     leave()
     settle(window)
     assert not gone()
     assert [name for name, _ in dialogs.asked if name != "new"] == ["unsaved"]
     # A name that nothing can be written to: nothing is lost.
-    answer(unsaved=Answer.SAVE, save_file=str(tmp_path / "no" / "folder.rle"))(window)
+    answer(unsaved=UnsavedAnswer.SAVE, save_file=str(tmp_path / "no" / "folder.rle"))(window)
     leave()
     until(lambda: window.banner.is_error)
     assert not gone()
@@ -161,14 +239,14 @@ def test_unsaved_changes_are_asked_about(window: Window, way: str, tmp_path: Pat
     assert patterns.read(path).grid.population() == 6
 
 
-def test_changes_may_go(window: Window) -> None:
+def test_changes_may_go(window: LifeWindow) -> None:
     draw_a_cell(window)
-    answer(unsaved=Answer.DISCARD)(window)
+    answer(unsaved=UnsavedAnswer.DISCARD)(window)
     window.close()
     assert not window.isVisible()
 
 
-def test_saving_keeps_the_cells_and_marks_them_saved(window: Window, tmp_path: Path) -> None:
+def test_saving_keeps_the_cells_and_marks_them_saved(window: LifeWindow, tmp_path: Path) -> None:
     draw_a_cell(window)
     window.refresh()
     assert window.isWindowModified()
@@ -203,7 +281,7 @@ def test_leaving_waits_for_what_is_being_saved_but_not_for_what_is_opened(
 
 
 @pytest.mark.parametrize("way", ["key", "button", "menu", "another"])
-def test_opening_is_cancelled(window: Window, way: str) -> None:
+def test_opening_is_cancelled(window: LifeWindow, way: str) -> None:
     session = window.session
     noticed = endless(window)
     busy = window.status_line.busy
@@ -229,9 +307,45 @@ def test_opening_is_cancelled(window: Window, way: str) -> None:
     assert not window.banner.is_error
 
 
+def test_what_is_there_stands_still_while_something_is_opened(window: LifeWindow) -> None:
+    session = window.session
+    window.registry.run("control.run")
+    until(lambda: generation(window) > 2)
+    noticed = endless(window)
+    until(lambda: not session.status().running)
+    window.registry.run("control.run")  # whoever wants it all the same
+    until(lambda: session.status().running)
+    window.files.cancel()
+    until(noticed.is_set)
+    assert window.session is session
+
+
+def test_it_says_how_much_has_been_read(window: LifeWindow) -> None:
+    steps = [threading.Event() for _ in range(3)]
+    line = window.status_line.busy.label
+
+    def make(opening: Opening) -> MemorySession:
+        for step, share in zip(steps, (0.0, 0.37, 1.0), strict=True):
+            opening.tell(share)
+            step.wait(60)
+        return glider_session()
+
+    try:
+        window.open_with("Opening it…", make)
+        for step, percent in zip(steps, (0, 37, 100), strict=True):
+            said = f"Opening it… {percent} % read"
+            until(lambda said=said: line.text() == said)  # type: ignore[misc]
+            step.set()
+    finally:
+        for step in steps:
+            step.set()
+    until(lambda: not window.background.is_opening)
+    assert window.status_line.busy.isHidden()
+
+
 @pytest.mark.parametrize("when", ["while it is read", "before it lands", "when the window closes"])
-def test_what_is_opened_in_vain_is_closed(window: Window, when: str) -> None:
-    """By whoever does not look whether it is cancelled."""
+def test_what_is_opened_in_vain_is_closed(window: LifeWindow, when: str) -> None:
+    """A session opened in vain is closed, though its maker never looks whether it is cancelled."""
     session, made = window.session, glider_session()
     release = threading.Event()
 
@@ -251,13 +365,13 @@ def test_what_is_opened_in_vain_is_closed(window: Window, when: str) -> None:
         window.registry.run("file.cancel")
     assert not window.background.is_opening
     release.set()
-    until(lambda: made._closed)
+    until(lambda: made._commands.is_closed)
     assert window.session is session
 
 
-def test_saving_does_not_wait_for_what_is_opened(window: Window, tmp_path: Path) -> None:
+def test_saving_does_not_wait_for_what_is_opened(window: LifeWindow, tmp_path: Path) -> None:
     draw_a_cell(window)
-    answer(unsaved=Answer.DISCARD)(window)
+    answer(unsaved=UnsavedAnswer.DISCARD)(window)
     noticed = endless(window)
     path = tmp_path / "meanwhile.rle"
     answer(save_file=str(path))(window)
@@ -272,7 +386,7 @@ def test_saving_does_not_wait_for_what_is_opened(window: Window, tmp_path: Path)
 
 
 def test_what_is_being_saved_is_closed_later(
-    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: LifeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, path = window.session, tmp_path / "slow.rle"
     save, release = session.save, threading.Event()
@@ -289,12 +403,12 @@ def test_what_is_being_saved_is_closed_later(
     release.set()
     until(lambda: not window.background.is_busy)
     assert isinstance(session, MemorySession)
-    assert session._closed
+    assert session._commands.is_closed
     assert patterns.read(path).grid.population() == 5
     assert not window.banner.is_error
 
 
-def test_a_universe_whose_files_vanish(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_universe_whose_files_vanish(window: LifeWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
     def source(request: Any) -> Any:
@@ -315,7 +429,7 @@ def test_a_universe_whose_files_vanish(window: Window, monkeypatch: pytest.Monke
 
 
 def test_a_fault_while_drawing_is_said_and_survived(
-    window: Window, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    window: LifeWindow, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(window.session, "source", lambda request: 1 // 0)
     window.canvas.pan(10, 10)
@@ -326,7 +440,7 @@ def test_a_fault_while_drawing_is_said_and_survived(
 
 
 def test_large_selections_are_copied_in_the_background(
-    window: Window, monkeypatch: pytest.MonkeyPatch
+    window: LifeWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ui.qt.menus.edit._AT_ONCE", 4)
     selected(window)
@@ -339,7 +453,7 @@ def test_large_selections_are_copied_in_the_background(
     assert "too many for a clipboard" in window.banner.text
 
 
-def test_what_is_seen_to_live(window: Window) -> None:
+def test_what_is_seen_to_live(window: LifeWindow) -> None:
     canvas = window.canvas
     canvas.pan(3, 5)
     settle(window)
@@ -359,7 +473,7 @@ def test_what_is_seen_to_live(window: Window) -> None:
     assert canvas.is_live(31, 28) is None
 
 
-def test_a_run_that_fails_says_why(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_fails_says_why(window: LifeWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = replace(window.session.status(), problem="the disk is full")
     monkeypatch.setattr(window.session, "status", lambda: failed)
     window._told.emit(Event.FAILED)
@@ -367,7 +481,7 @@ def test_a_run_that_fails_says_why(window: Window, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_unforeseen_error_is_shown(
-    window: Window, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    window: LifeWindow, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(window.session, "reset", lambda: 1 // 0)
     window.registry.run("control.reset")
@@ -375,7 +489,7 @@ def test_an_unforeseen_error_is_shown(
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_going_back_before_the_start(window: Window) -> None:
+def test_going_back_before_the_start(window: LifeWindow) -> None:
     window.adopt(MemorySession(BitGrid(8, 8), generation=50, backend=pick("auto", threads=1)))
     answer(number=3)(window)
     press_key(window, "Ctrl+G")
@@ -399,12 +513,56 @@ def test_what_is_remembered(app: QApplication, tmp_path: Path) -> None:
     assert second.theme == "light"
     view = second.view
     assert (view.palette, view.grid, view.any_cell, view.ages) == ("viridis", False, True, True)
-    assert view.tool is Tool.SELECT
+    assert view.tool is ToolName.SELECT
     assert second.edits.mode is Mode.XOR
     assert control(second).speed.base == 10
     assert control(second).rate is None
     assert second.files.recent == ["/some/where.rle"]
     close(second)
+
+
+def test_two_windows_keep_what_each_has_changed(app: QApplication, tmp_path: Path) -> None:
+    """Windows keep each other's changes, with no more in common than the file of the settings, as
+    of two processes."""
+    first, second = make_window(tmp_path), make_window(tmp_path)
+    for id in ("view.grid", "control.base-10", "time.plots"):
+        first.registry.run(id)
+    for id in ("view.theme-light", "view.palette-viridis", "edit.mode-xor"):
+        second.registry.run(id)
+    QApplication.processEvents()
+    for window in (first, second):
+        window.hide()
+    for window in (first, second):
+        close(window)
+    third = make_window(tmp_path)
+    assert (third.view.grid, third.theme, third.view.palette) == (False, "light", "viridis")
+    assert control(third).speed.base == 10
+    assert third.edits.mode is Mode.XOR
+    assert third.menu_of(TimeMenu).plots.isVisible()
+    close(third)
+
+
+def test_two_windows_have_one_list_of_recent_files(app: QApplication, tmp_path: Path) -> None:
+    first, second = make_window(tmp_path), make_window(tmp_path)
+    first.files.remember("/one.rle")
+    second.files.remember("/two.rle")
+    first.files.remember("/three.rle")
+    both = ["/three.rle", "/two.rle", "/one.rle"]
+    assert first.files.recent == both
+    menu = second.registry.menu("&File > Open &recent")
+    menu.aboutToShow.emit()
+    assert [action.toolTip() for action in menu.actions()][:3] == both
+    close(first)
+    close(second)
+    third = make_window(tmp_path)
+    assert third.files.recent == both
+    fourth = make_window(tmp_path)
+    fourth.files.forget()
+    third.files.remember("/four.rle")
+    assert third.files.recent == ["/four.rle"]
+    close(third)
+    close(fourth)
+    assert [path.name for path in tmp_path.iterdir()] == ["settings.ini"]
 
 
 def test_settings_that_make_no_sense(app: QApplication, tmp_path: Path) -> None:
@@ -419,12 +577,12 @@ def test_settings_that_make_no_sense(app: QApplication, tmp_path: Path) -> None:
 
 
 def test_changes_during_the_last_save_are_asked_about(
-    window: Window, monkeypatch: pytest.MonkeyPatch
+    window: LifeWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = [Answer.SAVE, Answer.CANCEL, Answer.DISCARD]
+    answers = [UnsavedAnswer.SAVE, UnsavedAnswer.CANCEL, UnsavedAnswer.DISCARD]
     asked: list[str] = []
 
-    def unsaved(name: str) -> Answer:
+    def unsaved(name: str) -> UnsavedAnswer:
         asked.append(name)
         return answers[len(asked) - 1]
 

@@ -27,21 +27,21 @@ from ui.cells.saving import Whole
 from ui.cells.session import MemorySession
 from ui.disk import stills
 from ui.disk.session import DiskSession
-from ui.film.export import Look
-from ui.film.recording import Recording, Seen, Shot
-from ui.qt.dialogs import Answer
-from ui.qt.film.export_dialogs import FilmOf, Picture, Shown
+from ui.film.export import ExportLook
+from ui.film.recording import RecordedShot, Recording, Seen
+from ui.qt.dialogs import UnsavedAnswer
+from ui.qt.film.export_dialogs import FilmOf, PictureChoice, Shown
 from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.time import TimeMenu
-from ui.qt.window import Window
+from ui.qt.window import LifeWindow
 
 
-def in_memory(window: Window) -> MemorySession:
+def in_memory(window: LifeWindow) -> MemorySession:
     assert isinstance(window.session, MemorySession)
     return window.session
 
 
-def test_the_window_looks_back(window: Window) -> None:
+def test_the_window_looks_back(window: LifeWindow) -> None:
     run, timeline = window.registry.run, window.menu_of(TimeMenu).timeline
     assert timeline.isHidden()
     run("time.record")
@@ -76,7 +76,7 @@ def test_the_window_looks_back(window: Window) -> None:
     assert timeline.isHidden()
 
 
-def test_the_window_shows_plots(window: Window) -> None:
+def test_the_window_shows_plots(window: LifeWindow) -> None:
     pytest.importorskip("pyqtgraph")
     window.registry.run("time.plots")
     plots = window.menu_of(TimeMenu).plots
@@ -88,7 +88,7 @@ def test_the_window_shows_plots(window: Window) -> None:
 
 
 def test_the_window_uses_a_folder(
-    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: LifeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     film = Recording(str(tmp_path / "film"))
     film.add(Whole(random_grid(20, 20, 0.5, 1), LIFE, Topology.PLANE, 77))
@@ -107,14 +107,14 @@ def test_the_window_uses_a_folder(
 
 
 def test_the_window_exports(
-    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: LifeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     share = window.menu_of(ShareMenu)
-    look = Look(Box(0, 0, SIDE, SIDE), 0, "viridis")
+    look = ExportLook(Box(0, 0, SIDE, SIDE), 0, "viridis")
     cells = in_memory(window).whole().cells
     pixels = render.palette_table("viridis")[render.density_levels(cells, None, 0)]
     png, gif = str(tmp_path / "a.png"), str(tmp_path / "a.gif")
-    monkeypatch.setattr(share, "ask_picture", lambda shown, path: Picture(png, look))
+    monkeypatch.setattr(share, "ask_picture", lambda shown, path: PictureChoice(png, look))
     window.registry.run("share.png")
     until(lambda: not share.exporting.is_busy)
     assert window.banner.text == "Saved a.png"
@@ -139,15 +139,15 @@ def test_the_window_exports(
 
 
 def test_the_window_exports_what_is_looked_at(
-    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: LifeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timeline, share = window.menu_of(TimeMenu).timeline, window.menu_of(ShareMenu)
     session = in_memory(window)
     recording = record_run(timeline, session, 5)
     timeline.scrub(2)
     png, gif = str(tmp_path / "a.png"), str(tmp_path / "a.gif")
-    look = Look(Box(0, 0, SIDE, SIDE), 0, "dark")
-    monkeypatch.setattr(share, "ask_picture", lambda shown, path: Picture(png, look))
+    look = ExportLook(Box(0, 0, SIDE, SIDE), 0, "dark")
+    monkeypatch.setattr(share, "ask_picture", lambda shown, path: PictureChoice(png, look))
     window.registry.run("share.png")
     until(lambda: not share.exporting.is_busy)
     cells = recording.whole(recording.shot(2)).cells
@@ -168,7 +168,7 @@ def test_the_window_exports_what_is_looked_at(
     assert timeline.is_scrubbing
 
 
-def test_drawing_leaves_the_past(window: Window) -> None:
+def test_drawing_leaves_the_past(window: LifeWindow) -> None:
     timeline, session = window.menu_of(TimeMenu).timeline, in_memory(window)
     record_run(timeline, session, 3)
     timeline.scrub(0)
@@ -178,14 +178,14 @@ def test_drawing_leaves_the_past(window: Window) -> None:
     until(lambda: window.canvas.frame and window.canvas.frame.generation == 3)
 
 
-class Slow:
+class SlowReading:
     """Exports whose pictures wait for a gate, but for the first one."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.gate, self.begun = threading.Event(), threading.Event()
         real = Recording.source
 
-        def source(recording: Recording, shot: Shot) -> Seen:
+        def source(recording: Recording, shot: RecordedShot) -> Seen:
             if shot.serial:
                 self.begun.set()
                 self.gate.wait(20)
@@ -194,10 +194,10 @@ class Slow:
         monkeypatch.setattr(Recording, "source", source)
 
 
-def begin_film(window: Window, path: Path, monkeypatch: pytest.MonkeyPatch) -> Recording:
-    """Of a recording of 6 pictures."""
+def begin_film(window: LifeWindow, path: Path, monkeypatch: pytest.MonkeyPatch) -> Recording:
+    """Begin a film of a recording of 6 pictures, and return the recording."""
     recording = record_run(window.menu_of(TimeMenu).timeline, in_memory(window), 5)
-    look = Look(Box(0, 0, SIDE, SIDE), 0, "dark")
+    look = ExportLook(Box(0, 0, SIDE, SIDE), 0, "dark")
     film = FilmOf(str(path), look, 10.0, recorded=(0, 5))
     monkeypatch.setattr(window.menu_of(ShareMenu), "ask_film", lambda *_: film)
     window.registry.run("share.gif")
@@ -205,9 +205,9 @@ def begin_film(window: Window, path: Path, monkeypatch: pytest.MonkeyPatch) -> R
 
 
 def test_another_universe_lets_a_film_be_finished(
-    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: LifeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow = Slow(monkeypatch)
+    slow = SlowReading(monkeypatch)
     recording = begin_film(window, tmp_path / "a.gif", monkeypatch)
     assert slow.begun.wait(20)
     other = soup_session()
@@ -223,9 +223,9 @@ def test_another_universe_lets_a_film_be_finished(
 
 
 def test_closing_asks_about_a_film_and_leaves_no_part_of_it(
-    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: LifeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow, share = Slow(monkeypatch), window.menu_of(ShareMenu)
+    slow, share = SlowReading(monkeypatch), window.menu_of(ShareMenu)
     answers: list[QMessageBox.StandardButton] = []
     asked: list[str] = []
 
@@ -239,7 +239,7 @@ def test_closing_asks_about_a_film_and_leaves_no_part_of_it(
     recording = begin_film(window, folder / "a.gif", monkeypatch)
     assert slow.begun.wait(20)
     answers.append(QMessageBox.StandardButton.No)
-    window.dialogs.answers["unsaved"] = Answer.DISCARD  # type: ignore[attr-defined]
+    window.dialogs.answers["unsaved"] = UnsavedAnswer.DISCARD  # type: ignore[attr-defined]
     assert not window.close()
     assert window.isVisible()
     assert share.exporting.is_busy
@@ -252,7 +252,7 @@ def test_closing_asks_about_a_film_and_leaves_no_part_of_it(
 
 
 def test_a_run_on_disk_is_recorded_and_filmed(
-    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: LifeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stills, "_EXACT", 0)
     monkeypatch.setattr(stills, "_FAR", 16)
@@ -272,12 +272,12 @@ def test_a_run_on_disk_is_recorded_and_filmed(
     life.run(4)
     levels = render.density_levels(life.grid(), None, 4)
     png, gif = tmp_path / "a.png", tmp_path / "a.gif"
-    look = Look(Box(0, 0, 256, 192), 4, "dark")
+    look = ExportLook(Box(0, 0, 256, 192), 4, "dark")
     asked: list[Shown] = []
 
-    def ask_picture(shown: Shown, path: str) -> Picture:
+    def ask_picture(shown: Shown, path: str) -> PictureChoice:
         asked.append(shown)
-        return Picture(str(png), look)
+        return PictureChoice(str(png), look)
 
     monkeypatch.setattr(share, "ask_picture", ask_picture)
     window.registry.run("share.png")
@@ -306,7 +306,9 @@ def test_a_run_on_disk_is_recorded_and_filmed(
     with Image.open(gif) as image:
         assert image.n_frames == 3  # type: ignore[attr-defined]
     timeline.leave()
-    monkeypatch.setattr(share, "ask_picture", lambda *_: Picture(str(png), replace(look, scale=0)))
+    monkeypatch.setattr(
+        share, "ask_picture", lambda *_: PictureChoice(str(png), replace(look, scale=0))
+    )
     window.registry.run("share.png")
     until(lambda: not share.exporting.is_busy)
     with Image.open(png) as image:
@@ -315,7 +317,7 @@ def test_a_run_on_disk_is_recorded_and_filmed(
 
 
 def test_what_memory_does_not_hold_is_filmed_from_a_recording(
-    window: Window, monkeypatch: pytest.MonkeyPatch
+    window: LifeWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(width: int, height: int, copies: int) -> None:
         raise GridError("there is no memory")

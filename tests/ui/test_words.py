@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui.fuzzy import ranked, score
-from ui.numbers import percent, short
-from ui.speed import BASES, MOST, Speed, top
+from ui.numbers import many, percent, short, ticks
+from ui.speed import BASES, MOST, RunSpeed, top
 
 
 @given(st.sampled_from(BASES), st.lists(st.integers(-30, 30)))
 def test_speeds_stay_in_range(base: int, changes: list[int]) -> None:
-    speed = Speed(base)
+    speed = RunSpeed(base)
     for change in changes:
         speed = speed.changed(change)
         assert 1 <= speed.generations <= MOST
@@ -24,7 +24,7 @@ def test_speeds_stay_in_range(base: int, changes: list[int]) -> None:
 
 @given(st.sampled_from(BASES), st.sampled_from(BASES), st.integers(0, 20))
 def test_another_base_is_no_faster(base: int, other: int, exponent: int) -> None:
-    speed = Speed(base, min(exponent, top(base)))
+    speed = RunSpeed(base, min(exponent, top(base)))
     changed = speed.with_base(other)
     assert changed.generations <= speed.generations < changed.generations * other or (
         changed.exponent == top(other)
@@ -32,10 +32,10 @@ def test_another_base_is_no_faster(base: int, other: int, exponent: int) -> None
 
 
 def test_speeds_as_text() -> None:
-    assert [str(Speed(10, n)) for n in (0, 1, 6, 7)] == ["1", "10^1", "10^6", "1,048,576"]
+    assert [str(RunSpeed(10, n)) for n in (0, 1, 6, 7)] == ["1", "10^1", "10^6", "1,048,576"]
     for bad in ((3, 0), (2, -1), (2, 21)):
         with pytest.raises(ValueError, match="no speed"):
-            Speed(*bad)
+            RunSpeed(*bad)
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,35 @@ def test_a_text_fits_where_the_letters_come_in_their_order(query: str, text: str
     letters = iter(text)
     fits = all(letter in letters for letter in query.replace(" ", ""))
     assert (score(query, text) is not None) is fits
+
+
+def test_one_and_many() -> None:
+    said = [many(number, "picture") for number in (0, 1, 1200, 1.0, 0.5)]
+    assert said == ["0 pictures", "1 picture", "1,200 pictures", "1 picture", "0.5 pictures"]
+
+
+@pytest.mark.parametrize(
+    ("values", "between", "texts"),
+    [
+        ([34, 35, 36], 1, ["34", "35", "36"]),
+        ([0, 200_000, 400_000], 200_000, ["0", "200,000", "400,000"]),
+        ([0, 1e6, 2e6], 1e6, ["0", "1 M", "2 M"]),
+        ([1_234_000, 1_235_000], 1000, ["1.234 M", "1.235 M"]),
+        ([10**15, 10**15 + 1], 1, ["1,000,000,000,000,000", "1,000,000,000,000,001"]),
+        ([0, 0.05, 0.1], 0.05, ["0", "0.05", "0.10"]),
+        ([0, 0.000002, 0.000004], 0.000002, ["0", "2e-06", "4e-06"]),
+        ([0.0001234, 0.0001235], 0.0000001, ["0.0001234", "0.0001235"]),
+        ([0, 0], 1, ["0", "0"]),
+        ([], 1, []),
+    ],
+)
+def test_numbers_beside_an_axis(values: list[float], between: float, texts: list[str]) -> None:
+    assert ticks(values, between) == texts
+
+
+@given(st.integers(0, 10**17), st.sampled_from([1, 2, 5]), st.integers(-9, 12), st.integers(2, 12))
+def test_numbers_beside_an_axis_differ(first: int, step: int, power: int, count: int) -> None:
+    between = step * 10.0**power
+    values = [(first + k) * between for k in range(count) if (first + k) * between < 10**15]
+    if len(set(values)) == len(values) and (not values or values[-1] / between < 10**12):
+        assert len(set(ticks(values, between))) == len(values)

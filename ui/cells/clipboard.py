@@ -19,27 +19,30 @@ _MARGIN = 1 << 26  # cells that dead margins may add
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
-    """cells: with the dead margins that they were copied with. rule: None if none is named."""
+class ClipboardCells:
+    """Cells of a text, and its rule.
+
+    cells: with the dead margins that they were copied with. rule: None if none is named.
+    """
 
     cells: BitGrid
     rule: Rule | None
 
 
 def text_of(cells: BitGrid, rule: Rule | None = None) -> str:
-    """RLE of all of a region, its dead margins included."""
+    """Return all of a region as RLE, its dead margins included."""
     head = f"x = {cells.width}, y = {cells.height}{f', rule = {rule}' if rule else ''}\n"
     box = Box(0, 0, cells.width, cells.height)
     return head + b"".join(encode(cells, box)).decode()
 
 
 def is_small(text: str) -> bool:
-    """Whether it is parsed before anybody notices: it is short, and makes no long runs."""
+    """Tell whether a text is parsed before anybody notices: it is short, and makes no long runs."""
     return len(text) <= _SHORT and not _LARGE.search(text)
 
 
-def parse(text: str) -> Clip:
-    """Cells of a text in any pattern format. Raises SessionError for any other text."""
+def parse(text: str) -> ClipboardCells:
+    """Return the cells of a text in any pattern format. Raises SessionError for any other text."""
     if not text.strip():
         raise SessionError("the clipboard holds no text")
     try:
@@ -50,6 +53,8 @@ def parse(text: str) -> Clip:
         raise SessionError("clipboard: too large a pattern for the memory that is free") from None
     except LifesimError as error:
         raise SessionError(" ".join(str(error).split())) from None
+    if pattern.notes:  # part of a text was copied, most likely: nothing shows a note on a paste
+        raise SessionError(f"clipboard: {pattern.notes[0]}")
     cells = pattern.grid
     header = _HEADER.search(text)
     if header and pattern.size is None:
@@ -59,4 +64,4 @@ def parse(text: str) -> Clip:
             wide = BitGrid(width, height)
             wide.paste(cells, pattern.x, pattern.y)
             cells = wide
-    return Clip(cells, pattern.rule)
+    return ClipboardCells(cells, pattern.rule)

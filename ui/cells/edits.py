@@ -24,22 +24,26 @@ _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
 class Edit(ABC):
-    """title: what it does, for a menu: "undo drawing"."""
+    """A change of the cells of a region.
+
+    title: what it does, for a menu: "undo drawing".
+    """
 
     title: ClassVar[str]
 
     @abstractmethod
-    def box(self, width: int, height: int) -> Box | None:
-        """The cells of a universe of this size that may change; None if there are none."""
+    def box(self, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:
+        """Return the cells that may change of a universe of this size, whose top-left one is
+        x, y; None if there are none."""
 
     @abstractmethod
     def apply(self, cells: BitGrid, box: Box) -> BitGrid:
-        """cells: those in box(). Returns new ones."""
+        """Return what becomes of the cells in box(), in a grid of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stroke(Edit):
-    """Cells on lines through points are set to live, or to dead.
+    """Sets cells: those on lines through points are set to live, or to dead.
 
     number: those of one number that follow one another are undone at once; 0 is none.
     """
@@ -49,14 +53,17 @@ class Stroke(Edit):
     alive: bool = True
     number: int = 0
 
-    def box(self, width: int, height: int) -> Box | None:
+    def box(self, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:
+        """Return the box around all points, as far as it lies in the universe."""
         if not self.points:
             return None
         left, top = (min(point[axis] for point in self.points) for axis in (0, 1))
         right, bottom = (max(point[axis] for point in self.points) for axis in (0, 1))
-        return clipped(Box(left, top, right - left + 1, bottom - top + 1), width, height)
+        all_ = Box(left, top, right - left + 1, bottom - top + 1)
+        return clipped(all_, width, height, x, y)
 
     def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        """Return the cells with those on the lines set."""
         cells = cells.copy()
         for x, y in self._cells(box):
             cells[x - box.x, y - box.y] = self.alive
@@ -71,54 +78,66 @@ class Stroke(Edit):
 
 @dataclass(frozen=True, slots=True)
 class _OfBox(Edit):
-    """On the cells of a selection."""
+    """Changes the cells of a selection."""
 
     selection: Box
 
-    def box(self, width: int, height: int) -> Box | None:
-        return clipped(self.selection, width, height)
+    def box(self, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:
+        return clipped(self.selection, width, height, x, y)
 
 
 class Clear(_OfBox):
+    """Kills all cells of a selection."""
+
     title = "clearing"
 
     def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        """Return dead cells."""
         return BitGrid(box.width, box.height)
 
 
 class Cut(Clear):
+    """Kills all cells of a selection, which have been copied."""
+
     title = "cutting"
 
 
 class Invert(_OfBox):
+    """Kills what lives in a selection, and lets live what is dead."""
+
     title = "inverting"
 
     def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        """Return the cells, each the other way round."""
         return inverted(cells)
 
 
 class FlipAcross(_OfBox):
-    """Left becomes right."""
+    """Mirrors a selection: left becomes right."""
 
     title = "flipping"
 
     def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        """Return the cells, mirrored."""
         return flipped_across(cells)
 
 
 class FlipDown(_OfBox):
-    """The top becomes the bottom."""
+    """Mirrors a selection: the top becomes the bottom."""
 
     title = "flipping"
 
     def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        """Return the cells, mirrored."""
         return flipped_down(cells)
 
 
 @dataclass(frozen=True, slots=True)
 class RandomFill(_OfBox):
-    """Each cell lives with probability density. Raises SoupError for a density outside 0 to 1
-    or a seed outside 0 to 2^64 - 1."""
+    """Fills a selection with a soup: each cell lives with probability density.
+
+    Raises SoupError for a density outside 0 to 1 or a seed outside 0 to 2^64 - 1.
+    """
 
     title: ClassVar[str] = "random fill"
     density: Fraction | float
@@ -128,6 +147,7 @@ class RandomFill(_OfBox):
         Soup(self.density, self.seed)
 
     def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        """Return a soup; the cells that are there do not matter."""
         filled = BitGrid(box.width, box.height)
         Soup(self.density, self.seed).fill_grid(filled)
         return filled
@@ -135,7 +155,7 @@ class RandomFill(_OfBox):
 
 @dataclass(frozen=True, slots=True)
 class Rotate(Edit):
-    """A quarter turn of the cells in old, which then are in new; where they were, cells die.
+    """Makes a quarter turn of the cells in old, which then are in new; where they were, cells die.
     Made by rotation()."""
 
     title: ClassVar[str] = "rotating"
@@ -143,13 +163,15 @@ class Rotate(Edit):
     new: Box
     clockwise: bool
 
-    def box(self, width: int, height: int) -> Box | None:
+    def box(self, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:
+        """Return the box around the cells before and after the turn."""
         left, top = min(self.old.x, self.new.x), min(self.old.y, self.new.y)
         right = max(self.old.x + self.old.width, self.new.x + self.new.width)
         bottom = max(self.old.y + self.old.height, self.new.y + self.new.height)
         return Box(left, top, right - left, bottom - top)
 
     def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        """Return the cells after the turn."""
         old, new = (b._replace(x=b.x - box.x, y=b.y - box.y) for b in (self.old, self.new))
         turned = rotated(cells.crop(old), clockwise=self.clockwise)
         cells = cells.copy()
@@ -159,7 +181,7 @@ class Rotate(Edit):
 
 
 class Mode(StrEnum):
-    """What a paste does where there are cells."""
+    """Names what a paste does where there are cells."""
 
     OR = "or"
     COPY = "copy"
@@ -168,7 +190,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Paste(Edit):
-    """Cells with their top-left one at x, y. What leaves the universe is left out."""
+    """Pastes cells with their top-left one at x, y. What leaves the universe is left out."""
 
     title: ClassVar[str] = "pasting"
     cells: BitGrid
@@ -176,10 +198,13 @@ class Paste(Edit):
     y: int
     mode: Mode = Mode.OR
 
-    def box(self, width: int, height: int) -> Box | None:
-        return clipped(Box(self.x, self.y, self.cells.width, self.cells.height), width, height)
+    def box(self, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:
+        """Return where the cells come to lie in the universe."""
+        all_ = Box(self.x, self.y, self.cells.width, self.cells.height)
+        return clipped(all_, width, height, x, y)
 
     def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+        """Return the cells with those that are pasted."""
         new = self.cells.crop(box._replace(x=box.x - self.x, y=box.y - self.y))
         if self.mode is Mode.OR:
             new.words |= cells.words
@@ -188,13 +213,16 @@ class Paste(Edit):
         return new
 
 
-def rotation(selection: Box, clockwise: bool, width: int, height: int) -> Rotate:
-    """A quarter turn about the middle of a selection in a universe, moved to lie within it.
+def rotation(
+    selection: Box, clockwise: bool, width: int, height: int, left: int = 0, top: int = 0
+) -> Rotate:
+    """Make a quarter turn about the middle of a selection in a universe, moved to lie within it.
+    left, top: coordinates of the universe's top-left cell.
 
     Raises SessionError where the turned selection is larger than the universe, and where
     nothing is selected of it.
     """
-    old = clipped(selection, width, height)
+    old = clipped(selection, width, height, left, top)
     if old is None:
         raise SessionError("the selection is outside of the universe")
     if old.height > width or old.width > height:
@@ -203,7 +231,8 @@ def rotation(selection: Box, clockwise: bool, width: int, height: int) -> Rotate
         )
     x = old.x + (old.width - old.height) // 2
     y = old.y + (old.height - old.width) // 2
-    x, y = min(max(x, 0), width - old.height), min(max(y, 0), height - old.width)
+    x = min(max(x, left), left + width - old.height)
+    y = min(max(y, top), top + height - old.width)
     return Rotate(old, Box(x, y, old.height, old.width), clockwise)
 
 
@@ -213,7 +242,7 @@ def rotation(selection: Box, clockwise: bool, width: int, height: int) -> Rotate
 def line(
     first: tuple[int, int], last: tuple[int, int], within: Box | None = None
 ) -> Iterator[tuple[int, int]]:
-    """The cells of a line, each with a side or a corner in common with the next; both ends
+    """Yield the cells of a line, each with a side or a corner in common with the next; both ends
     are in it. within: others are left out, however many there are."""
     lengths = last[0] - first[0], last[1] - first[1]
     steps = max(abs(length) for length in lengths)
@@ -237,12 +266,13 @@ def line(
 
 
 def _share(length: int, step: int, steps: int) -> int:
-    """length * step / steps, a half rounded away from the start, the same way both ways."""
+    """Return length * step / steps, a half rounded away from the start, the same way both ways."""
     size = (2 * abs(length) * step + steps) // (2 * steps) if steps else 0
     return size if length >= 0 else -size
 
 
 def inverted(cells: BitGrid) -> BitGrid:
+    """Return the cells, each the other way round."""
     words = ~cells.words
     if cells.width % 64:
         words[:, -1] &= np.uint64((1 << cells.width % 64) - 1)
@@ -250,12 +280,16 @@ def inverted(cells: BitGrid) -> BitGrid:
 
 
 def flipped_down(cells: BitGrid) -> BitGrid:
+    """Return the cells with the top at the bottom."""
     return BitGrid(cells.width, cells.height, cells.words[::-1].copy())
 
 
 def flipped_across(cells: BitGrid) -> BitGrid:
-    """Rows at a time that fit in a cache; in each word the bytes change places, then the halves
-    of bytes, then of halves (Warren, Hacker's Delight, 7-1)."""
+    """Return the cells with the left at the right.
+
+    Rows are taken at a time that fit in a cache; in each word the bytes change places, then the
+    halves of bytes, then of halves (Warren, Hacker's Delight, 7-1).
+    """
     result = BitGrid(cells.width, cells.height)
     padding = np.uint64(-cells.width % 64)
     rows = max(1, _BLOCK // cells.words.shape[1])
@@ -282,7 +316,7 @@ _HALVES = [
 
 
 def rotated(cells: BitGrid, *, clockwise: bool) -> BitGrid:
-    """By a quarter turn; a height x width grid."""
+    """Return the cells after a quarter turn: a height x width grid."""
     return flipped_down(cells).transposed() if clockwise else flipped_down(cells.transposed())
 
 
@@ -307,7 +341,8 @@ def overwrite(grid: BitGrid, part: BitGrid, x: int, y: int) -> None:
 
 
 def resized(cells: BitGrid, width: int, height: int) -> BitGrid:
-    """Cells in a universe of another size, with the same middle; what leaves it is lost."""
+    """Return the cells in a universe of another size, with the same middle; what leaves it is
+    lost."""
     left, top = (width - cells.width) // 2, (height - cells.height) // 2
     kept = clipped(Box(-left, -top, width, height), cells.width, cells.height)
     result = BitGrid(width, height)

@@ -1,270 +1,255 @@
-"""What was, and can be again: undo and redo without limit, within a memory budget.
-
-An entry holds one side of a change only: what undoing it puts back. Undoing takes the other
-side, so that the entry can then be redone, and the other way round. Cells are compressed;
-what exceeds the budget goes to temporary files, the oldest first.
-"""
+"""The way that led to a universe as it is: what changes its cells, and takes the changes back."""
 
 from __future__ import annotations
 
-import contextlib
-import tempfile
-import threading
-import weakref
-from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+import time
+from collections.abc import Callable
+from dataclasses import replace
 
-import numpy as np
-import zstandard
+from lifesim.grid import BitGrid, Box
+from ui.cells.edits import overwrite
+from ui.cells.machine import Machine, Setting
+from ui.cells.moments import Entry, Moment, Route, UndoStacks
+from ui.cells.plane import Plane
+from ui.cells.snapshots import Interrupted
+from ui.cells.vault import StoredCells, Vault, chunk_rows
 
-from kernels.memory import available_memory
-from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid, Box, Words, bytes_of
-from ui.cells.machine import Setting
-
-_BUDGET, _SHARE = 256 << 20, 8  # bytes in memory at least; of free memory
-_CHUNK = 1 << 22  # bytes of cells that are compressed at once
-_LARGE = 1 << 24  # bytes of cells that are too many to compress what hardly can be
-_LEVEL = -1  # as fast as a copy where there is nothing to gain
-_SAMPLE = 1 << 16
-_SWEEP = 1024
+_WRITTEN, _CELLS = 1000, 4  # parts of a route, and one of so many cells, are written at most
 
 
-class HistoryError(LifesimError):
-    """Old cells that are no longer there."""
+class History:
+    """The moments that a universe has been in, and the only way to write its cells.
 
+    All cells of a large universe are not stored at every change of a run: a moment may be
+    computed again from what was stored before, if the passes between took no longer than `again`
+    seconds.
 
-class Kept:
-    """Cells of a region, compressed, in memory or in a file of their own; made by a vault."""
+    One thread uses it; any may read `edited`.
 
-    def __init__(self, vault: Vault, number: int, width: int, height: int) -> None:
-        self.width, self.height = width, height
-        self.nbytes = 0  # in memory
-        self._vault, self._number = vault, number
-        self._rows: list[int] = []  # of each chunk
-        self._chunks: list[bytes | int] = []  # as they are, or how long they are in the file
-        self._written = 0  # chunks, and
-        self._file_bytes = 0
+    start: the moment that reset() goes to. edited: says which edits have been made, so that what
+    undo has taken back is not taken for something new. _route: to what is there now, but for
+    passes since, on the machine _route_on, where _since of Machine.spent had been spent; its
+    cells may be still being stored.
+    """
 
-    def add(self, words: Words) -> None:
-        """The next rows."""
-        data = np.ascontiguousarray(words).view(np.uint8).reshape(-1).data
-        compress = zstandard.ZstdCompressor(level=_LEVEL).compress
-        large = bytes_of(self.width, self.height) > _LARGE
-        if large and 4 * len(compress(data[:_SAMPLE])) > min(len(data), _SAMPLE):
-            chunk = bytes(data)
-        else:
-            chunk = compress(data)
-            # What is as long as the cells is the cells.
-            chunk = chunk if len(chunk) < len(data) else bytes(data)
-        self._chunks.append(chunk)
-        self._rows.append(len(words))
-        self._count(len(chunk))
-
-    def _count(self, more: int) -> None:
-        self.nbytes += more
-        self._vault.count(more)
-
-    def spill(self) -> None:
-        """Move a chunk that is in memory to the file. Raises OSError."""
-        chunk = self._chunks[self._written]
-        assert isinstance(chunk, bytes)
-        with open(self._vault.place(self._number), "ab") as file:
-            file.truncate(self._file_bytes)
-            file.write(chunk)
-        self._chunks[self._written] = len(chunk)
-        self._written += 1
-        self._file_bytes += len(chunk)
-        self._count(-len(chunk))
+    def __init__(self, plane: Plane, vault: Vault, report: Callable[[str], None]) -> None:
+        """Begin with the plane as it is. report: is told, in one line, what was lost."""
+        self._plane = plane
+        self.vault = vault
+        self._report = report
+        self.again = 1.0
+        self.stacks = UndoStacks()
+        self.start: Moment | None = None
+        self.edited = self._last_edited = 0
+        self._route: Route | None = None
+        self._route_on: Machine | None = None
+        self._since = 0.0
 
     @property
-    def height_kept(self) -> int:
-        """Rows that have been added."""
-        return sum(self._rows)
+    def route(self) -> Route | None:
+        """Return the route to what is there now, but for passes since; None where there is none."""
+        return self._route if self._route_on is self._plane.machine else None
 
-    def rows(self) -> Iterator[tuple[int, Words]]:
-        """First row and words, a chunk at a time. Raises HistoryError."""
-        y = start = 0
-        for count, chunk in zip(self._rows, self._chunks, strict=True):
-            if isinstance(chunk, int):
-                start, chunk = start + chunk, self._read(start, chunk)
-            size = bytes_of(self.width, count)
-            data = chunk
-            if len(chunk) < size:
-                try:
-                    data = zstandard.ZstdDecompressor().decompress(chunk, max_output_size=size)
-                except zstandard.ZstdError:
-                    data = b""
-            if len(data) != size:
-                raise HistoryError(f"{self._vault.place(self._number)}: old cells are damaged")
-            yield y, np.frombuffer(data, np.uint64).reshape(count, -1)
-            y += count
+    def _set_route(self, route: Route | None, since: float | None = None) -> None:
+        self._route, self._route_on = route, self._plane.machine
+        if since is not None:
+            self._since = since
 
-    def _read(self, start: int, size: int) -> bytes:
-        path = self._vault.place(self._number)
+    @property
+    def undo_title(self) -> str | None:
+        """Return what would be undone, in a few words; None where there is nothing."""
+        return self.stacks.undo[-1].title if self.stacks.undo else None
+
+    @property
+    def redo_title(self) -> str | None:
+        """Return what would be redone, in a few words; None where there is nothing."""
+        return self.stacks.redo[-1].title if self.stacks.redo else None
+
+    @property
+    def first(self) -> int:
+        """Return the first generation that can be gone to."""
+        return self.stacks.first(self._plane.generation, self.start)
+
+    def nearest(self, generation: int) -> Moment | None:
+        """Return the latest whole moment from which a generation can be reached; None if none."""
+        return self.stacks.nearest(generation, self._plane.generation, self.start)
+
+    # --- what is there now -----------------------------------------------------
+
+    def moment(
+        self, whole: Route | None = None, patches: tuple[tuple[Box, StoredCells], ...] = ()
+    ) -> Moment:
+        """Return the present moment, with what is needed to come back to it."""
+        plane = self._plane
+        return Moment(plane.generation, plane.setting, self.edited, self.start, whole, patches)
+
+    def whole_moment(self, stopped: Callable[[], bool] = lambda: False) -> Moment:
+        """Return the present moment with all cells. Raises Interrupted where it is stopped before
+        they are stored."""
+        while True:
+            if stopped():
+                raise Interrupted
+            moment = self.keep_on()
+            if moment:
+                return moment
+
+    def keep_on(self) -> Moment | None:
+        """Store some of the cells, in a few milliseconds; return the moment once all are stored.
+
+        Cells may be changed between the calls, but no pass made.
+        """
+        plane, route = self._plane, self.route
+        setting = plane.setting
+        if route is None or not self._is_near(route):
+            stored = self.vault.start(setting.width, setting.height)
+            route = Route(stored, plane.generation)
+            self._set_route(route, plane.machine.spent)
+        first = route.stored.height_kept
+        end = min(first + chunk_rows(setting.width), setting.height)
+        if first < end:
+            route.stored.add(plane.rows(first, end))
+            self._relieve()
+        return self.moment(whole=route) if end == setting.height else None
+
+    def _is_near(self, route: Route, more: int = 0) -> bool:
+        """Tell whether to go on storing its cells, or to be here again from them if all are stored.
+
+        more: cells that are to be written.
+        """
+        plane, written = self._plane, route.written
+        width, height = plane.setting.width, plane.setting.height
+        area = sum((box.width * box.height for _, box, _ in written), more)
+        if _CELLS * area > width * height:
+            return False
+        if route.stored.height_kept < height:
+            return route.generation == plane.generation
+        soon = plane.machine.spent - self._since < self.again
+        return not plane.pictures.are_copies and soon and len(written) < _WRITTEN
+
+    def store(self, cells: BitGrid) -> StoredCells:
+        """Store cells of a region."""
+        stored = self.vault.keep(cells)
+        self._relieve()
+        return stored
+
+    def _relieve(self) -> None:
+        """Forget what was rather than what is, where the disk is full."""
         try:
-            with open(path, "rb") as file:
-                file.seek(start)
-                return file.read(size)
+            self.vault.relieve()
         except OSError as error:
-            what = f"cannot read old cells from {path}: {error.strerror or error}"
-            raise HistoryError(what) from None
+            self.stacks.forget()
+            self._report(f"earlier changes cannot be undone any more: {error.strerror or error}")
 
-    def grid(self) -> BitGrid:
-        """All of them. Raises HistoryError and GridError."""
-        grid = BitGrid(self.width, self.height)
-        for y, words in self.rows():
-            grid.words[y : y + len(words)] = words
-        return grid
-
-    def __del__(self) -> None:
-        self._count(-self.nbytes)
-        if self._written:
-            with contextlib.suppress(OSError):
-                self._vault.place(self._number).unlink(missing_ok=True)
-
-
-class Vault:
-    """Where cells are kept: makes Kept ones, and sees to the budget. For one thread.
-
-    nbytes: of what is kept in memory.
-    """
-
-    def __init__(self, budget: int | None = None) -> None:
-        """budget: a share of the memory that is free, unless told."""
-        if budget is None:
-            budget = max(_BUDGET, available_memory() // _SHARE)
-        self.budget, self.nbytes = budget, 0
-        self._in_memory: deque[weakref.ref[Kept]] = deque()  # the oldest first
-        self._counting = threading.RLock()
-        self._count = 0
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-
-    def start(self, width: int, height: int) -> Kept:
-        """One that add() fills."""
-        self._count += 1
-        kept = Kept(self, self._count, width, height)
-        self._in_memory.append(weakref.ref(kept))
-        if self._count % _SWEEP == 0:
-            self._in_memory = deque(ref for ref in self._in_memory if ref())
-        return kept
-
-    def keep(self, cells: BitGrid) -> Kept:
-        kept = self.start(cells.width, cells.height)
-        step = chunk_rows(cells.width)
-        for y in range(0, cells.height, step):
-            kept.add(cells.words[y : y + step])
-        return kept
-
-    def count(self, more: int) -> None:
-        """Of bytes in memory; from any thread, as what nobody needs may go in any."""
-        with self._counting:
-            self.nbytes += more
-
-    def relieve(self) -> None:
-        """Write what exceeds the budget. Raises OSError."""
-        while self._in_memory and self.nbytes > self.budget:
-            kept = self._in_memory[0]()
-            while kept and kept.nbytes and self.nbytes > self.budget:
-                kept.spill()
-            # The last one may still grow.
-            if kept and (kept.nbytes or len(self._in_memory) == 1):
-                return
-            self._in_memory.popleft()
-
-    def place(self, number: int) -> Path:
-        """The file of a Kept one."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="lifesim-undo-")
-        return Path(self._folder.name, str(number))
-
-    def close(self) -> None:
-        """Remove the files."""
-        if self._folder is not None:
-            self._folder.cleanup()
-
-
-def chunk_rows(width: int) -> int:
-    """Rows that are kept as one chunk."""
-    return max(1, _CHUNK // bytes_of(width, 1))
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """All cells of a moment: those kept, of this generation, and what was written over them,
-    with the generation of each, on the way to it."""
-
-    kept: Kept
-    generation: int
-    written: tuple[tuple[int, Box, Kept], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A generation and what it takes to be in it again.
-
-    whole: all cells, or patches: of what was changed since, the last to be put back first.
-    start: where reset() goes from it; edited: says which edits have been made, so that equal
-    numbers are equal cells, but for generations.
-    """
-
-    generation: int
-    setting: Setting
-    edited: int
-    start: Moment | None = None
-    whole: Route | None = None
-    patches: tuple[tuple[Box, Kept], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A change that can be undone, or redone: going to `moment` does it.
-
-    number: strokes of one number are one change; 0 is none.
-    """
-
-    title: str
-    moment: Moment
-    number: int = 0
-
-
-@dataclass(slots=True)
-class History:
-    """Two stacks; the last entries are next."""
-
-    undo: list[Entry] = field(default_factory=list)
-    redo: list[Entry] = field(default_factory=list)
+    # --- what has been done ----------------------------------------------------
 
     def push(self, entry: Entry) -> None:
-        """Something has been done; what had been undone cannot be redone any more."""
-        self.redo.clear()
-        last = self.undo[-1] if self.undo else None
-        if last and entry.number and last.number == entry.number:
-            patches = (*last.moment.patches, *entry.moment.patches)
-            moment = replace(last.moment, patches=patches)
-            self.undo[-1] = Entry(entry.title, moment, entry.number)
+        """Add an entry for a run that has ended, or a jump in time."""
+        self.stacks.push(entry)
+
+    def push_edit(self, entry: Entry) -> None:
+        """Add an entry for cells, a rule or a size that have been changed."""
+        self._last_edited += 1
+        self.edited = self._last_edited
+        self.stacks.push(entry)
+
+    def run_begins(self, before: Moment) -> None:
+        """Take note that a run begins at a moment: if that is not after the one that reset() goes
+        to, reset() goes there now."""
+        if self.start is None or self.start.generation >= before.generation:
+            self.start = replace(before, start=None)
+
+    def undo(self) -> bool:
+        """Undo the last change; False where there is none. Raises HistoryError where what is to be
+        put back is lost."""
+        return self._swap(self.stacks.undo, self.stacks.redo)
+
+    def redo(self) -> bool:
+        """Redo what was undone last; False where there is nothing. Raises HistoryError as undo()
+        does."""
+        return self._swap(self.stacks.redo, self.stacks.undo)
+
+    def _swap(self, source: list[Entry], target: list[Entry]) -> bool:
+        if not source:
+            return False
+        entry = source[-1]
+        other = self._restore(entry.moment, swap=True)
+        # Where the disk is full, all has been forgotten.
+        if source and source[-1] is entry:
+            source.pop()
+            target.append(Entry(entry.title, other))
+        return True
+
+    def go_to(self, moment: Moment) -> None:
+        """Go to a whole moment; reset() goes where it went before. Raises HistoryError."""
+        start = self.start
+        self._restore(moment)
+        self.start = start
+
+    # --- going to them ---------------------------------------------------------
+
+    def _restore(self, moment: Moment, *, swap: bool = False) -> Moment:
+        """Go to a moment. Returns what goes back again, if that is to be kept: else itself."""
+        plane, other = self._plane, moment
+        if moment.whole:
+            if swap:
+                other = self.whole_moment()
+            self._replay(moment, moment.whole)
+        elif moment.setting != plane.setting:
+            other = self.moment()
+            plane.replace(moment.setting, plane.cells())
         else:
-            self.undo.append(entry)
+            other = self._swap_patches(moment)
+        self.start, self.edited = moment.start, moment.edited
+        plane.went_back(moment.generation)
+        return other
 
-    def forget(self) -> None:
-        """Everything."""
-        self.undo.clear()
-        self.redo.clear()
+    def _swap_patches(self, moment: Moment) -> Moment:
+        # What is there is read before anything is written, so that nothing is half done.
+        old = [(box, stored.grid()) for box, stored in reversed(moment.patches)]
+        left = min(box.x for box, _ in old)
+        top = min(box.y for box, _ in old)
+        right = max(box.x + box.width for box, _ in old)
+        bottom = max(box.y + box.height for box, _ in old)
+        hull = Box(left, top, right - left, bottom - top)
+        now = self._plane.machine.read(hull)[0]
+        other = self.moment(patches=((hull, self.store(now)),))
+        for box, cells in old:
+            overwrite(now, cells, box.x - left, box.y - top)
+        self.write(now, hull)
+        return other
 
-    def nearest(self, generation: int, now: int, start: Moment | None) -> Moment | None:
-        """The latest whole moment on the way to now that is not after a generation."""
-        known = [entry.moment for entry in reversed(self.undo) if entry.moment.whole]
-        for moment in (*known, *([start] if start else [])):
-            # Whoever went back in time has left the way at what was later than that.
-            if moment.generation <= now:
-                if moment.generation <= generation:
-                    return moment
-                now = moment.generation
-        return None
+    def _replay(self, moment: Moment, route: Route) -> None:
+        plane = self._plane
+        self._set_route(None)
+        # All that is stored is read before anything is written.
+        cells = route.stored.grid()
+        written = [(at, box, stored.grid()) for at, box, stored in route.written]
+        if moment.setting != plane.setting:
+            plane.replace(moment.setting, cells, route.generation)
+        began = time.monotonic()
+        plane.replay(cells, route.generation, written, moment.generation)
+        took = time.monotonic() - began
+        self._set_route(route, plane.machine.spent - took)
 
-    def first(self, now: int, start: Moment | None) -> int:
-        """The least generation that nearest() finds something for, or now."""
-        known = [entry.moment for entry in reversed(self.undo) if entry.moment.whole]
-        return min([now, *(m.generation for m in known), *([start.generation] if start else [])])
+    # --- writing ---------------------------------------------------------------
+
+    def write(self, cells: BitGrid, box: Box) -> None:
+        """Replace the cells of a box that is held."""
+        plane, route = self._plane, self.route
+        if route and self._is_near(route, box.width * box.height):
+            part = plane.generation, box, self.store(cells)
+            route = replace(route, written=(*route.written, part))
+        else:
+            route = None
+        self._set_route(None)  # until all is written
+        plane.write(cells, box)
+        self._set_route(route)
+
+    def rewrite(self, cells: BitGrid, generation: int) -> None:
+        """Replace all cells, and the generation."""
+        self._set_route(None)
+        self._plane.replay(cells, generation, (), generation)
+
+    def replace(self, setting: Setting, cells: BitGrid, generation: int | None = None) -> None:
+        """Put another universe in the place of this one, as Plane.replace() does."""
+        self._plane.replace(setting, cells, generation)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.backend import Backend, Words
-from kernels.cpu import CpuArena, CpuLife
+from kernels.life import engine_for
+from kernels.life.contract import LifeShape, LifeUniverse, Words
+from kernels.targets.contract import Target
 from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.rule import Rule
 from lifesim.topology import Topology
@@ -24,27 +25,56 @@ _OVERLAPPED = 2.5  # times as long may those be that nobody waits for who looks
 _BRIEF = 0.05  # seconds of a pass while somebody works with the cells, where that is possible
 _LOOK = 0.01  # seconds between two looks at what is asked, where others read
 _LONGEST = 1 << 30
+_FAR = 1 << 62  # cells; further out is nothing
 _BAND = 1 << 23  # bytes of rows that are copied at once
 _REFERENCE_COPIES = 40  # a byte a cell, in five arrays
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a universe is beside its cells."""
+    """The facts of a universe beside its cells: size, rule and edges.
+
+    x, y: coordinates of its top-left cell. grows: whether it has no bounds along an axis, columns
+    and rows: then it is the part of that plane that is held, outside of which nothing lives.
+    """
 
     width: int
     height: int
     rule: Rule
     topology: Topology
+    x: int = 0
+    y: int = 0
+    grows: tuple[bool, bool] = (False, False)
+
+    @property
+    def at(self) -> tuple[int, int]:
+        """Return the coordinates of the top-left cell."""
+        return self.x, self.y
 
     @property
     def box(self) -> Box:
-        return Box(0, 0, self.width, self.height)
+        """Return the cells that are held."""
+        return Box(self.x, self.y, self.width, self.height)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Return width and height, 0 along an axis without bounds."""
+        return 0 if self.grows[0] else self.width, 0 if self.grows[1] else self.height
+
+    @property
+    def limits(self) -> Box:
+        """Return what cells may live in: the box, or where it grows all that can be counted."""
+        (x, width), (y, height) = (
+            (-_FAR, 2 * _FAR) if grows else (start, length)
+            for grows, start, length in zip(self.grows, self.box[:2], self.box[2:], strict=True)
+        )
+        return Box(x, y, width, height)
 
     def holds(self, box: Box) -> bool:
-        """Whether box lies within the universe."""
-        inside = min(box.x, box.y) >= 0 and min(box.width, box.height) > 0
-        return inside and box.x + box.width <= self.width and box.y + box.height <= self.height
+        """Tell whether a box lies within what is held."""
+        inside = box.x >= self.x and box.y >= self.y and min(box.width, box.height) > 0
+        right, bottom = self.x + self.width, self.y + self.height
+        return inside and box.x + box.width <= right and box.y + box.height <= bottom
 
 
 class Gate:
@@ -57,6 +87,7 @@ class Gate:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
+        """Read in a block, after a writer that is there has left."""
         with self._changed:
             self._waiting += 1
             while self._writing:
@@ -72,6 +103,7 @@ class Gate:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
+        """Write in a block, alone, after all readers have left."""
         with self._changed:
             while self._reading or self._waiting:
                 self._changed.wait()
@@ -94,7 +126,7 @@ class Gate:
 
 
 class ClosedError(Exception):
-    """Another machine has taken the place of this one."""
+    """Raised where another machine has taken the place of this one."""
 
 
 class Machine:
@@ -107,18 +139,17 @@ class Machine:
     seconds: spent on steps lately, and updates: of cells made in them. spent: all seconds.
     """
 
-    def __init__(self, backend: Backend, setting: Setting, words: Words, generation: int) -> None:
+    def __init__(self, backend: Target, setting: Setting, words: Words, generation: int) -> None:
         """Takes a copy of words. Raises GridError and MemoryError for too large a universe, and
         what else a backend raises."""
         check_size(setting.width, setting.height, 2)
-        if backend.name == "reference":
+        if backend.is_reference:
             check_size(setting.width, setting.height, _REFERENCE_COPIES)
         self.setting, self.backend = setting, backend
         torus = setting.topology is Topology.TORUS
-        shape = setting.width, setting.height, torus
-        rule = setting.rule
-        self._arena = backend.life_arena([shape], 1, birth=rule.birth, survival=rule.survival)
-        self._universe = self._arena.open(0, setting.width, setting.height, torus=torus)
+        shape = LifeShape(setting.width, setting.height, torus)
+        self._arena = engine_for(backend).arena([shape], 1, setting.rule)
+        self._universe = self._arena.open(0, shape)
         self._universe.put(0, words)
         self._first = generation
         self._gate = Gate()
@@ -130,7 +161,13 @@ class Machine:
         self.seconds, self.updates, self.spent = 0.0, 0.0, 0.0
 
     @property
+    def universe(self) -> LifeUniverse:
+        """The cells in the backend; only for the thread that changes them."""
+        return self._universe
+
+    @property
     def generation(self) -> int:
+        """Return the generation of the cells."""
         return self._first + self._universe.generation
 
     # --- stepping --------------------------------------------------------------
@@ -153,16 +190,16 @@ class Machine:
         if span > universe.stride:
             span -= span % universe.stride
         alone = True
-        if isinstance(universe, CpuLife) and self._each * span >= seconds / 4:
+        if universe.reads_beside_steps and self._each * span >= seconds / 4:
             # One pass only: a second one overwrites what may still be read.
-            alone, span = False, universe.plan(span).steps
+            alone, span = False, universe.first_pass(span)
         if alone:
             with self._gate.writing():
                 began = time.perf_counter()
-                self._step(span, stopped)
+                universe.step_until(stopped, span)
         elif self._gate.pass_by(stopped):
             began = time.perf_counter()
-            self._step(span, stopped)
+            universe.step_until(stopped, span)
         made = universe.generation - before
         if made < span:
             return made
@@ -176,12 +213,6 @@ class Machine:
         if self.seconds > _LATELY:
             self.seconds, self.updates = self.seconds / 2, self.updates / 2
         return made
-
-    def _step(self, span: int, stopped: Callable[[], bool]) -> None:
-        if isinstance(self._universe, CpuLife):
-            self._universe.step_until(stopped, span)
-        else:
-            self._universe.step(span)
 
     @property
     def brief_span(self) -> int:
@@ -201,7 +232,7 @@ class Machine:
             if self._seen == 1:
                 return  # it has taken its memory, too
             self._one = took if self._seen == 2 else min(took, self._one)
-        if isinstance(self._universe, CpuLife) and self._one >= wanted / 4:
+        if self._universe.reads_beside_steps and self._one >= wanted / 4:
             wanted *= _OVERLAPPED
         # The time of a pass over much memory hardly depends on its generations.
         limit = max(wanted, _FREE * self._one)
@@ -225,21 +256,25 @@ class Machine:
                 if self._closed:
                     raise ClosedError
                 generation = self.generation
-                grid = self._copy(box)
+                grid = self._copy(self._inner(box))
                 # A pass that ended meanwhile is the last one until this is left.
                 if generation == self.generation:
                     return grid, generation
+
+    def _inner(self, box: Box) -> Box:
+        """A box as cells are counted in the backend: from 0."""
+        return box._replace(x=box.x - self.setting.x, y=box.y - self.setting.y)
 
     def _copy(self, box: Box) -> BitGrid:
         width, height = self.setting.width, self.setting.height
         first, end = box.x >> 6, -(-(box.x + box.width) // 64)
         words_only = box.x % 64 == 0 and (box.width % 64 == 0 or box.x + box.width == width)
-        if isinstance(self._arena, CpuArena):
-            rows = self._arena.rows(0, width, 0, height)
+        held = self._universe.view()
+        if held is not None:
             if words_only:
-                words = rows[box.y : box.y + box.height, first:end].copy()
+                words = held[box.y : box.y + box.height, first:end].copy()
                 return BitGrid(box.width, box.height, words)
-            return BitGrid(width, height, rows).crop(box)
+            return BitGrid(width, height, held).crop(box)
         grid = BitGrid(box.width, box.height)
         for y, rows in self._bands(box.y, box.height):
             target = grid.words[y - box.y : y - box.y + len(rows)]
@@ -259,16 +294,17 @@ class Machine:
             yield top, rows
 
     def whole(self) -> BitGrid | None:
-        """All cells as they lie in memory, where they do; only for the thread that changes it."""
-        if not isinstance(self._arena, CpuArena):
-            return None
-        words = self._arena.rows(0, self.setting.width, 0, self.setting.height)
-        return BitGrid(self.setting.width, self.setting.height, words)
+        """Return all cells as they lie in host memory, None where they do not.
+
+        Only for the thread that changes them.
+        """
+        words = self._universe.view()
+        return None if words is None else BitGrid(self.setting.width, self.setting.height, words)
 
     def write(self, cells: BitGrid, x: int, y: int) -> None:
         """Replace the cells from x, y on."""
         with self._gate.writing():
-            self._put(cells, x, y)
+            self._put(cells, x - self.setting.x, y - self.setting.y)
 
     def _put(self, cells: BitGrid, x: int, y: int) -> None:
         if (x, cells.width) == (0, self.setting.width):
@@ -297,7 +333,8 @@ class Machine:
             self._put(cells, 0, 0)
             for at, box, part in written:
                 self._universe.step(at - self.generation)
-                self._put(part, box.x, box.y)
+                inner = self._inner(box)
+                self._put(part, inner.x, inner.y)
             self._universe.step(end - self.generation)
 
     def close(self) -> None:

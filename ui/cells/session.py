@@ -1,41 +1,49 @@
 """A session whose universe is in memory, moved on by a thread of its own.
 
-What the window asks for is put in a queue, as functions, which the thread looks at between
-two steps; it is the only one that changes anything. Pictures do not wait in the queue.
+What the window asks for is posted, as functions, to the thread, which looks at it between two
+steps; it is the only one that changes anything. Pictures do not wait for it.
 """
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
-from dataclasses import replace
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
-from kernels.backend import Backend
-from kernels.choose import pick
+from kernels.targets.choose import pick
+from kernels.targets.contract import Target
 from lifesim.grid import BitGrid, Box, check_size
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology
+from ui.cells.census import Census
+from ui.cells.clock import Clock
+from ui.cells.commands import Command, CommandThread
+from ui.cells.editor import Editor
 from ui.cells.edits import Edit
-from ui.cells.evolving import Evolving
-from ui.cells.history import Entry
+from ui.cells.history import History
 from ui.cells.machine import ClosedError, Setting
+from ui.cells.news import News, Reach
+from ui.cells.plane import Plane, held_around
 from ui.cells.saving import Whole, write
-from ui.cells.snapshots import SMALL, Interrupted
+from ui.cells.snapshots import SMALL
+from ui.cells.vault import Vault
+from ui.numbers import many
 from ui.picture.request import FrameRequest
-from ui.picture.sources import Source
+from ui.picture.sources import PictureSource
 from ui.session import Event, Session, SessionError, Status
-
-T = TypeVar("T")
 
 MOST_SPEED = 1 << 20
 
 
-class MemorySession(Evolving, Session):
+class MemorySession(Session):
+    """A session whose universe is in memory, composed of parts that each have their own state.
+
+    _commands: the thread, which alone uses the other parts, but for what they let any thread do.
+    _plane: the cells and their pictures. _history: how they came about. _clock: what runs.
+    _editor: what a person changes. _census: who lives. _news: what is published.
+    """
+
     can_edit: ClassVar[bool] = True
 
     def __init__(
@@ -45,270 +53,291 @@ class MemorySession(Evolving, Session):
         rule: Rule | str = LIFE,
         topology: Topology | str = Topology.TORUS,
         generation: int = 0,
-        backend: Backend | str = "auto",
+        backend: Target | str = "auto",
         path: str | None = None,
         notes: tuple[str, tuple[str, ...]] = ("", ()),
         budget: int | None = None,
         small: int = SMALL,
+        bounds: tuple[int, int] | None = None,
+        at: tuple[int, int] = (0, 0),
+        watch: bool = False,
     ) -> None:
-        """Takes a copy of grid, which is of that generation.
+        """Copy a grid, which is of that generation.
 
-        backend: "auto", "cuda", "cpu", "reference" or an object of kernels.backend. notes: name
-        and comments, for files that it is saved to. budget, small: see Vault and Pictures.
+        There is an argument for each thing that a pattern file, or a command, may say.
+
+        bounds, at, watch: as of lifesim.engine.Life: bounds of 0 are none.
+        backend: "auto", "cuda", "cpu", "reference" or a Target. notes: name and comments, for
+        files that it is saved to. budget, small: see Vault and Pictures.
         Raises RuleError, ValueError for an unknown topology or backend name,
         BackendUnavailableError, and GridError or MemoryError for too large a universe.
         """
         chosen = rule if isinstance(rule, Rule) else Rule.parse(rule)
-        setting = Setting(grid.width, grid.height, chosen, Topology(topology))
+        bounds = bounds or (grid.width, grid.height)
+        box, cells = held_around(grid, bounds, at)
+        grows = not bounds[0], not bounds[1]
+        setting = Setting(box.width, box.height, chosen, Topology(topology), box.x, box.y, grows)
         runner = pick(backend) if isinstance(backend, str) else backend
-        super().__init__(runner, setting, grid, generation, budget, small)
-        self.where = runner.describe()
+        self._where = runner.describe()
         self.path = path
         self._notes = notes
-        self._changed = threading.Condition()
-        self._commands: deque[Callable[[], None]] = deque()
-        self._stops = 0  # stop() that have not been heard
-        self._closed = False
-        self._thread = threading.Thread(target=self._work, name="lifesim-universe", daemon=True)
-        self._thread.start()
+        self._saved = 0  # the number of the edits that have been saved
+        self._commands = CommandThread("lifesim-universe")
+        self._news = News(self._newest_status, self._newest_reach)
+        self._plane = Plane(runner, setting, cells, generation, small=small, watch=watch)
+        self._history = History(self._plane, Vault(budget), self._news.report)
+        self._clock = Clock(self._plane, self._history, self._commands, self._news)
+        self._census = Census(self._plane, self._commands.is_asked, self._news)
+        self._editor = Editor(self._plane, self._history, self._clock, self._news)
+        self._news.begin()
+        self._commands.start(self._own_work, self._failed, self._ended)
 
-    # --- what the window asks --------------------------------------------------
+    # --- what it is ------------------------------------------------------------
+
+    @property
+    def where(self) -> str:
+        """Return what computes, in a few words."""
+        return self._where
+
+    @property
+    def box(self) -> Box:
+        """Return the cells that are held."""
+        return self._plane.setting.box
+
+    @property
+    def limits(self) -> Box:
+        """Return where cells may be put."""
+        return self._plane.setting.limits
+
+    @property
+    def is_bounded(self) -> bool:
+        """Tell whether the universe has a size."""
+        return not any(self._plane.setting.grows)
+
+    @property
+    def rule(self) -> Rule:
+        """Return the rule."""
+        return self._plane.setting.rule
+
+    @property
+    def topology(self) -> Topology:
+        """Return how the edges are joined."""
+        return self._plane.setting.topology
 
     def status(self) -> Status:
-        return self._status
+        """Return the status that was published last."""
+        return self._news.status
 
-    def source(self, request: FrameRequest) -> Source:
-        return self._pictures.source(request)
+    def source(self, request: FrameRequest) -> PictureSource:
+        """Return what to draw a request from; any thread may ask."""
+        return self._plane.pictures.source(request)
 
     def listen(self, listener: Callable[[Event], None]) -> None:
-        self._listeners.append(listener)
+        """Call a function with each event; any thread may ask for it."""
+        self._news.listen(listener)
 
     def forget(self, listener: Callable[[Event], None]) -> None:
-        with suppress(ValueError):  # one that has failed is gone already
-            self._listeners.remove(listener)
+        """Stop calling a function; any thread may ask for it."""
+        self._news.forget(listener)
+
+    # --- running ---------------------------------------------------------------
 
     def start(self) -> None:
-        self._post(lambda: self._begin("running", None))
+        """Run until stop()."""
+        self._commands.post(lambda: self._clock.begin("running", None))
 
     def stop(self) -> None:
-        def command() -> None:
-            with self._changed:
-                self._stops -= 1
-            self._stop()
-
-        with self._changed:
-            self._stops += 1
-        self._post(command)
+        """Stop a run; a pass under way is broken off where that can be done."""
+        self._commands.post(self._clock.stop, stops=True)
 
     def step(self, generations: int) -> None:
+        """Stop a run, then move on by so many. Raises SessionError for negative ones."""
         if generations < 0:
-            raise SessionError(f"a universe cannot go back {-generations} generations")
-        self._post(lambda: self._step(generations))
+            raise SessionError(f"a universe cannot go back {many(-generations, 'generation')}")
+        self._commands.post(lambda: self._clock.step(generations))
 
     def set_speed(self, generations: int, frames_per_second: float | None) -> None:
+        """Make so many generations between two pictures. Raises SessionError out of range."""
         if not 1 <= generations <= MOST_SPEED:
             raise SessionError(f"1 to {MOST_SPEED:,} generations a picture, not {generations:,}")
         if frames_per_second is not None and not frames_per_second > 0:
             raise SessionError(f"no run has {frames_per_second} pictures a second")
-
-        def command() -> None:
-            self._speed = generations, frames_per_second
-            if self._run:
-                self._run.batch, self._run.due = self._machine.generation, 0.0
-
-        self._post(command)
+        self._commands.post(lambda: self._clock.set_speed(generations, frames_per_second))
 
     def go_to(self, generation: int) -> None:
-        first = self._stack[2]
+        """Go to a generation, in a run that can be undone. Raises SessionError for one before the
+        first that is known."""
+        first = self._news.reach.first
         if generation < first:
             raise SessionError(
                 f"generation {generation:,} is not known: the first that is, is {first:,}"
             )
-        self._post(lambda: self._go_to(generation))
+        stopped = self._commands.is_stopped
+        self._commands.post(lambda: self._editor.go_to(generation, stopped))
 
     def reset(self) -> None:
-        self._post(self._reset)
-
-    # --- cells -----------------------------------------------------------------
-
-    def cells(self, box: Box) -> BitGrid:
-        return self._ask(lambda: self._machine.read(box)[0])
-
-    def bounding_box(self) -> Box | None:
-        """While a large universe runs: in blocks of the newest picture."""
-        return self._ask(lambda: self._pictures.bounding_box(exactly=self._run is None))
-
-    def whole(self) -> Whole:
-        """As they are now. Raises SessionError once closed."""
-        while True:
-            machine = self._machine
-            setting = machine.setting
-            try:
-                grid, generation = machine.read(setting.box)
-            except ClosedError:
-                if machine is self._machine:
-                    raise SessionError("the universe has been closed") from None
-            else:
-                return Whole(grid, setting.rule, setting.topology, generation)
-
-    def still(self) -> Whole:
-        return self.whole()
-
-    def put(self, whole: Whole) -> None:
-        """Be as it was, in another universe even: a run is stopped. It can be undone."""
-
-        def command() -> None:
-            self._stop()
-            setting = Setting(whole.width, whole.height, whole.rule, whole.topology)
-            entry = Entry("the jump in time", self._whole_moment())
-            if setting == self._machine.setting:
-                self._change(entry, lambda: self._rewrite(whole.cells, whole.generation))
-            else:
-                cells, generation = whole.cells, whole.generation
-                self._change(entry, lambda: self._replace(setting, cells, generation))
-
-        self._post(command)
-
-    @property
-    def edited(self) -> int:
-        """Another number after every change, and the old one after its undoing."""
-        return self._edited
-
-    def edit(self, edit: Edit) -> None:
-        """Change cells; a run goes on. Problems are told as those of a run are."""
-        self._post(lambda: self._edit(edit))
-
-    def set_rule(self, text: str) -> None:
-        """A run goes on. Raises RuleError."""
-        rule = Rule.parse(text)
-        self._post(lambda: self._set("the rule", lambda old: replace(old, rule=rule)))
-
-    def set_topology(self, topology: Topology | str) -> None:
-        """A run goes on. Raises ValueError for an unknown one."""
-        chosen = Topology(topology)
-        self._post(lambda: self._set("the edges", lambda old: replace(old, topology=chosen)))
-
-    def resize(self, width: int, height: int) -> None:
-        """The middle stays; cells that are outside then are lost. A run goes on. Raises
-        GridError for a size that there is no memory for."""
-        check_size(width, height, 2)
-        self._post(
-            lambda: self._set("the size", lambda old: replace(old, width=width, height=height))
-        )
-
-    @property
-    def can_undo(self) -> str | None:
-        """What would be undone, in a few words; None where there is nothing."""
-        return self._stack[0]
-
-    @property
-    def can_redo(self) -> str | None:
-        return self._stack[1]
-
-    def undo(self) -> None:
-        """A run is stopped, and undone as a whole. Nothing where there is nothing."""
-        self._post(lambda: self._swap(undo=True))
-
-    def redo(self) -> None:
-        self._post(lambda: self._swap(undo=False))
-
-    def save(self, path: str) -> None:
-        def command() -> tuple[Whole, int]:
-            setting = self._machine.setting
-            grid, generation = self._machine.read(setting.box)
-            return Whole(grid, setting.rule, setting.topology, generation), self._edited
-
-        whole, edited = self._ask(command)
-        write(whole, path, *self._notes)
-
-        def saved() -> None:
-            self.path, self._saved = path, edited
-            self._tell(Event.STATUS)
-
-        self._ask(saved)
+        """Go back to where a run first began, which can be undone."""
+        self._commands.post(self._editor.reset)
 
     def settle(self) -> None:
         """Wait until what has been asked for is done; a run without an end is begun."""
         done: Future[None] = Future()
-
-        def command() -> None:
-            if self._run and self._run.goal is not None:
-                self._waiting.append(done)
-            else:
-                done.set_result(None)
-
-        self._ask(command)
+        self._commands.ask(lambda: self._clock.wait(done))
         done.result()
 
-    def close(self) -> None:
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-        self._thread.join()
+    # --- cells -----------------------------------------------------------------
 
-    def _post(self, command: Callable[[], None]) -> None:
-        with self._changed:
-            if not self._closed:
-                self._commands.append(command)
-                self._changed.notify_all()
+    def cells(self, box: Box) -> BitGrid:
+        """Return a copy of a region; waits for the step under way. Raises GridError where it is
+        too large for memory or leaves the universe."""
+        return self._commands.ask(lambda: self._plane.region(box))
 
-    def _ask(self, question: Callable[[], T]) -> T:
-        """What the thread answers; raises what it raises."""
-        answer: Future[T] = Future()
+    def bounding_box(self) -> Box | None:
+        """Return the box of all live cells; while a large universe runs, in blocks of the newest
+        picture. None where none lives."""
 
-        def command() -> None:
+        def found() -> Box | None:
+            return self._plane.pictures.bounding_box(exactly=not self._clock.is_running)
+
+        return self._commands.ask(found)
+
+    def whole(self) -> Whole:
+        """Return a copy of all cells as they are now; any thread may ask, and waits for no run.
+        Raises SessionError once closed."""
+        while True:
+            machine = self._plane.machine
+            setting = machine.setting
             try:
-                answer.set_result(question())
-            except Exception as error:
-                answer.set_exception(error)
+                grid, generation = machine.read(setting.box)
+            except ClosedError:
+                if machine is self._plane.machine:
+                    raise SessionError("the universe has been closed") from None
+            else:
+                return _whole(grid, setting, generation)
 
-        with self._changed:
-            if self._closed:
-                raise SessionError("the universe has been closed")
-            self._commands.append(command)
-            self._changed.notify_all()
-        return answer.result()
+    def still(self) -> Whole:
+        """Return a copy of all cells as they are now, as whole() does."""
+        return self.whole()
+
+    # --- changes ---------------------------------------------------------------
+
+    @property
+    def edited(self) -> int:
+        """Return another number after every change, and the old one after its undoing."""
+        return self._history.edited
+
+    def put(self, whole: Whole) -> None:
+        """Be as it was, in another universe even: a run is stopped. It can be undone."""
+        self._commands.post(lambda: self._editor.put(whole))
+
+    def edit(self, edit: Edit) -> None:
+        """Change cells; a run goes on. Problems are told as those of a run are."""
+        self._commands.post(lambda: self._editor.edit(edit))
+
+    def set_rule(self, text: str) -> None:
+        """Change the rule; a run goes on. Raises RuleError."""
+        rule = Rule.parse(text)
+        self._commands.post(lambda: self._editor.set_rule(rule))
+
+    def set_topology(self, topology: Topology | str) -> None:
+        """Change the edges; a run goes on. What is held of a plane without bounds becomes a torus
+        of that size. Raises ValueError for an unknown topology."""
+        chosen = Topology(topology)
+        self._commands.post(lambda: self._editor.set_topology(chosen))
+
+    def resize(self, width: int, height: int) -> None:
+        """Change the size; a run goes on. The middle stays; cells that are outside then are lost.
+        A plane without bounds has them then. Raises GridError for a size that there is no memory
+        for."""
+        check_size(width, height, 2)
+        self._commands.post(lambda: self._editor.resize(width, height))
+
+    @property
+    def can_undo(self) -> str | None:
+        """Return what would be undone, in a few words; None where there is nothing."""
+        return self._news.reach.undo
+
+    @property
+    def can_redo(self) -> str | None:
+        """Return what would be redone, in a few words; None where there is nothing."""
+        return self._news.reach.redo
+
+    def undo(self) -> None:
+        """Stop a run, and undo it as a whole, or the last change, if there is one."""
+        self._commands.post(self._editor.undo)
+
+    def redo(self) -> None:
+        """Stop a run, and redo what was undone last, if anything."""
+        self._commands.post(self._editor.redo)
+
+    # --- files -----------------------------------------------------------------
+
+    def save(self, path: str) -> None:
+        """Write a pattern file or a universe directory; waits. Raises LifesimError."""
+
+        def now() -> tuple[Whole, int]:
+            setting = self._plane.setting
+            grid, generation = self._plane.machine.read(setting.box)
+            return _whole(grid, setting, generation), self._history.edited
+
+        whole, edited = self._commands.ask(now)
+        write(whole, path, *self._notes)
+
+        def saved() -> None:
+            self.path, self._saved = path, edited
+            self._news.tell(Event.STATUS)
+
+        self._commands.ask(saved)
+
+    def close(self) -> None:
+        """End the run and the thread; waits. What is asked of it later is not done."""
+        self._commands.close()
 
     # --- the thread ------------------------------------------------------------
 
-    def _work(self) -> None:
-        try:
-            while True:
-                command = self._next()
-                if command is None:
-                    return
-                try:
-                    command()
-                except Interrupted:
-                    pass  # whoever did it has something else to ask
-                except Exception as error:
-                    self._fail(error)
-        finally:
-            with self._changed:
-                self._closed = True
-            for command in self._commands:  # there are none but after a fault of this thread
-                with suppress(Exception):
-                    command()
-            self._release()
-            self._machine.close()
-            self._vault.close()
+    def _own_work(self) -> tuple[float, Command | None]:
+        """Return when there is something to do that nobody has asked for, and what."""
+        works = [*self._census.works(self._clock.is_running), *self._clock.works()]
+        if not works:
+            return 0.0, None
+        now = time.monotonic()
+        ready = [work for work in works if work[0] <= now]
+        return ready[0] if ready else min(works, key=lambda work: work[0])
 
-    def _next(self) -> Callable[[], None] | None:
-        """What to do now; None at the end."""
-        with self._changed:
-            while True:
-                if self._commands:
-                    return self._commands.popleft()
-                if self._closed:
-                    return None
-                at, work = self._own_work()
-                wait = at - time.monotonic()
-                if work and wait <= 0:
-                    return work
-                self._changed.wait(wait if work else None)
+    def _failed(self, error: Exception) -> None:
+        self._clock.drop()
+        text = "out of memory" if isinstance(error, MemoryError) else ""
+        self._news.report(text or " ".join(str(error).split()) or type(error).__name__)
+        self._news.tell_all()
+        self._news.tell(Event.FAILED)
+        self._clock.release()
 
-    def _is_asked(self) -> bool:
-        return bool(self._commands) or self._closed
+    def _ended(self) -> None:
+        self._clock.release()
+        self._plane.close()
+        self._history.vault.close()
 
-    def _is_stopped(self) -> bool:
-        return self._stops > 0 or self._closed
+    def _newest_reach(self) -> Reach:
+        history, undoable = self._history, self._clock.undoable
+        undo, first = history.undo_title, history.first
+        if undoable:
+            undo, first = undoable[0], min(first, undoable[1])
+        return Reach(undo, history.redo_title, first)
+
+    def _newest_status(self) -> Status:
+        machine = self._plane.machine
+        return Status(
+            machine.generation,
+            *self._census.counted[:2],
+            self._clock.is_running,
+            machine.updates / machine.seconds if machine.seconds else 0.0,
+            self._history.edited != self._saved,
+            self._clock.progress,
+            self._news.problem,
+            self._plane.edge,
+        )
+
+
+def _whole(cells: BitGrid, setting: Setting, generation: int) -> Whole:
+    about = setting.rule, setting.topology, generation
+    return Whole(cells, *about, setting.at, setting.grows)

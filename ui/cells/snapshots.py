@@ -9,10 +9,10 @@ from collections.abc import Callable
 import numpy as np
 
 from lifesim.grid import BitGrid, Box, bytes_of
-from ui.cells.machine import ClosedError, Machine
+from ui.cells.machine import ClosedError, Machine, Setting
 from ui.picture.pyramid import FIRST, Levels, Pyramid
 from ui.picture.request import FrameRequest, clipped
-from ui.picture.sources import MemorySource, Source
+from ui.picture.sources import MemorySource, PictureSource
 
 SMALL = 1 << 20  # bytes of cells that are simply copied for a picture
 _SHARE = 4  # a pyramid may take one part of time in so many and one
@@ -21,21 +21,26 @@ _LOOKED = 1.0  # seconds that a look at what is far counts
 
 
 class Interrupted(Exception):
-    """Something else has to be done first."""
+    """Raised where something else has to be done first."""
 
 
 class RegionSource:
-    """Cells of a region, copied; and what is far of a pyramid, of its own generation."""
+    """A source of the cells of a region, copied; and what is far of a pyramid, of its own
+    generation."""
 
-    def __init__(
-        self, width: int, height: int, generation: int, box: Box, cells: BitGrid | None
-    ) -> None:
-        self.width, self.height, self.generation = width, height, generation
+    def __init__(self, setting: Setting, generation: int, box: Box, cells: BitGrid | None) -> None:
+        """Draw from copied cells.
+
+        box: as cells are counted here, from the top-left one of the universe. cells: None is a
+        region that holds none.
+        """
+        self.width, self.height, self.generation = setting.width, setting.height, generation
+        self.at, self.grows = setting.at, any(setting.grows)
         self._box = box
         self._cells = MemorySource(cells, generation) if cells else None
 
     def levels(self, box: Box, scale: int) -> Levels:
-        """box: within the region."""
+        """Return how densely cells live in a box within the region."""
         if self._cells is None:
             return np.zeros((-(-box.height >> scale), -(-box.width >> scale)), np.uint8)
         inside = box._replace(x=box.x - self._box.x, y=box.y - self._box.y)
@@ -43,14 +48,15 @@ class RegionSource:
 
 
 class FarSource:
-    """What is far, of a pyramid alone."""
+    """A source of what is far, of a pyramid alone."""
 
-    def __init__(self, pyramid: Pyramid, generation: int) -> None:
-        self.width, self.height = pyramid.width, pyramid.height
+    def __init__(self, pyramid: Pyramid, generation: int, at: tuple[int, int] = (0, 0)) -> None:
+        self.width, self.height, self.at = pyramid.width, pyramid.height, at
         self.generation, self._pyramid = generation, pyramid
+        self.population = pyramid.population
 
     def levels(self, box: Box, scale: int) -> Levels:
-        """scale: FIRST or more."""
+        """Return how densely cells live. scale: FIRST or more."""
         k = min(scale, self._pyramid.top)
         if k < scale:
             return self._pyramid.level(k)[:1, :1]
@@ -59,8 +65,11 @@ class FarSource:
 
 
 class Pictures:
-    """What to draw requests from. The engine's thread says changed() and refresh(); any thread
-    may ask for the rest. small: bytes of cells up to which all are copied."""
+    """Makes what requests are drawn from.
+
+    The engine's thread calls changed(), show(), due() and refresh(); any thread may call the rest.
+    small: bytes of cells up to which all are copied.
+    """
 
     def __init__(self, machine: Machine, small: int = SMALL) -> None:
         self._small = small
@@ -72,7 +81,7 @@ class Pictures:
         self.show(machine)
 
     def show(self, machine: Machine) -> None:
-        """Another universe."""
+        """Show another universe; the engine's thread calls it."""
         with self._lock:
             self.machine = machine
             self._copy: tuple[int, MemorySource] | None = None
@@ -81,19 +90,22 @@ class Pictures:
         self.changed()
 
     def changed(self) -> None:
+        """Take note that something else is to be seen; the engine's thread calls it."""
         self._version += 1
 
     @property
     def version(self) -> int:
-        """Grows whenever something else is to be seen."""
+        """Return a number that grows whenever something else is to be seen."""
         return self._version
 
     @property
     def are_copies(self) -> bool:
+        """Tell whether all cells are simply copied for a picture."""
         setting = self.machine.setting
         return bytes_of(setting.width, setting.height) <= self._small
 
-    def source(self, request: FrameRequest) -> Source:
+    def source(self, request: FrameRequest) -> PictureSource:
+        """Return what to draw a request from; any thread may ask. Raises ClosedError."""
         while True:
             machine = self.machine
             try:
@@ -107,42 +119,45 @@ class Pictures:
                     raise
 
     def copied(self) -> MemorySource:
-        """All cells as they are now. Raises GridError and ClosedError."""
+        """Return all cells as they are now. Raises GridError and ClosedError."""
         with self._lock:
             version = self._version
             if self._copy is None or self._copy[0] != version:
-                grid, generation = self.machine.read(self.machine.setting.box)
-                self._copy = version, MemorySource(grid, generation)
+                setting = self.machine.setting
+                grid, generation = self.machine.read(setting.box)
+                source = MemorySource(grid, generation, at=setting.at, grows=any(setting.grows))
+                self._copy = version, source
             return self._copy[1]
 
-    def _near(self, machine: Machine, request: FrameRequest) -> Source:
-        width, height = machine.setting.width, machine.setting.height
-        box = clipped(request.viewport.box, width, height)
+    def _near(self, machine: Machine, request: FrameRequest) -> PictureSource:
+        setting = machine.setting
+        width, (x, y) = setting.width, setting.at
+        box = clipped(request.viewport.seen_from(x, y).box, width, setting.height)
         if box is None:
-            return RegionSource(width, height, machine.generation, Box(0, 0, 1, 1), None)
+            return RegionSource(setting, machine.generation, Box(0, 0, 1, 1), None)
         # Whole words are copied faster than cells.
         left, right = box.x >> 6 << 6, min(width, -(-(box.x + box.width) >> 6 << 6))
         box = Box(left, box.y, right - left, box.height)
-        cells, generation = machine.read(box)
-        return RegionSource(width, height, generation, box, cells)
+        cells, generation = machine.read(box._replace(x=x + box.x, y=y + box.y))
+        return RegionSource(setting, generation, box, cells)
 
-    def _far(self, machine: Machine) -> Source:
+    def _far(self, machine: Machine) -> PictureSource:
         self._looked = time.monotonic()
         with self._lock:
             if self._pyramid is None:
                 # The first one is waited for.
                 grid, generation = machine.read(machine.setting.box)
-                self._put(self._version, Pyramid(grid), generation)
+                self._put(self._version, Pyramid(grid), generation, machine.setting.at)
             assert self._pyramid is not None
             return self._pyramid[1]
 
-    def _put(self, version: int, pyramid: Pyramid, generation: int) -> None:
-        self._pyramid = version, FarSource(pyramid, generation), pyramid
+    def _put(self, version: int, pyramid: Pyramid, generation: int, at: tuple[int, int]) -> None:
+        self._pyramid = version, FarSource(pyramid, generation, at), pyramid
 
     # --- of the engine's thread ------------------------------------------------
 
     def due(self, running: bool) -> float | None:
-        """When refresh() should be called, by time.monotonic(); None if there is no need."""
+        """Return when refresh() should be called, by time.monotonic(); None if there is no need."""
         made = self._pyramid[0] if self._pyramid else -1
         if self.are_copies or self._version in (made, self._failed):
             return None
@@ -174,20 +189,35 @@ class Pictures:
         self._took = now - began
         self._next = now + _SHARE * self._took
         with self._lock:
-            self._put(self._version, pyramid, self.machine.generation)
+            at = self.machine.setting.at
+            self._put(self._version, pyramid, self.machine.generation, at)
         return True
 
     @property
+    def is_made(self) -> bool:
+        """Tell whether the newest pyramid is of what is now."""
+        newest = self._pyramid
+        return newest is not None and newest[0] == self._version
+
+    @property
     def population(self) -> tuple[int | None, int]:
-        """Of the newest pyramid, if there is one, and its generation."""
+        """Return the population of the newest pyramid, None if there is none, and its
+        generation."""
         newest = self._pyramid
         if newest is None:
             return None, self.machine.generation
         return newest[2].population, newest[1].generation
 
     def bounding_box(self, exactly: bool) -> Box | None:
-        """Of the live cells. Not exactly: where all are not copied, in blocks of the newest
-        pyramid, if there is one."""
+        """Return the box of the live cells, None where none lives.
+
+        exactly: else, where all are not copied, in blocks of the newest pyramid, if there is one.
+        """
+        setting = self.machine.setting
+        box = self._box(exactly)
+        return box and box._replace(x=box.x + setting.x, y=box.y + setting.y)
+
+    def _box(self, exactly: bool) -> Box | None:
         if self.are_copies:
             return self.copied().grid.bounding_box()
         newest = self._pyramid

@@ -16,8 +16,11 @@ _AGAIN = 0.3  # seconds after which another stop() means: at once
 
 
 class DiskProcess:
-    """heard: of each line that it writes; {"error": ...} too where it dies of itself. ended: once
-    it is gone. Both are called by a thread. stopping: stop() has been called."""
+    """A process that runs a universe on disk.
+
+    heard: is called with each line that it writes, and with {"error": ...} where it dies of itself.
+    ended: is called once it is gone. A thread of its own calls both; any thread may send().
+    """
 
     def __init__(
         self,
@@ -27,7 +30,7 @@ class DiskProcess:
         heard: Callable[[dict[str, Any]], None],
         ended: Callable[[], None],
     ) -> None:
-        """Raises OSError."""
+        """Start the process, with its first order. Raises OSError."""
         self._heard, self._ended = heard, ended
         self._stopped: float | None = None
         self._killed = False
@@ -51,17 +54,18 @@ class DiskProcess:
 
     @property
     def stopping(self) -> bool:
+        """Tell whether stop() has been called."""
         return self._stopped is not None
 
     def send(self, order: dict[str, Any]) -> None:
-        """Nothing where it is gone already."""
+        """Write an order; nothing happens where the process is gone already."""
         assert self._process.stdin
         with self._writing, suppress(OSError, ValueError):
             self._process.stdin.write(json.dumps(order) + "\n")
             self._process.stdin.flush()
 
     def stop(self) -> None:
-        """When what is under way is safe; a second time: at once."""
+        """Have it stop when what is under way is safe; a second time: at once."""
         now = time.monotonic()
         if self._stopped is None:
             self._stopped = now

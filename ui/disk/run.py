@@ -18,10 +18,10 @@ import threading
 import time
 from typing import Any, TextIO
 
-from kernels.backend import BackendUnavailableError
-from kernels.choose import pick
-from lifesim.engine import Progress
+from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError
 from lifesim.errors import LifesimError
+from lifesim.pauses import Progress
 from lifesim.store.universe import Universe
 from lifesim.stream.run import StreamedLife
 
@@ -33,7 +33,7 @@ _STAGE = 1024  # generations of the first one
 
 
 class _Orders:
-    """What has been asked for, read by a thread of its own."""
+    """The orders that have been given, read by a thread of its own."""
 
     def __init__(self, source: TextIO) -> None:
         self._source = source
@@ -93,7 +93,7 @@ class _Runner:
         self._shows = True  # whether to say how much is done
 
     def to(self, generation: int) -> None:
-        """As far as that; or, where a phase that was broken off ends later, to its end.
+        """Run as far as that; or, where a phase that was broken off ends later, to its end.
 
         Of small universes in stages, as the rate of so little is not known before: where it is
         killed, the stage under way is what a later run finishes.
@@ -122,7 +122,7 @@ class _Runner:
         self._life.resume(every=self._orders.every or None, progress=self._tell)
 
     def on(self) -> None:
-        """To the end of the run that was broken off; where there is none, until stopped."""
+        """Run to the end of the run that was broken off; where there is none, until stopped."""
         universe = self._life.universe
         if universe.manifest.run:
             self._resume()
@@ -165,10 +165,12 @@ class _Runner:
 
 
 def say(**facts: Any) -> None:
+    """Write facts as a line for the process that listens."""
     print(json.dumps(facts), flush=True)
 
 
 def main(path: str, backend: str) -> int:
+    """Run the universe of a directory as standard input tells; return an exit code."""
     orders = _Orders(sys.stdin)
     try:
         with _Seen.open(path, writing=True) as universe:

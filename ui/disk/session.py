@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import os
-import socket
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar
+from itertools import count
+from typing import ClassVar
 
-from kernels.backend import Backend
+from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
-from lifesim.outputs import is_directory_name, pattern_of
+from lifesim.outputs import is_directory_name
+from lifesim.pattern_of import pattern_of
 from lifesim.patterns import write
 from lifesim.rule import Rule
 from lifesim.store import read
-from lifesim.store.lock import Lock
 from lifesim.store.make import from_universe, make_universe
-from lifesim.store.universe import JOURNAL, LOCK, MANIFEST, Universe
+from lifesim.store.universe import Universe
 from lifesim.topology import Topology
 from ui.cells.saving import Whole
-from ui.disk.parts import BUDGET, Parts, Snapshot
-from ui.disk.process import DiskProcess
+from ui.disk.control import RunControl
+from ui.disk.directory import done_share, owner_of, state_of
+from ui.disk.part_cache import BUDGET, PartCache
+from ui.disk.parts import Snapshot
 from ui.disk.stills import Stills, whole_of
 from ui.disk.tiles import TileSource
 from ui.film.stills import Still
+from ui.numbers import many
 from ui.picture.live import live_box
 from ui.picture.request import FrameRequest
 from ui.session import Event, Session, SessionError, Status
@@ -39,44 +41,46 @@ _AGAIN = 2.0  # seconds to the next try to read what could not be read
 # opened, of a single pixel, and else.
 _OPENING, _PIXEL, _FRAME = 0.4, 0.1, 0.012
 _SEARCHING = 5.0
-_PICTURES = 1 / 60  # seconds between two generations at least that a run waits to be seen at
-_CLOSING = 1.0  # seconds that a run has to stop in, at the end, before it is killed
+_TRIES = 5  # to read what has grown meanwhile
 
 
 class DiskSession(Session):
+    """A session whose universe is a directory: looked at here, and run by another process.
+
+    A thread of its own looks for changes in the directory. Any thread may call listen(), source(),
+    status(), whole() and still(); listeners are called from several threads.
+
+    _parts: what is drawn. _runs: the process. _watching: the thread that looks.
+    """
+
     can_edit: ClassVar[bool] = False
 
     @classmethod
     def open(
-        cls, path: str, *, backend: Backend | str = "auto", budget: int = BUDGET
+        cls, path: str, *, backend: Target | str = "auto", budget: int = BUDGET
     ) -> DiskSession:
-        """backend: for runs. budget: bytes of parts of files that are kept. Raises LifesimError."""
+        """Open a directory. backend: for runs. budget: bytes of parts of files that are kept.
+
+        Raises LifesimError."""
         path = os.path.abspath(path)
-        state = _state(path)
+        state = state_of(path)
         return cls(Universe.open(path), state, backend, budget)
 
     def __init__(
-        self, universe: Universe, state: object, backend: Backend | str, budget: int
+        self, universe: Universe, state: object, backend: Target | str, budget: int
     ) -> None:
         self.path: str = universe.path
         self._listeners: list[Callable[[Event], None]] = []
-        self._backend = backend if isinstance(backend, str) else backend.name
-        self._speed: tuple[int, float | None] = (1, None)
-        self._every = 0
-        self._lock = threading.RLock()
+        name = backend if isinstance(backend, str) else backend.name
+        self._runs = RunControl(self.path, name, self._look, self._tell, self._run_begun)
+        self._lock = threading.Lock()  # of _problem
         self._looking = threading.Lock()
         self._state = state
-        self._run: DiskProcess | None = None
-        self._next: dict[str, Any] | None = None  # once the run has stopped
-        self._ran = ""  # what has computed the last run
         self._other = ""  # another process that has locked the universe
-        self._rate = 0.0
-        self._share: float | None = None
-        self._disk_problem = self._run_problem = ""
-        self._paused = -_PICTURES
+        self._problem = ""  # why the directory cannot be read
         self._stills = Stills()
         self._closed = threading.Event()
-        self._parts = Parts(
+        self._parts = PartCache(
             Snapshot(universe),
             lambda: self._tell(Event.CELLS),
             self._unreadable,
@@ -84,49 +88,76 @@ class DiskSession(Session):
             budget,
         )
         self._adopt(self._parts.view)
-        self._set_where()
         self._opened = time.monotonic()
         self._watching = threading.Thread(target=self._watch, name="watching", daemon=True)
         self._watching.start()
 
     def _adopt(self, view: Snapshot) -> None:
-        self.width, self.height = view.width, view.height
-        self.rule: Rule = view.universe.rule
-        self.topology: Topology = view.universe.topology
+        self._box = Box(*view.at, view.width, view.height)
+        self._bounded = view.universe.manifest.corner is None
+        self._rule: Rule = view.universe.rule
+        self._topology: Topology = view.universe.topology
 
-    def _set_where(self) -> None:
-        own = self._ran or ("a process that is starting" if self._run else "")
-        self.where = self._other or own or "on disk: nothing runs"
+    def _run_begun(self) -> None:
+        self._other = ""
 
     # --- what it says ----------------------------------------------------------
 
+    @property
+    def where(self) -> str:
+        """Return what computes: another process, or the one of the run."""
+        return self._other or self._runs.runner or "on disk: nothing runs"
+
+    @property
+    def box(self) -> Box:
+        """Return the cells that there are, or that are held of a plane without bounds."""
+        return self._box
+
+    @property
+    def is_bounded(self) -> bool:
+        """Tell whether the universe has a size."""
+        return self._bounded
+
+    @property
+    def rule(self) -> Rule:
+        """Return the rule."""
+        return self._rule
+
+    @property
+    def topology(self) -> Topology:
+        """Return how the edges are joined."""
+        return self._topology
+
     def status(self) -> Status:
+        """Return the status; any thread may ask."""
         view = self._parts.view
         # Of the last whole generation, where some tiles are of the next one already.
         manifest = view.universe.manifest
-        with self._lock:
-            running = self._run is not None
-            return Status(
-                generation=manifest.generation,
-                population=manifest.population,
-                counted=manifest.generation,
-                running=running,
-                rate=self._rate,
-                modified=False,
-                progress=self._share if running else _way(view) if self._other else None,
-                problem=self._disk_problem or self._run_problem,
-            )
+        run = self._runs.facts()
+        return Status(
+            generation=manifest.generation,
+            population=manifest.population,
+            counted=manifest.generation,
+            running=run.running,
+            rate=run.rate,
+            modified=False,
+            progress=run.share if run.running else done_share(view) if self._other else None,
+            problem=self._problem or run.problem,
+        )
 
     def source(self, request: FrameRequest) -> TileSource:
+        """Return what to draw a request from; any thread may ask."""
         view = request.viewport
         patience = _PIXEL if view.width == view.height == 1 else _FRAME
         opening = self._opened + _OPENING - time.monotonic()
         return TileSource(self._parts, max(patience, opening))
 
     def listen(self, listener: Callable[[Event], None]) -> None:
+        """Call a function with each event, from any of several threads."""
         self._listeners.append(listener)
 
     def forget(self, listener: Callable[[Event], None]) -> None:
+        """Stop calling a function. Raises ValueError for one that does not listen."""
         self._listeners.remove(listener)
 
     def _tell(self, event: Event) -> None:
@@ -136,47 +167,39 @@ class DiskSession(Session):
     # --- running ---------------------------------------------------------------
 
     def start(self) -> None:
-        """To the end of the run that was broken off, if one was; else until stop()."""
-        with self._lock:
-            if self._run is None or self._run.stopping:
-                self._begin({"on": self._speed})
+        """Run to the end of the run that was broken off, if one was; else until stop()."""
+        self._runs.start()
 
     def stop(self) -> None:
-        """The run ends when what is under way is safe; asked for again, at once."""
-        with self._lock:
-            self._next = None
-            if self._run:
-                self._run.stop()
+        """End the run when what is under way is safe; asked for again, at once."""
+        self._runs.stop()
 
     def step(self, generations: int) -> None:
-        """On the way to a later generation, to that one."""
+        """Move on by so many; on the way to a later generation, to that one."""
         if generations < 0:
-            raise SessionError(f"a universe cannot go back {-generations} generations")
+            raise SessionError(f"a universe cannot go back {many(-generations, 'generation')}")
         if generations == 0:
             self.stop()
             return
-        self._begin({"by": generations})
+        self._runs.begin({"by": generations})
 
     def set_speed(self, generations: int, frames_per_second: float | None) -> None:
-        """More generations lie between two pictures where one takes longer than a second."""
+        """Make so many generations between two pictures; more where one takes longer than a
+        second. Raises SessionError out of range."""
         if not 1 <= generations <= MOST_SPEED:
             raise SessionError(f"1 to {MOST_SPEED:,} generations a picture, not {generations:,}")
         if frames_per_second is not None and not frames_per_second > 0:
             raise SessionError(f"no run has {frames_per_second} pictures a second")
-        with self._lock:
-            self._speed = generations, frames_per_second
-            if self._run:
-                self._run.send({"on": self._speed})
+        self._runs.set_speed(generations, frames_per_second)
 
     def see_every(self, generations: int) -> None:
-        """So many at most lie between two pictures of a run, from the next one or the next leap
-        of this one on; 0 is any number."""
-        with self._lock:
-            self._every = generations
-            if self._run:
-                self._run.send({"every": generations})
+        """Let at most so many generations lie between two pictures, from the next run or the next
+        leap of this one on; 0 is any number."""
+        self._runs.see_every(generations)
 
     def go_to(self, generation: int) -> None:
+        """Run to a later generation. Raises SessionError for one that is gone, or that lies within
+        what is under way."""
         universe = self._parts.view.universe
         now, phase = universe.generation, universe.phase
         if generation < now:
@@ -190,81 +213,11 @@ class DiskSession(Session):
                 f"and cannot be at {generation:,} any more"
             )
         if generation > now:
-            self._begin({"to": generation})
+            self._runs.begin({"to": generation})
 
     def reset(self) -> None:
+        """Raise SessionError: there is no way back."""
         raise SessionError("a universe on disk keeps only its last generation: it cannot go back")
-
-    def _begin(self, order: dict[str, Any]) -> None:
-        """Start a run; where one is under way, when that has stopped."""
-        with self._lock:
-            if self._closed.is_set():
-                raise SessionError("the universe has been closed")
-            if self._run:
-                self._next = order
-                if not self._run.stopping:
-                    self._run.stop()
-                return
-            try:
-                # Whoever moves it on would be told by a process that fails, but later.
-                Lock(os.path.join(self.path, LOCK), shared=True).close()
-                order = {**order, "every": self._every}
-                self._run = DiskProcess(self.path, self._backend, order, self._hear, self._ended)
-            except LifesimError as error:
-                raise SessionError(str(error)) from None
-            except OSError as error:
-                raise SessionError(f"{self.path}: no run: {error.strerror or error}") from None
-            self._rate, self._share, self._run_problem = 0.0, None, ""
-            self._other = ""
-            self._set_where()
-        self._tell(Event.STATUS)
-
-    def _hear(self, facts: dict[str, Any]) -> None:
-        """From the process."""
-        if "generation" in facts:
-            self._pause()
-            return
-        with self._lock:
-            if "where" in facts:
-                self._ran = facts["where"]
-                self._set_where()
-            if "rate" in facts:
-                self._rate, self._share = facts["rate"], facts["share"]
-            if "error" in facts:
-                self._run_problem = facts["error"]
-        self._tell(Event.STATUS)
-
-    def _pause(self) -> None:
-        """A generation is whole, and stays so until the process is let go on: it is told of, so
-        that whoever records it has it before it is gone."""
-        now = time.monotonic()
-        try:
-            if now >= self._paused + _PICTURES:
-                self._paused = now
-                self._look()
-                self._tell(Event.CELLS)  # another thread that has looked may not have told yet
-        finally:
-            with self._lock:
-                if self._run:
-                    self._run.send({"seen": True})
-
-    def _ended(self) -> None:
-        """Of the process: nothing of it is left."""
-        self._look()
-        with self._lock:
-            self._run = None
-            self._set_where()
-            order, self._next = self._next, None
-            failed = bool(self._run_problem)
-        if order and not failed and not self._closed.is_set():
-            try:
-                self._begin(order)
-            except SessionError as error:
-                self._run_problem, failed = str(error), True
-        self._tell(Event.CELLS)  # the last ones: who records has them, however few lie between
-        self._tell(Event.STATUS)
-        if failed:
-            self._tell(Event.FAILED)
 
     # --- what others do --------------------------------------------------------
 
@@ -273,20 +226,19 @@ class DiskSession(Session):
         while not self._closed.wait(rest):
             began = time.monotonic()
             self._look()
-            if began > tried + _AGAIN and self._disk_problem:
+            if began > tried + _AGAIN and self._problem:
                 tried = began
                 self._try_again()
-            other = "" if self._run else _owner(self.path)
+            other = "" if self._runs.is_running else owner_of(self.path)
             if other != self._other:
                 self._other = other
-                self._set_where()
                 self._tell(Event.STATUS)
-            rest = max(_POLL[self._run is not None], _RESTS * (time.monotonic() - began))
+            rest = max(_POLL[self._runs.is_running], _RESTS * (time.monotonic() - began))
 
     def _look(self) -> None:
         """Take over what has changed in the directory."""
         with self._looking:
-            state = _state(self.path)
+            state = state_of(self.path)
             if state == self._state:
                 return
             try:
@@ -305,44 +257,61 @@ class DiskSession(Session):
         self._tell(Event.STATUS)
 
     def _unreadable(self, error: LifesimError) -> None:
-        """Told once, until the universe can be read again."""
+        """Tell of a problem once, until the universe can be read again."""
         with self._lock:
-            if self._disk_problem:
+            if self._problem:
                 return
-            self._disk_problem = " ".join(str(error).split())
+            self._problem = " ".join(str(error).split())
         self._tell(Event.STATUS)
         self._tell(Event.FAILED)
 
     def _try_again(self) -> None:
-        """What could not be read, perhaps can be now."""
-        if _state(self.path) != self._state:
+        """Try to read what could not be read."""
+        if state_of(self.path) != self._state:
             return  # _look() tries that
         if self._parts.forgive():
             self._tell(Event.CELLS)
         else:
-            self._disk_problem = ""
+            self._problem = ""
             self._tell(Event.STATUS)
 
     # --- cells -----------------------------------------------------------------
 
     def cells(self, box: Box) -> BitGrid:
-        """Of a universe between two generations, those of each tile that are newest."""
-        return read.region(Universe.open(self.path), box)
+        """Return a copy of a region; between two generations, the newest cells of each tile. Raises
+        LifesimError."""
+        for tries in count(1):
+            universe = Universe.open(self.path)
+            tiling, (x, y) = universe.tiling, universe.manifest.corner or (0, 0)
+            try:
+                return read.region(universe, box._replace(x=box.x - x, y=box.y - y))
+            except LifesimError:
+                # A plane that has grown meanwhile has other tiles.
+                if tries == _TRIES or universe.tiling == tiling:
+                    raise
+        raise AssertionError
 
     def whole(self) -> Whole:
+        """Return a copy of all cells, as whole_of() does."""
         return whole_of(self.path)
 
     def still(self) -> Still | None:
+        """Return what is to be recorded of this generation, as Stills.of() does."""
         return self._stills.of(self._parts.view.universe)
 
     def bounding_box(self) -> Box | None:
-        """In blocks of 8 x 8 cells, or larger ones where that would take too long."""
-        return live_box(TileSource(self._parts, _SEARCHING))
+        """Return the box of all live cells in blocks of 8 x 8 cells, or larger ones where that
+        would take too long; None where none lives."""
+        source = TileSource(self._parts, _SEARCHING)
+        box = live_box(source)
+        return box and box._replace(x=box.x + source.at[0], y=box.y + source.at[1])
 
     def save(self, path: str) -> None:
-        """A copy: to a pattern file, if memory holds the cells, or another directory. The
-        universe stays where it is, where nothing of it is to be saved. Raises LifesimError
-        between two generations, and where a process changes it."""
+        """Write a copy: to a pattern file, if memory holds the cells, or another directory.
+
+        The universe stays where it is, where nothing of it is to be saved. Raises LifesimError
+        between two generations, and where a process changes it.
+        """
         if os.path.abspath(path) == self.path:
             return
         with Universe.open(self.path, still=True) as universe:
@@ -360,58 +329,14 @@ class DiskSession(Session):
                 compression=form.compression,
                 pyramid=bool(form.top),
                 origin=universe.manifest.origin,
+                corner=universe.manifest.corner,
+                edge=universe.manifest.edge,
             ).close()
 
     def close(self) -> None:
-        """A run that does not stop soon is killed: it can be resumed."""
-        with self._lock:
-            self._closed.set()
-            self._next, run = None, self._run
-        if run:
-            run.close(_CLOSING)
+        """End the run and the threads; a run that does not stop soon is killed: it can be
+        resumed."""
+        self._closed.set()
+        self._runs.close()
         self._watching.join()
         self._parts.close()
-
-
-def _way(view: Snapshot) -> float | None:
-    """How much of a run, by whomever, is done."""
-    universe = view.universe
-    phase, run = universe.phase, universe.manifest.run
-    if run is None:
-        run = (phase.start, phase.stop) if phase else None
-    if run is None:
-        return None
-    made = float(universe.generation - run[0])
-    if phase:
-        made += phase.generations * len(phase.done) / len(view.records)
-    return min(made / (run[1] - run[0]), 1.0)
-
-
-def _state(path: str) -> object:
-    """Is another value once the universe is another."""
-    found: list[tuple[int, int, int] | None] = []
-    for name in (MANIFEST, JOURNAL):
-        try:
-            facts = os.stat(os.path.join(path, name))
-            found.append((facts.st_ino, facts.st_size, facts.st_mtime_ns))
-        except OSError:
-            found.append(None)
-    return found
-
-
-def _owner(path: str) -> str:
-    """The process that changes the universe, as its lock tells; '' if there seems to be none."""
-    try:
-        with open(os.path.join(path, LOCK), "rb") as file:
-            facts = json.loads(file.read(4096))
-        pid, host = int(facts["pid"]), str(facts["host"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
-    if host == socket.gethostname():
-        try:
-            os.kill(pid, 0)
-        except PermissionError:
-            pass  # of somebody else, and there
-        except (OSError, OverflowError):
-            return ""
-    return f"process {pid} on {host}"

@@ -24,19 +24,26 @@ _TRIES = 5  # to read all cells
 
 
 def whole_of(path: str) -> Whole:
-    """Raises as Session.whole() does, and LifesimError where a run goes on too fast."""
+    """Return all cells of a directory. Raises as Session.whole() does, and LifesimError where a run
+    goes on too fast."""
     for _ in range(_TRIES):
         universe = Universe.open(path)
         before = universe.manifest
-        cells = read.whole(universe)
+        about = universe.rule, universe.topology, universe.generation
+        try:
+            cells = read.whole(universe)
+        except LifesimError:
+            if universe.tiling == before.tiling:
+                raise
+            continue  # a plane that has grown meanwhile
         if universe.manifest is before:  # else some cells are newer
-            return Whole(cells, universe.rule, universe.topology, universe.generation)
+            return Whole(cells, *about, *_place(before))
     raise SessionError(f"{path}: cannot be read while it goes on so fast")
 
 
 def next_whole(session: Session, waiting: Callable[[], None]) -> Whole:
-    """Its whole(); of a run between two generations, the later one. waiting: is called all the
-    while, and may raise."""
+    """Return whole() of a session; of a run between two generations, the later one. waiting: is
+    called all the while, and may raise."""
     found: queue.SimpleQueue[Whole | Exception] = queue.SimpleQueue()
 
     def look(event: Event) -> None:
@@ -69,15 +76,18 @@ def next_whole(session: Session, waiting: Callable[[], None]) -> Whole:
 
 
 class Stills:
-    """Remembers the last one. For any thread."""
+    """Remembers the last still of a universe on disk. Any thread may call it."""
 
     def __init__(self) -> None:
         self._taking = threading.Lock()
         self._last: tuple[Manifest, Still | None] | None = None
 
     def of(self, universe: Universe) -> Still | None:
-        """Of a large universe, a level of its pyramid. None where tiles of its generation are
-        gone, as it is on its way to the next one. Raises LifesimError."""
+        """Return all cells of a universe; of a large one, a level of its pyramid.
+
+        None where tiles of its generation are gone, as it is on its way to the next one. Raises
+        LifesimError.
+        """
         manifest = universe.manifest
         with self._taking:
             if self._last:
@@ -94,7 +104,11 @@ def _read(path: str, manifest: Manifest) -> Still | None:
     universe = Universe(path, manifest, None, None)
     try:
         still = _still(universe)
-    except DamagedDataError:
+    except LifesimError as error:
+        if universe.tiling != manifest.tiling:
+            return None  # a plane that has grown meanwhile
+        if not isinstance(error, DamagedDataError):
+            raise
         if universe.is_whole and universe.manifest.tiles == manifest.tiles:
             raise
         return None
@@ -107,7 +121,7 @@ def _still(universe: Universe) -> Still:
     about = universe.rule, universe.topology, universe.generation
     everything = Box(0, 0, width, height)
     if bytes_of(width, height) <= _EXACT:
-        return Whole(read.region(universe, everything), *about)
+        return Whole(read.region(universe, everything), *about, *_place(universe.manifest))
     if not universe.manifest.form.top:
         raise SessionError(
             f"{universe.path}: without a pyramid so large a universe cannot be recorded"
@@ -116,4 +130,10 @@ def _still(universe: Universe) -> Still:
     while max(width, height) > _FAR << scale:
         scale += 1
     pixels = read.levels(universe, everything, scale)
-    return Afar(pixels, scale, width, height, *about)
+    return Afar(pixels, scale, width, height, *about, _place(universe.manifest)[0])
+
+
+def _place(manifest: Manifest) -> tuple[tuple[int, int], tuple[bool, bool]]:
+    """Return `at` and `grows` of a Whole."""
+    grows = manifest.corner is not None
+    return manifest.corner or (0, 0), (grows, grows)

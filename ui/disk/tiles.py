@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lifesim.grid import BitGrid, Box
-from ui.disk.parts import Parts, Piece, Snapshot, shifts
+from ui.disk.part_cache import PartCache
+from ui.disk.parts import Snapshot, TilePiece, shifts
 from ui.picture.pyramid import FIRST
 from ui.picture.sources import MemorySource
 
@@ -28,19 +29,31 @@ class TileSource:
     """A universe as far as it has been read.
 
     patience: seconds that all pictures of this source together may wait for what they ask
-    for. missing: parts that were not at hand for the last one.
+    for. missing: parts that were not at hand for the last one. newest: the generation of the
+    newest tiles: between two generations, the later one. population: at `generation`.
     """
 
-    def __init__(self, parts: Parts, patience: float = 0.0) -> None:
+    def __init__(self, parts: PartCache, patience: float = 0.0) -> None:
         self._parts = parts
         self._view = parts.view
         self._patience = patience
         self.width, self.height = self._view.width, self._view.height
-        self.generation = self._view.universe.generation
+        universe = self._view.universe
+        self.generation = self.newest = universe.generation
+        if universe.phase and universe.phase.done:
+            self.newest = universe.phase.stop
+        self.population = universe.manifest.population
+        self.at = self._view.at
         self.missing = 0
 
+    @property
+    def is_old(self) -> bool:
+        """Tell whether older or less sharp parts stand for some of the last picture."""
+        return self.missing > 0
+
     def levels(self, box: Box, scale: int) -> Levels:
-        """As Source.levels; what is missing is asked for, and is less sharp until it comes."""
+        """Return how densely cells live, as PictureSource.levels() does; what is missing is asked
+        for, and is less sharp until it comes."""
         drawing = _Drawing(self._parts, self._view)
         picture = drawing.levels(box, scale)
         asked = self._parts.ask(self._view, drawing.missing)
@@ -58,10 +71,10 @@ class TileSource:
 class _Drawing:
     """One picture. missing: what it has to do without, the first ones to be read first."""
 
-    def __init__(self, parts: Parts, view: Snapshot) -> None:
+    def __init__(self, parts: PartCache, view: Snapshot) -> None:
         self._parts, self._view = parts, view
         self._room = int(_SHARE * parts.budget)
-        self.missing: list[Piece] = []
+        self.missing: list[TilePiece] = []
 
     def levels(self, box: Box, scale: int) -> Levels:
         if scale >= FIRST:
@@ -78,7 +91,10 @@ class _Drawing:
         return picture
 
     def _far(self, box: Box, k: int, asked: int | None = None, depth: int = 0) -> Levels:
-        """asked: a level whose parts are asked for, of those below the first one."""
+        """Draw a region at a level; what is not at hand comes from other levels.
+
+        asked: a level whose parts are asked for, beside the level itself where depth is 0.
+        """
         units = Box(box.x >> k, box.y >> k, -(-box.width >> k), -(-box.height >> k))
         wanted = depth == 0 or asked == k
         picture, holes = self._gather(units, k, wanted)
@@ -99,7 +115,8 @@ class _Drawing:
     ) -> None:
         """Draw the holes of a picture of box at a scale from a coarser level.
 
-        holes: in rows and columns of the level that is missing.
+        holes: in rows and columns of the level that is missing. The rest is where the search for
+        something coarser stands, which is as many numbers.
         """
         down, across = shifts(level)
         width, height = self._view.width, self._view.height
@@ -133,15 +150,16 @@ class _Drawing:
             picture[y0:y1, x0:x1] = blurred[rows[0] : rows[-1] + 1].take(columns, 1)[rows - rows[0]]
 
     def _first(self, scale: int) -> int | None:
-        """The level that is asked for before the one that is wanted: it has less to read."""
+        """Return the level that is asked for before the one that is wanted: it has less to read."""
         top = self._view.form.top
         level = max(scale + _AHEAD, FIRST)
         return min(level, top) if top and min(level, top) > scale else None
 
     def _gather(self, box: Box, level: int, wanted: bool = True) -> tuple[Levels, list[Box]]:
-        """What is at hand of a region of a level, and where something is not. wanted: ask."""
+        """Return what is at hand of a region of a level, and where something is not. wanted:
+        ask."""
         picture = np.zeros((box.height, box.width), np.uint8)
-        pieces: list[Piece] = []
+        pieces: list[TilePiece] = []
         for record, some in self._view.pieces(box, level):
             # Of a tile where nothing lives all is known.
             if record is None or record.population:
@@ -165,8 +183,8 @@ class _Drawing:
         return picture, holes
 
 
-def _joined(pieces: list[Piece]) -> list[Box]:
-    """Where pieces lie; those below each other as one."""
+def _joined(pieces: list[TilePiece]) -> list[Box]:
+    """Return where pieces lie; those below each other as one."""
     holes: list[Box] = []
     last: dict[tuple[int, int], int] = {}  # by columns: of the holes, the one to go on with
     for piece in pieces:
@@ -180,7 +198,7 @@ def _joined(pieces: list[Piece]) -> list[Box]:
     return holes
 
 
-def _paste(picture: Levels, box: Box, piece: Piece, part: Levels) -> None:
+def _paste(picture: Levels, box: Box, piece: TilePiece, part: Levels) -> None:
     x, y = piece.left - box.x, piece.top - box.y
     x0, y0 = max(x, 0), max(y, 0)
     x1, y1 = min(x + piece.columns, box.width), min(y + piece.rows, box.height)

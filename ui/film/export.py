@@ -13,20 +13,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.backend import Backend, BackendUnavailableError
+from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim import gif, render
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
-from lifesim.grid import Box
+from lifesim.grid import BitGrid, Box
 from lifesim.render import Levels
 from ui.cells.saving import Whole
 from ui.film.ffmpeg import Mp4Writer
-from ui.film.recording import Recording, Shot
+from ui.film.recording import RecordedShot, Recording
 from ui.film.stills import AfarSource
 from ui.picture.ages import Ages
 from ui.picture.draw import draw
 from ui.picture.request import FARTHEST_AGES, Frame, FrameRequest, clipped
-from ui.picture.sources import MemorySource, Source
+from ui.picture.sources import MemorySource, PictureSource, corner
 from ui.picture.viewport import MOST_PIXELS, Viewport
 
 MOST_RATE = 50  # pictures a second of a GIF: many programs show faster ones slowly
@@ -39,11 +39,11 @@ _PATIENCE = 30.0  # seconds that nothing may be read in
 
 
 class ExportError(LifesimError):
-    """What cannot be made a picture or a film of."""
+    """Raised for what cannot be made a picture or a film of."""
 
 
-class CancelledError(Exception):
-    """Somebody has asked that it be given up. There is no file then."""
+class ExportCancelledError(Exception):
+    """Raised where somebody has asked that an export be given up. There is no file then."""
 
 
 Progress = Callable[[float], None]
@@ -51,13 +51,17 @@ Progress = Callable[[float], None]
 
 
 def unheard(_: float) -> None:
+    """Do nothing with a progress that nobody asks for."""
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What is shown and how. region: cells, of which some may be outside of the universe.
-    scale: cells per pixel, a binary logarithm. any_cell, ages: see FrameRequest; not both."""
+class ExportLook:
+    """The region that is shown, and how.
+
+    region: cells, of which some may be outside of the universe. scale: cells per pixel, a binary
+    logarithm. any_cell, ages: see FrameRequest; not both.
+    """
 
     region: Box
     scale: int = 0
@@ -66,31 +70,44 @@ class Look:
     ages: bool = False
 
     def check(self, width: int, height: int) -> tuple[int, int]:
-        """Pixels across and down. Raises RenderError for too large a picture, an unknown
-        palette, and ExportError for a region that lies outside of the universe, or is drawn too
-        far for ages."""
+        """Do as check_box() does, for a universe whose cells are counted from 0."""
+        return self.check_box(Box(0, 0, width, height))
+
+    def check_box(self, box: Box) -> tuple[int, int]:
+        """Return pixels across and down of a picture of a universe. Raises RenderError for too
+        large a picture, an unknown palette, and ExportError for a region that lies outside of
+        the universe, or is drawn too far for ages."""
         render.palette_table(self.palette)
         if self.ages and self.scale > FARTHEST_AGES:
             raise ExportError(f"ages are told at {render.format_scale(FARTHEST_AGES)} and nearer")
-        if clipped(self.region, width, height) is None:
+        x, y, width, height = box
+        if clipped(self.region, width, height, x, y) is None:
             raise ExportError(f"the region lies outside of the {width}x{height} universe")
         return render.image_size(self.region.width, self.region.height, self.scale)
 
     def levels(self, source: MemorySource | AfarSource, ages: Ages) -> Levels:
-        """ages: of the pictures before; they go on to this one. Raises RenderError for a scale
-        that is nearer than what was recorded from afar, and ExportError for ages of that."""
+        """Draw the region from a source.
+
+        ages: of the pictures before; they go on to this one. Raises RenderError for a scale that is
+        nearer than what was recorded from afar, and ExportError for ages of that.
+        """
         if self.ages:
             return self._aged(source, ages)
         if isinstance(source, AfarSource):
             levels = source.picture(self.region, self.scale)
         else:
-            levels = render.density_levels(source.grid, self.region, self.scale)
+            levels = render.density_levels(source.grid, self._inner(source), self.scale)
         return np.where(levels > 0, np.uint8(255), np.uint8(0)) if self.any_cell else levels
+
+    def _inner(self, source: PictureSource) -> Box:
+        """Return the region as a source counts its cells."""
+        x, y = corner(source)
+        return self.region._replace(x=self.region.x - x, y=self.region.y - y)
 
     def _aged(self, source: MemorySource | AfarSource, ages: Ages) -> Levels:
         if isinstance(source, AfarSource):
             raise ExportError(NO_AGES)
-        levels = ages.levels(source, self.region, max(self.scale, 0))
+        levels = ages.levels(source, self._inner(source), max(self.scale, 0))
         side = 1 << max(-self.scale, 0)
         return levels.repeat(side, axis=0).repeat(side, axis=1) if side > 1 else levels
 
@@ -101,15 +118,16 @@ class Look:
 def save_png(
     path: str,
     source: MemorySource | AfarSource,
-    look: Look,
+    look: ExportLook,
     progress: Progress = unheard,
     ages: Ages | None = None,
 ) -> None:
-    """ages: what is known of them; where nothing is, all cells are young.
+    """Write a picture of a universe in memory.
 
-    Raises LifesimError, and whatever progress raises; there is nothing half-written then.
+    ages: what is known of them; where nothing is, all cells are young. Raises LifesimError, and
+    whatever progress raises; there is nothing half-written then.
     """
-    look.check(source.width, source.height)
+    look.check_box(Box(*corner(source), source.width, source.height))
     progress(0.0)
     levels = look.levels(source, ages or Ages())
     progress(0.5)
@@ -118,13 +136,13 @@ def save_png(
 
 def save_png_of_source(
     path: str,
-    ask: Callable[[FrameRequest], Source],
-    look: Look,
+    ask: Callable[[FrameRequest], PictureSource],
+    look: ExportLook,
     progress: Progress = unheard,
     ages: Ages | None = None,
 ) -> None:
-    """Of a universe that is not in memory; blocks of cells start at multiples of their size
-    then, and the picture shows all of those that the region touches.
+    """Write a picture of a universe that is not in memory; blocks of cells start at multiples of
+    their size then, and the picture shows all of those that the region touches.
 
     ask: Session.source. ages: as for save_png(). Raises LifesimError, for a picture of more
     than MOST_PIXELS a side too, and whatever progress raises; there is nothing half-written then.
@@ -150,13 +168,13 @@ def save_png_of_source(
 
 
 def _still(
-    ask: Callable[[FrameRequest], Source],
+    ask: Callable[[FrameRequest], PictureSource],
     view: Viewport,
-    look: Look,
+    look: ExportLook,
     progress: Progress,
     ages: Ages,
 ) -> Levels | None:
-    """A picture, a band at a time; None where the universe has gone on meanwhile."""
+    """Draw a picture, a band at a time; None where the universe has gone on meanwhile."""
     render.image_size(view.width, view.height, 0)
     pixels = np.empty((view.height, view.width), np.uint8)
     step = max(1, _BAND // view.width)
@@ -175,16 +193,16 @@ def _still(
 
 def _whole_frame(
     request: FrameRequest,
-    ask: Callable[[FrameRequest], Source],
-    look: Look,
+    ask: Callable[[FrameRequest], PictureSource],
+    look: ExportLook,
     progress: Progress,
     ages: Ages,
 ) -> Frame:
-    """Drawn when all that it shows has been read."""
+    """Return the frame, drawn when all that it shows has been read."""
     least, since = None, time.monotonic()
     while True:
         source = ask(request)
-        look.check(source.width, source.height)
+        look.check_box(Box(*corner(source), source.width, source.height))
         frame = draw(request, ages.copy().seen(request, source))
         missing = getattr(source, "missing", 0)  # parts that have not been read yet, if it counts
         if not missing:
@@ -200,36 +218,50 @@ def _whole_frame(
 
 
 class Film(ABC):
-    """count: of its pictures."""
+    """The pictures of a film, one after the other.
+
+    count: of its pictures. width, height, at: of what is shown, and its top-left cell; of a plane
+    without bounds in its first picture.
+    """
 
     width: int
     height: int
     count: int
+    at: tuple[int, int] = (0, 0)
+
+    @property
+    def box(self) -> Box:
+        """Return the cells that are shown."""
+        return Box(*self.at, self.width, self.height)
 
     @abstractmethod
     def sources(self, progress: Progress) -> Iterator[MemorySource | AfarSource]:
-        """Its pictures."""
+        """Yield the sources of its pictures."""
 
 
-class Run(Film):
-    """From a moment on, computed in a universe of its own: the first picture is the moment."""
+class RunExport(Film):
+    """A film of a run from a moment on, computed in a universe of its own: the first picture is the
+    moment."""
 
     def __init__(
-        self, whole: Whole, generations: int, every: int, backend: Backend | str = "auto"
+        self, whole: Whole, generations: int, every: int, backend: Target | str = "auto"
     ) -> None:
-        """Raises ExportError for fewer than one generation, or for too many pictures."""
+        """Compute nothing yet. Raises ExportError for fewer than one generation, or for too many
+        pictures."""
         if every < 1 or generations < 0:
             raise ExportError("a film goes on by one or more generations a picture")
-        self.width, self.height = whole.width, whole.height
+        self.width, self.height, self.at = whole.width, whole.height, whole.at
         self.count = frames_of(generations, every)
         if self.count > MOST_FRAMES:
             raise ExportError(f"a film has at most {MOST_FRAMES:,} pictures, not {self.count:,}")
         self._whole, self._every, self._backend = whole, every, backend
 
     def sources(self, progress: Progress) -> Iterator[MemorySource]:
-        """Raises LifesimError where nothing computes."""
+        """Compute and yield the sources of its pictures. Raises LifesimError where nothing
+        computes."""
         whole = self._whole
-        yield MemorySource(whole.cells, whole.generation)
+        grows = any(whole.grows)
+        yield MemorySource(whole.cells, whole.generation, at=whole.at, grows=grows)
         if self.count == 1:
             return
         try:
@@ -238,6 +270,8 @@ class Run(Film):
                 rule=whole.rule,
                 topology=whole.topology,
                 generation=whole.generation,
+                bounds=whole.bounds,
+                at=whole.at if grows else (0, 0),
                 backend=self._backend,
             )
         except BackendUnavailableError as error:
@@ -249,45 +283,65 @@ class Run(Film):
                     (number + run.done / run.total - 1) / self.count
                 ),
             )
-            yield MemorySource(life.grid(), life.generation)
+            if grows:
+                yield _source_of(life)
+            else:
+                yield MemorySource(life.grid(), life.generation, at=whole.at)
 
 
-class Clip(Film):
-    """Of what was recorded."""
+def _source_of(life: Life) -> MemorySource:
+    """Return what lives on a plane without bounds, begun at a whole word: so ages go on."""
+    frame, grid = life.frame(), life.grid()
+    beside = frame.x % 64
+    cells = BitGrid(beside + frame.width, frame.height)
+    cells.paste(grid, beside, 0)
+    return MemorySource(cells, life.generation, at=(frame.x - beside, frame.y), grows=True)
 
-    def __init__(self, recording: Recording, shots: list[Shot]) -> None:
-        """Raises ExportError for no pictures."""
+
+class FilmClip(Film):
+    """A film of what was recorded."""
+
+    def __init__(self, recording: Recording, shots: list[RecordedShot]) -> None:
+        """Take recorded pictures. Raises ExportError for none."""
         if not shots:
             raise ExportError("nothing has been recorded there")
         self._recording, self._shots = recording, shots
-        self.width = max(shot.width for shot in shots)
-        self.height = max(shot.height for shot in shots)
+        self.at = min(shot.at[0] for shot in shots), min(shot.at[1] for shot in shots)
+        self.width = max(shot.at[0] + shot.width for shot in shots) - self.at[0]
+        self.height = max(shot.at[1] + shot.height for shot in shots) - self.at[1]
         self.count = len(shots)
 
     def sources(self, progress: Progress) -> Iterator[MemorySource | AfarSource]:
+        """Yield the sources of its pictures."""
         return map(self._recording.source, self._shots)
 
 
 def frames_of(generations: int, every: int) -> int:
+    """Return how many pictures a run has, the first one included."""
     return generations // every + 1
 
 
-def save_gif(path: str, film: Film, look: Look, rate: float, progress: Progress = unheard) -> None:
-    """rate: pictures a second, to the nearest hundredth of a second between two.
+def save_gif(
+    path: str, film: Film, look: ExportLook, rate: float, progress: Progress = unheard
+) -> None:
+    """Write an animated GIF.
 
-    Raises LifesimError, and whatever progress raises; there is nothing half-written then.
+    rate: pictures a second, to the nearest hundredth of a second between two. Raises LifesimError,
+    and whatever progress raises; there is nothing half-written then.
     """
     check_rate(rate, MOST_RATE)
-    gif.check_size(*look.check(film.width, film.height))
+    gif.check_size(*look.check_box(film.box))
     with gif.GifWriter(path, look.palette, frame_ms=max(10, round(1000 / rate))) as writer:
         for levels in _levels(film, look, progress):
             writer.append(levels)
 
 
-def save_mp4(path: str, film: Film, look: Look, rate: float, progress: Progress = unheard) -> None:
-    """With the ffmpeg program. Raises as save_gif does."""
+def save_mp4(
+    path: str, film: Film, look: ExportLook, rate: float, progress: Progress = unheard
+) -> None:
+    """Write an MP4 with the ffmpeg program. Raises as save_gif does."""
     check_rate(rate, MOST_MP4_RATE)
-    across, down = look.check(film.width, film.height)
+    across, down = look.check_box(film.box)
     table = render.palette_table(look.palette)
     done = 0.0
 
@@ -301,7 +355,7 @@ def save_mp4(path: str, film: Film, look: Look, rate: float, progress: Progress 
             writer.append(table[levels])
 
 
-def _levels(film: Film, look: Look, progress: Progress) -> Iterator[Levels]:
+def _levels(film: Film, look: ExportLook, progress: Progress) -> Iterator[Levels]:
     ages = Ages()  # as far as the film itself tells
     for number, source in enumerate(film.sources(progress)):
         progress(number / film.count)
@@ -310,6 +364,7 @@ def _levels(film: Film, look: Look, progress: Progress) -> Iterator[Levels]:
 
 
 def check_rate(rate: float, most: int) -> None:
+    """Raise ExportError for a number of pictures a second below 0.1 or above the most."""
     if not 0.1 <= rate <= most:
         raise ExportError(f"a film has 0.1 to {most} pictures a second, not {rate:g}")
 

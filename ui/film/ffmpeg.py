@@ -7,20 +7,18 @@ so that cells of one pixel are less sharp than in a GIF.
 from __future__ import annotations
 
 import os
-import secrets
 import select
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 
 import numpy as np
 import numpy.typing as npt
 
-from lifesim.draft import one_line_errors
-from lifesim.errors import LifesimError
+from kernels.draft import Draft
+from lifesim.errors import LifesimError, cannot_write
 
 PROGRAM = "ffmpeg"
 MAX_SIDE = 16384  # pixels, of H.264
@@ -30,11 +28,11 @@ Colours = npt.NDArray[np.uint8]
 
 
 class FfmpegError(LifesimError):
-    """There is no such program, or it has failed."""
+    """Raised where there is no such program, or it has failed."""
 
 
 def find() -> str:
-    """Where it is. Raises FfmpegError."""
+    """Return the path of the program. Raises FfmpegError."""
     path = shutil.which(PROGRAM)
     if path is None:
         raise FfmpegError(f"there is no {PROGRAM} program on the PATH: install it, or make a GIF")
@@ -48,26 +46,23 @@ def check_size(width: int, height: int) -> None:
 
 
 class Mp4Writer:
-    """A context manager: the file appears when the block ends, and not where it raises."""
+    """Writes a film: a context manager whose file appears when the block ends, and not where it
+    raises."""
 
     def __init__(
         self, path: str, width: int, height: int, rate: float, alive: Callable[[], None]
     ) -> None:
-        """width, height: in pixels; one more is added where they are odd, as films need.
+        """Start the program.
 
-        alive: is called several times a second, and may raise. Raises FfmpegError for sides
-        that no film has or where there is no program, LifesimError for a path that cannot be
-        written.
+        width, height: in pixels; one more is added where they are odd, as films need. alive: is
+        called several times a second, and may raise. Raises FfmpegError for sides that no film has
+        or where there is no program, LifesimError for a path that cannot be written.
         """
         program = find()
         check_size(width, height)
         self.path, self._alive = path, alive
         self._shape = height + height % 2, width + width % 2, 3
-        folder, name = os.path.split(os.path.realpath(path))
-        self._temporary = os.path.join(folder, f".{secrets.token_hex(8)}-{name}.tmp")
-        with one_line_errors(path):
-            # Before anything is computed.
-            os.close(os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        self._draft = Draft(path, regular=True, refusal=cannot_write)  # before anything is computed
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 -- closed by _tidy()
         try:
             self._process = subprocess.Popen(
@@ -77,7 +72,7 @@ class Mp4Writer:
                     *("-video_size", f"{self._shape[1]}x{self._shape[0]}"),
                     *("-framerate", f"{rate:g}", "-i", "-", "-an"),
                     *("-pix_fmt", "yuv420p", "-movflags", "+faststart"),
-                    *("-f", "mp4", self._temporary),
+                    *("-f", "mp4", self._draft.temporary),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
@@ -91,7 +86,7 @@ class Mp4Writer:
         os.set_blocking(self._pipe, False)
 
     def append(self, colours: Colours) -> None:
-        """A picture: uint8 (height, width, 3). Raises FfmpegError."""
+        """Add a picture: uint8 (height, width, 3). Raises FfmpegError."""
         if colours.shape != self._shape:
             more = [(0, all_ - some) for all_, some in zip(self._shape, colours.shape, strict=True)]
             colours = np.pad(colours, more, mode="edge")
@@ -109,12 +104,7 @@ class Mp4Writer:
     def __enter__(self) -> Mp4Writer:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is None:
                 self._finish()
@@ -126,8 +116,7 @@ class Mp4Writer:
         self._process.stdin.close()
         if self._wait() != 0:
             raise self._failed()
-        with one_line_errors(self.path):
-            os.replace(self._temporary, os.path.realpath(self.path))
+        self._draft.finish()
 
     def _wait(self) -> int:
         while True:
@@ -139,7 +128,7 @@ class Mp4Writer:
         self._said.seek(0)
         lines = self._said.read().decode(errors="replace").strip().splitlines()
         said = " ".join(lines[-1].split()) if lines else f"exit code {self._process.returncode}"
-        said = said.replace(self._temporary, self.path)
+        said = said.replace(self._draft.temporary, self.path)
         return FfmpegError(f"cannot write {self.path}: {PROGRAM}: {said}")
 
     def _tidy(self) -> None:
@@ -151,5 +140,4 @@ class Mp4Writer:
                 process.stdin.close()
             process.wait()
         self._said.close()
-        with suppress(OSError):
-            os.unlink(self._temporary)
+        self._draft.drop()

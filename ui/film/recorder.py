@@ -21,15 +21,19 @@ _WAITING = 2  # pictures
 
 
 class Recordable(Protocol):
-    """What of a session is needed to record it: see Session."""
+    """The part of a session that is needed to record it: see Session."""
 
-    def status(self) -> Status: ...
+    def status(self) -> Status:
+        """Return the status."""
 
-    def listen(self, listener: Callable[[Event], None]) -> None: ...
+    def listen(self, listener: Callable[[Event], None]) -> None:
+        """Call a function with each event."""
 
-    def forget(self, listener: Callable[[Event], None]) -> None: ...
+    def forget(self, listener: Callable[[Event], None]) -> None:
+        """Stop calling a function."""
 
-    def still(self) -> Still | None: ...
+    def still(self) -> Still | None:
+        """Return what is to be recorded now."""
 
 
 class Recorder:
@@ -43,8 +47,11 @@ class Recorder:
         every: int = 0,
         told: Callable[[], None] = lambda: None,
     ) -> None:
-        """every: generations between two pictures at least; 0 is every picture that the session
-        tells of. told: is called, from any thread, when something has been recorded or not."""
+        """Begin to record.
+
+        every: generations between two pictures at least; 0 is every picture that the session tells
+        of. told: is called, from any thread, when something has been recorded or not.
+        """
         self.recording, self.every = recording, every
         self.left_out, self.problem = 0, ""
         self._session, self._tell = session, told
@@ -61,10 +68,12 @@ class Recorder:
 
     @property
     def is_recording(self) -> bool:
+        """Tell whether it has not been stopped, nor has stopped by itself."""
         return not self._ended
 
     def stop(self) -> None:
-        """Waits until what has been seen is written, and the last one of a run that is over."""
+        """Stop recording; waits until what has been seen is written, and the last picture of a run
+        that is over."""
         status = self._session.status()
         if self.is_recording and not _runs(status) and status.generation != self._last:
             self._take()  # a moment before it is told of
@@ -132,5 +141,5 @@ class Recorder:
 
 
 def _runs(status: Status) -> bool:
-    """Here or in another process."""
+    """Tell whether the universe runs, here or in another process."""
     return status.running or status.progress is not None

@@ -28,9 +28,9 @@ from ui.cells.saving import Whole
 from ui.film.reels import (
     SUFFIX,
     GoneError,
+    RecordedShot,
     RecordingError,
     Reel,
-    Shot,
     is_reel,
     shots_of,
     still_of,
@@ -38,7 +38,7 @@ from ui.film.reels import (
 from ui.film.stills import AfarSource, Rows, Still, rows_of, scale_of
 from ui.picture.sources import MemorySource
 
-__all__ = ["Recording", "RecordingError", "Seen", "Shot"]
+__all__ = ["RecordedShot", "Recording", "RecordingError", "Seen"]
 
 _PREFIX, _LOCK = "lifesim-recording-", "recording.lock"
 _MOST, _SHARE = 8 << 30, 4  # bytes on disk; of what is free
@@ -51,11 +51,14 @@ Seen = MemorySource | AfarSource
 
 
 class Recording:
-    """One thread adds, any may look. folder: where it lies. nbytes: of its files."""
+    """Recorded pictures in the files of a folder.
+
+    One thread adds, any may look. folder: where it lies. nbytes: of its files.
+    """
 
     def __init__(self, folder: str | None = None, budget: int | None = None) -> None:
-        """In a temporary folder, which goes with close(), or in one that is made or that holds
-        a recording, which is then gone on with.
+        """Record in a temporary folder, which goes with close(), or in one that is made or that
+        holds a recording, which is then gone on with.
 
         budget: bytes; a share of what is free on the disk, unless told. Raises LifesimError
         for a folder that cannot be used, or is in use.
@@ -76,7 +79,7 @@ class Recording:
             self._remove = weakref.finalize(self, shutil.rmtree, folder, True)
         self.nbytes = 0
         self._changing = threading.Lock()
-        self._shots: list[Shot] = []
+        self._shots: list[RecordedShot] = []
         self._holders = 1
         self._seen: tuple[int, Rows, Seen] | None = None
         self._reel: Reel | None = None
@@ -85,7 +88,7 @@ class Recording:
         self.budget = budget or max(min(_MOST, (free + self.nbytes) // _SHARE), _LEAST)
 
     def _load(self) -> None:
-        known: dict[int, Shot] = {}
+        known: dict[int, RecordedShot] = {}
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
             fresh = [shot for shot in shots_of(path) if shot.serial not in known]
             known.update((shot.serial, shot) for shot in fresh)
@@ -111,26 +114,27 @@ class Recording:
         return len(self._shots)
 
     @property
-    def shots(self) -> list[Shot]:
-        """In the order they were taken; generations may go back."""
+    def shots(self) -> list[RecordedShot]:
+        """Return the pictures in the order they were taken; generations may go back."""
         with self._changing:
             return self._shots.copy()
 
-    def shot(self, number: int) -> Shot:
-        """Counted from 0; the last one where there are fewer. Raises RecordingError for none."""
+    def shot(self, number: int) -> RecordedShot:
+        """Return a picture, counted from 0; the last one where there are fewer. Raises
+        RecordingError for none."""
         with self._changing:
             if not self._shots:
                 raise RecordingError("nothing has been recorded")
             return self._shots[min(max(number, 0), len(self._shots) - 1)]
 
     def number_of(self, serial: int) -> int:
-        """Of a picture, or where it has been left out, of the next one."""
+        """Return the number of a picture, or where it has been left out, of the next one."""
         with self._changing:
             at = bisect_left(self._shots, serial, key=lambda shot: shot.serial)
             return min(at, max(0, len(self._shots) - 1))
 
     def find(self, generation: int) -> int | None:
-        """The number of the picture of a generation, or of the nearest before it; of several
+        """Return the number of the picture of a generation, or of the nearest before it; of several
         the last. None where there is none."""
         best = None
         shots = self.shots
@@ -141,8 +145,8 @@ class Recording:
                 best = number
         return best
 
-    def source(self, shot: Shot) -> Seen:
-        """To draw it from. Raises as still() does."""
+    def source(self, shot: RecordedShot) -> Seen:
+        """Return what to draw a picture from. Raises as still() does."""
         with self._changing:
             seen = self._seen
         if seen and seen[0] == shot.serial:
@@ -150,24 +154,26 @@ class Recording:
         still = self.still(shot)
         source: Seen
         if isinstance(still, Whole):
-            source = MemorySource(still.cells, still.generation)
+            about = still.cells, still.generation
+            source = MemorySource(*about, at=still.at, grows=any(still.grows))
         else:
             source = AfarSource(still)
         with self._changing:
             self._seen = shot.serial, rows_of(still), source
         return source
 
-    def whole(self, shot: Shot) -> Whole:
-        """All cells of it. Raises RecordingError where they are not recorded, and as still()."""
+    def whole(self, shot: RecordedShot) -> Whole:
+        """Return all cells of a picture. Raises RecordingError where they are not recorded, and as
+        still() does."""
         still = self.still(shot)
         if not isinstance(still, Whole):
             what = f"generation {shot.generation:,} is recorded at {format_scale(shot.scale)} only"
             raise RecordingError(what)
         return still
 
-    def still(self, shot: Shot) -> Still:
-        """Raises RecordingError for one that has been left out meanwhile, DamagedDataError,
-        GridError."""
+    def still(self, shot: RecordedShot) -> Still:
+        """Return what was recorded. Raises RecordingError for a picture that has been left out
+        meanwhile, DamagedDataError, GridError."""
         with self._changing:
             seen = self._seen
         known = seen[:2] if seen else None
@@ -202,10 +208,10 @@ class Recording:
             self._thin()
         return True
 
-    def _is(self, shot: Shot, still: Still) -> bool:
+    def _is(self, shot: RecordedShot, still: Still) -> bool:
         rows = self._reel.last_rows(shot.serial) if self._reel else None
         one, other = (
-            (some.generation, some.width, some.height, some.rule, some.topology)
+            (some.generation, some.width, some.height, some.rule, some.topology, some.at)
             for some in (shot, still)
         )
         same = one == other and shot.scale == scale_of(still)
@@ -229,9 +235,9 @@ class Recording:
             for portion in _portions(self._shots, drop):
                 self._rewrite(portion, drop)
 
-    def _rewrite(self, old: list[Shot], drop: set[int]) -> None:
-        """Those of some reels that stay, to new ones."""
-        new: list[Shot] = []
+    def _rewrite(self, old: list[RecordedShot], drop: set[int]) -> None:
+        """Write those of some reels that stay to new ones."""
+        new: list[RecordedShot] = []
         reel: Reel | None = None
         known: tuple[int, Rows] | None = None
         try:
@@ -269,7 +275,7 @@ class Recording:
             self._holders += 1
 
     def close(self) -> None:
-        """Of the last one who holds it: a temporary recording is gone then, another one stays."""
+        """Let go of it: once nobody holds it, a temporary recording is gone, another one stays."""
         with self._changing:
             self._holders -= 1
             if self._holders:
@@ -280,9 +286,9 @@ class Recording:
             self._remove()
 
 
-def to_drop(shots: list[Shot], nbytes: int) -> set[int]:
-    """Serials of pictures that hold so many bytes: those between close neighbours first, of
-    equal ones the oldest. The first, the last, and those where generations turn stay; if there
+def to_drop(shots: list[RecordedShot], nbytes: int) -> set[int]:
+    """Return the serials of pictures that hold so many bytes: those between close neighbours first,
+    of equal ones the oldest. The first, the last, and those where generations turn stay; if there
     are no others, the oldest go."""
     times = [0]
     for one, next_ in pairwise(shots):
@@ -318,14 +324,14 @@ def to_drop(shots: list[Shot], nbytes: int) -> set[int]:
     return dropped
 
 
-def _portions(shots: list[Shot], drop: set[int]) -> Iterator[list[Shot]]:
-    """The pictures of a few neighbouring reels at a time, of those that lose some."""
-    reels: list[list[Shot]] = []
+def _portions(shots: list[RecordedShot], drop: set[int]) -> Iterator[list[RecordedShot]]:
+    """Yield the pictures of a few neighbouring reels at a time, of those that lose some."""
+    reels: list[list[RecordedShot]] = []
     for shot in shots:
         if not reels or reels[-1][-1].path != shot.path:
             reels.append([])
         reels[-1].append(shot)
-    portion: list[Shot] = []
+    portion: list[RecordedShot] = []
     count = 0
     for reel in reels:
         loses = any(shot.serial in drop for shot in reel)

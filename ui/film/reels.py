@@ -15,6 +15,7 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import xxhash
@@ -26,12 +27,15 @@ from lifesim.render import MAX_SCALE
 from lifesim.rule import Rule
 from lifesim.topology import Topology
 from ui.cells.saving import Whole
-from ui.film.stills import Afar, Rows, Still, rows_of, scale_of
+from ui.film.stills import Afar, Rows, Still, grows_of, rows_of, scale_of
+
+P = TypeVar("P")
 
 SUFFIX = ".reel"
 _MAGIC = b"LSR1"
 _FIXED = struct.Struct("<4sIQQQ")
 _MOST_HEAD = 1 << 16
+_FARTHEST = 1 << 62  # cells, of a coordinate
 _BAND = 1 << 22  # bytes of cells that are handled at once
 _SAMPLE, _SAMPLES = 1 << 16, 16  # bytes of cells, places, that tell what is smaller
 _LEVEL = 1
@@ -40,15 +44,15 @@ _UNPACKED = 1 << 26  # bytes that may be unpacked for one picture, if that are f
 
 
 class RecordingError(LifesimError):
-    """A picture that cannot be recorded, or is not there any more."""
+    """Raised for a picture that cannot be recorded, or is not there any more."""
 
 
 class GoneError(Exception):
-    """The reel has been replaced by another."""
+    """Raised where the reel has been replaced by another."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
+class RecordedShot:
     """A recorded picture. serial: grows from picture to picture of a recording. nbytes: on the
     disk, from byte `start` of a file on. before: what its body is the difference to. scale: of
     what is seen from afar; 0 is all cells."""
@@ -62,23 +66,28 @@ class Shot:
     path: Path
     start: int
     nbytes: int
-    before: Shot | None
+    before: RecordedShot | None
     scale: int = 0
+    at: tuple[int, int] = (0, 0)
+    grows: tuple[bool, bool] = (False, False)
 
 
 class Reel:
-    """Writes one. nbytes: so far."""
+    """Writes a file of recorded pictures.
+
+    nbytes: so far.
+    """
 
     def __init__(self, path: Path) -> None:
-        """Raises RecordingError where no file can be made."""
+        """Make the file. Raises RecordingError where none can be made."""
         self.path, self.nbytes = path, 0
         self._shots = 0
-        self._last: tuple[Shot, Rows] | None = None
+        self._last: tuple[RecordedShot, Rows] | None = None
         with _told(path):
             self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
     def takes(self, still: Still) -> bool:
-        """Whether one more picture, of that size, has its place here."""
+        """Tell whether one more picture, of that size, has its place here."""
         if self._last is None:
             return True
         shot = self._last[0]
@@ -86,9 +95,12 @@ class Reel:
         one = shot.width, shot.height, shot.scale
         return one == (still.width, still.height, scale_of(still)) and self._shots < most
 
-    def add(self, still: Still, serial: int, most: int) -> Shot:
-        """Keeps its rows, which nobody changes any more. Raises RecordingError, where it takes
-        more than `most` bytes, too; nothing has been added then."""
+    def add(self, still: Still, serial: int, most: int) -> RecordedShot:
+        """Append a picture, and keep its rows, which nobody changes any more.
+
+        Raises RecordingError, where it takes more than `most` bytes, too; nothing has been added
+        then.
+        """
         before = self._last
         rows = rows_of(still)
         is_difference, body = _smaller(rows, before[1] if before else None)
@@ -102,6 +114,8 @@ class Reel:
                 "topology": still.topology.value,
                 "difference": is_difference,
                 **({"scale": still.scale} if isinstance(still, Afar) else {}),
+                "at": still.at,
+                "grows": grows_of(still),
             }
         ).encode()
         length = sum(map(len, body))
@@ -110,7 +124,7 @@ class Reel:
             raise RecordingError(f"a picture takes {nbytes:,} bytes, {most:,} may be recorded")
         checks = xxhash.xxh3_64_intdigest(head), _digest(body)
         self._write([_FIXED.pack(_MAGIC, len(head), length, *checks), head, *body])
-        shot = Shot(
+        shot = RecordedShot(
             serial,
             still.generation,
             still.width,
@@ -122,6 +136,8 @@ class Reel:
             nbytes,
             before[0] if before and is_difference else None,
             scale_of(still),
+            still.at,
+            grows_of(still),
         )
         self.nbytes += nbytes
         self._shots += 1
@@ -129,10 +145,11 @@ class Reel:
         return shot
 
     def last_rows(self, serial: int) -> Rows | None:
-        """Of a picture, if it is the last one here."""
+        """Return the rows of a picture, if it is the last one here."""
         return self._last[1] if self._last and self._last[0].serial == serial else None
 
     def close(self) -> None:
+        """Close the file."""
         os.close(self._handle)
         self._last = None
 
@@ -162,8 +179,8 @@ def _told(path: Path) -> Iterator[None]:
 
 
 def _smaller(words: Rows, before: Rows | None) -> tuple[bool, list[bytes]]:
-    """What is smaller: the difference, if there is one, or all rows. Large ones are tried at
-    some places only."""
+    """Return the smaller encoding: the difference, if there is one, or all rows. Large ones are
+    tried at some places only."""
     if before is None:
         return False, _packed(words)
     if words.nbytes <= _SAMPLE * _SAMPLES:
@@ -207,9 +224,9 @@ def _digest(body: list[bytes]) -> int:
 # --- reading -------------------------------------------------------------------
 
 
-def shots_of(path: Path) -> list[Shot]:
-    """What a file holds, up to where it breaks off."""
-    shots: list[Shot] = []
+def shots_of(path: Path) -> list[RecordedShot]:
+    """Return the pictures that a file holds, up to where it breaks off."""
+    shots: list[RecordedShot] = []
     with contextlib.suppress(OSError), open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         start = 0
@@ -226,7 +243,7 @@ def shots_of(path: Path) -> list[Shot]:
 
 
 def is_reel(path: Path) -> bool:
-    """Whether a file has been begun by a Reel: others are not to be touched."""
+    """Tell whether a file has been begun by a Reel: others are not to be touched."""
     if not (len(path.stem) == 10 and path.stem.isdecimal()):
         return False
     try:
@@ -237,7 +254,7 @@ def is_reel(path: Path) -> bool:
 
 
 def _head(fixed: bytes, read: Callable[[int], bytes]) -> tuple[dict[str, object], int, int] | None:
-    """A head, the length of the body and its digest; None where it is none."""
+    """Return a head, the length of the body and its digest; None where it is none."""
     if len(fixed) != _FIXED.size:
         return None
     magic, length, body, check, body_check = _FIXED.unpack(fixed)
@@ -254,8 +271,8 @@ def _head(fixed: bytes, read: Callable[[int], bytes]) -> tuple[dict[str, object]
 
 
 def _shot(
-    head: dict[str, object], path: Path, start: int, nbytes: int, before: Shot | None
-) -> Shot | None:
+    head: dict[str, object], path: Path, start: int, nbytes: int, before: RecordedShot | None
+) -> RecordedShot | None:
     numbers = [head.get(name) for name in ("serial", "generation", "width", "height")]
     numbers.append(head.get("scale", 0))
     try:
@@ -269,12 +286,22 @@ def _shot(
     other = before if is_difference else None
     if other and (other.width, other.height, other.scale) != (width, height, scale):
         return None
+    at, grows = _pair(head.get("at", [0, 0]), int), _pair(head.get("grows", [False] * 2), bool)
+    if at is None or grows is None or max(map(abs, at)) > _FARTHEST:
+        return None
     size = width, height, rule, topology
-    return Shot(serial, generation, *size, path, start, nbytes, other, scale)
+    return RecordedShot(serial, generation, *size, path, start, nbytes, other, scale, at, grows)
 
 
-def still_of(shot: Shot, known: tuple[int, Rows] | None = None) -> Still:
-    """All of it. known: the serial of a picture and its rows, which may save some work.
+def _pair(value: object, kind: type[P]) -> tuple[P, P] | None:
+    if not isinstance(value, list) or [type(one) for one in value] != [kind, kind]:
+        return None
+    return value[0], value[1]
+
+
+def still_of(shot: RecordedShot, known: tuple[int, Rows] | None = None) -> Still:
+    """Return what a picture holds. known: the serial of a picture and its rows, which may save some
+    work.
 
     Raises GoneError for a reel that is not there any more, DamagedDataError, GridError.
     """
@@ -284,16 +311,16 @@ def still_of(shot: Shot, known: tuple[int, Rows] | None = None) -> Still:
         check_size(8 * across, down, 2)
         pixels = np.empty((down, across), np.uint8)
         _read(shot, pixels, known)
-        return Afar(pixels, shot.scale, shot.width, shot.height, *about)
+        return Afar(pixels, shot.scale, shot.width, shot.height, *about, shot.at)
     check_size(shot.width, shot.height, 2)
     grid = BitGrid(shot.width, shot.height)
     _read(shot, grid.words, known)
     if shot.width % 64 and np.any(grid.words[:, -1] >> np.uint64(shot.width % 64)):
         raise _damaged(shot)
-    return Whole(grid, *about)
+    return Whole(grid, *about, shot.at, shot.grows)
 
 
-def _read(shot: Shot, rows: Rows, known: tuple[int, Rows] | None) -> None:
+def _read(shot: RecordedShot, rows: Rows, known: tuple[int, Rows] | None) -> None:
     chain = [shot]
     while chain[-1].before and not (known and chain[-1].serial == known[0]):
         chain.append(chain[-1].before)
@@ -306,7 +333,7 @@ def _read(shot: Shot, rows: Rows, known: tuple[int, Rows] | None) -> None:
         _unpack(chain.pop(), rows, add=True)
 
 
-def _unpack(shot: Shot, words: Rows, *, add: bool) -> None:
+def _unpack(shot: RecordedShot, words: Rows, *, add: bool) -> None:
     try:
         with open(shot.path, "rb") as file:
             file.seek(shot.start)
@@ -339,5 +366,5 @@ def _unpack(shot: Shot, words: Rows, *, add: bool) -> None:
                 target ^= part
 
 
-def _damaged(shot: Shot) -> DamagedDataError:
+def _damaged(shot: RecordedShot) -> DamagedDataError:
     return DamagedDataError(f"{shot.path}: generation {shot.generation:,} is damaged")

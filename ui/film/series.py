@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from lifesim.draft import Draft
+from kernels.draft import Draft
+from lifesim.errors import cannot_write
 
 _MOST = 4096
 
@@ -17,7 +18,10 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """population: live cells, of so many cells. rate: cell updates a second."""
+    """Numbers of a generation.
+
+    population: live cells, of so many cells. rate: cell updates a second.
+    """
 
     generation: int
     population: int
@@ -26,11 +30,12 @@ class Point:
 
     @property
     def density(self) -> float:
+        """Return the share of cells that live."""
         return self.population / self.cells
 
 
 class Series:
-    """At most `most` points, at about equal distances, the first and the last among them.
+    """Keeps at most `most` points, at about equal distances, the first and the last among them.
 
     What is told of a generation that is not after the last one takes the place of all from
     there on: time has gone back.
@@ -48,9 +53,11 @@ class Series:
 
     @property
     def points(self) -> tuple[Point, ...]:
+        """Return all points, by generation."""
         return tuple(self._points)
 
     def add(self, point: Point) -> None:
+        """Add a point; of those from its generation on none stays."""
         points = self._points
         while points and points[-1].generation >= point.generation:
             points.pop()
@@ -71,33 +78,34 @@ class Series:
         self._points = [*kept, self._points[-1]]
 
     def clear(self) -> None:
+        """Drop all points."""
         self._points.clear()
         self._step = 1
 
     # Numbers of points are rounded to doubles only here.
 
     def generations(self) -> Numbers:
+        """Return the generations, float64 (points,)."""
         return np.array([float(point.generation) for point in self._points], np.float64)
 
     def populations(self) -> Numbers:
+        """Return the populations, float64 (points,)."""
         return np.array([float(point.population) for point in self._points], np.float64)
 
     def densities(self) -> Numbers:
+        """Return the shares of cells that live, float64 (points,)."""
         return np.array([point.density for point in self._points], np.float64)
 
     def rates(self) -> Numbers:
+        """Return the cell updates a second, float64 (points,)."""
         return np.array([point.rate for point in self._points], np.float64)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """As CSV. Raises LifesimError; there is nothing half-written then."""
+        """Write all points as CSV. Raises LifesimError; there is nothing half-written then."""
         lines = ["generation,population,density,rate"]
         for point in self._points:
             lines.append(
                 f"{point.generation},{point.population},{point.density:.9g},{point.rate:.6g}"
             )
-        draft = Draft(path)
-        try:
+        with Draft(path, refusal=cannot_write) as draft:
             draft.append(("\n".join(lines) + "\n").encode())
-            draft.finish()
-        finally:
-            draft.drop()

@@ -23,8 +23,10 @@ Rows = npt.NDArray[np.uint64] | npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Afar:
-    """How densely blocks of 2^scale x 2^scale cells live: pixels is uint8
-    (ceil(height / 2^scale), ceil(width / 2^scale)), as lifesim.render draws. scale: 1 or more.
+    """A universe as seen from afar: how densely blocks of 2^scale x 2^scale cells live.
+
+    pixels: uint8 (ceil(height / 2^scale), ceil(width / 2^scale)), as lifesim.render draws. scale: 1
+    or more.
     """
 
     pixels: Levels
@@ -34,18 +36,25 @@ class Afar:
     rule: Rule
     topology: Topology
     generation: int
+    at: tuple[int, int] = (0, 0)
 
 
 Still = Whole | Afar
 
 
 def rows_of(still: Still) -> Rows:
-    """Packed cells or pixels."""
+    """Return packed cells, or pixels."""
     return still.cells.words if isinstance(still, Whole) else still.pixels
 
 
 def scale_of(still: Still) -> int:
+    """Return the scale of the pixels of a still; 0 is all cells."""
     return 0 if isinstance(still, Whole) else still.scale
+
+
+def grows_of(still: Still) -> tuple[bool, bool]:
+    """Return along which axes, columns and rows, a still has no bounds."""
+    return still.grows if isinstance(still, Whole) else (False, False)
 
 
 class AfarSource:
@@ -58,12 +67,13 @@ class AfarSource:
     def __init__(self, still: Afar) -> None:
         self._still = still
         self.width, self.height = still.width, still.height
-        self.generation, self.finest = still.generation, still.scale
+        self.generation, self.finest, self.at = still.generation, still.scale, still.at
         self.missing = 0
         self._levels = {still.scale: still.pixels}
 
     def levels(self, box: Box, scale: int) -> Levels:
-        """As Source.levels, but means of pixels where it is coarser than they are."""
+        """Return how densely cells live, as PictureSource.levels() does, but as means of pixels
+        where it is coarser than they are."""
         own = self.finest
         self.missing = int(scale < own)
         if scale >= own:
@@ -77,7 +87,7 @@ class AfarSource:
         return picture
 
     def _level(self, scale: int) -> Levels:
-        """Of all of it, the scale of its pixels or a coarser one."""
+        """Return all of it at the scale of its pixels or a coarser one."""
         level = self._levels.get(scale)
         if level is None:
             level = self._levels[scale] = self._coarser(scale)
@@ -102,12 +112,13 @@ class AfarSource:
         return level
 
     def picture(self, region: Box, scale: int) -> Levels:
-        """As lifesim.render.density_levels, but the corner of the region is moved to a multiple
-        of the scale. Raises RenderError for a scale that is nearer than what is known, too."""
+        """Draw as lifesim.render.density_levels does, but the corner of the region is moved to a
+        multiple of the scale. Raises RenderError for a scale that is nearer than what is known,
+        too."""
         across, down = image_size(region.width, region.height, scale)
         check_scale(scale, self.finest)
         side = 1 << scale
-        left, top = region.x // side, region.y // side
+        left, top = (region.x - self.at[0]) // side, (region.y - self.at[1]) // side
         picture = np.zeros((down, across), np.uint8)
         cells = Box(left * side, top * side, across * side, down * side)
         inside = clipped(cells, self.width, self.height)
@@ -125,7 +136,7 @@ def check_scale(scale: int, finest: int) -> None:
 
 
 def _sums(pixels: Levels, group: int) -> Counts:
-    """Of blocks of group x group pixels, of which there are whole ones only."""
+    """Return sums of blocks of group x group pixels, of which there are whole ones only."""
     narrow = np.uint16 if group <= 256 else np.uint32
     rows = np.zeros((len(pixels) // group, pixels.shape[1]), narrow)
     for at in range(group):
@@ -137,7 +148,7 @@ def _sums(pixels: Levels, group: int) -> Counts:
 
 
 def _grouped(values: Counts, group: int) -> Counts:
-    """The same where the last ones may be parts."""
+    """Return sums of blocks of which the last ones may be parts."""
     rows, columns = (np.arange(0, length, group) for length in values.shape)
     by_row = np.add.reduceat(values, rows, axis=0)
     sums: Counts = np.add.reduceat(by_row, columns, axis=1)
@@ -145,7 +156,7 @@ def _grouped(values: Counts, group: int) -> Counts:
 
 
 def _mean(sums: Counts, weights: Counts | int) -> Levels:
-    """A half rounded up; 0 only where nothing lives, 255 only where all does."""
+    """Return means, a half rounded up; 0 only where nothing lives, 255 only where all does."""
     rounded = (2 * sums + weights) // (2 * weights)
     inner = np.minimum(np.maximum(rounded, sums > 0), 255 - (sums < 255 * weights))
     return np.asarray(inner, np.uint8)

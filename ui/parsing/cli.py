@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ui.cli import NoWindowError, check_display
+from bulkbits.options import backend_option
+from ui.cli import NoWindowError, check_display, why_not
 
 if TYPE_CHECKING:
     from ui.parsing.model import Way
@@ -20,12 +21,7 @@ if TYPE_CHECKING:
     type=click.Choice(["space", "chars"]),
     help="What a line's tokens are. [as the grammar's terminals suggest]",
 )
-@click.option(
-    "--backend",
-    type=click.Choice(["auto", "cuda", "cpu", "reference"]),
-    default="auto",
-    help="Who computes. [auto]",
-)
+@backend_option()
 @click.option("--theme", type=click.Choice(["dark", "light"]), help="[the last one]")
 def command(
     grammar: str | None, sentences: str | None, tokens: Way | None, backend: str, theme: str | None
@@ -47,5 +43,7 @@ def command(
     try:
         from ui.qt.parsing.app import run
     except ImportError as error:
-        raise click.ClickException(f"Qt cannot be loaded: {error}") from None
+        if (error.name or "").startswith("ui."):
+            raise
+        raise click.ClickException(f"Qt cannot be loaded: {why_not(str(error))}") from None
     return run(launch, text, lines)

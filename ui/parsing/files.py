@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
-from pathlib import Path
+
+from kernels.draft import Draft
 
 MOST_GRAMMAR = 1 << 21  # bytes
 
 
 class FileError(ValueError):
-    """A file that cannot be read, written or shown; the message is one line."""
+    """Raised for a file that cannot be read, written or shown; the message is one line."""
 
 
 def read_grammar(path: str | os.PathLike[str]) -> str:
-    """The text of a grammar, right or wrong. Raises FileError."""
+    """Return the text of a grammar, right or wrong. Raises FileError."""
     try:
         with open(path, "rb") as file:
             data = file.read(MOST_GRAMMAR + 1)
@@ -45,22 +45,10 @@ def check_source(path: str | os.PathLike[str]) -> None:
 
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
-    """In place of what is there, whole or not at all. Raises FileError."""
-    target = Path(os.path.realpath(path))
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    # A device or a pipe would be replaced by a file.
-    if target.exists() and not (target.is_file() or target.is_dir()):
-        raise FileError(f"{path}: cannot be written: it is no file")
+    """Write a file in place of what is there, whole or not at all. Raises FileError."""
     try:
-        with open(beside, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(OSError):
-            os.chmod(beside, os.stat(target).st_mode & 0o7777)
-        os.replace(beside, target)
+        with Draft(path, regular=True) as draft:
+            draft.append(data)
     except (OSError, ValueError) as error:
-        with contextlib.suppress(OSError, ValueError):
-            os.unlink(beside)
         reason = getattr(error, "strerror", None) or error
         raise FileError(f"{path}: cannot be written: {reason}") from None

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 
 from ui.parsing.files import read_grammar
 from ui.parsing.model import Way
-from ui.parsing.sentences import Lines
+from ui.parsing.sentences import SentenceLines
 
 
 @dataclass(frozen=True, slots=True)
 class ParseLaunch:
-    """grammar: a file, or None. sentences: a file, or None. way: what tokens are, None for
-    what the grammar suggests. theme: "dark", "light" or None for the last one."""
+    """The arguments of a command that opens the window for parsing.
+
+    grammar: a file, or None. sentences: a file, or None. way: what tokens are, None for what the
+    grammar suggests. theme: "dark", "light" or None for the last one.
+    """
 
     grammar: str | None = None
     sentences: str | None = None
@@ -21,9 +24,10 @@ class ParseLaunch:
     theme: str | None = None
 
     def text(self) -> str:
-        """Of the grammar, right or wrong: the window shows what is wrong. Raises FileError."""
+        """Return the text of the grammar, right or wrong: the window shows what is wrong. Raises
+        FileError."""
         return read_grammar(self.grammar) if self.grammar is not None else ""
 
-    def lines(self) -> Lines:
-        """Raises TextError."""
-        return Lines.read(self.sentences) if self.sentences is not None else Lines()
+    def lines(self) -> SentenceLines:
+        """Return the sentences. Raises TextError."""
+        return SentenceLines.read(self.sentences) if self.sentences is not None else SentenceLines()

@@ -21,7 +21,7 @@ _LABEL = 40  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class NodeBox:
     """A node. x, y: its centre. start, end: the tokens under it. parent: its place in nodes,
     -1 of the root. kind: "node", "token" or "empty", the last for what stands under a node
     that derives nothing. label: whole; text: as it is shown."""
@@ -40,15 +40,18 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class TreeLayout:
-    """nodes: a parent before its children, these from left to right."""
+    """The places of the nodes of a tree.
 
-    nodes: tuple[Box, ...]
+    nodes: a parent before its children, these from left to right.
+    """
+
+    nodes: tuple[NodeBox, ...]
     width: float
     height: float
 
     @property
     def spans(self) -> frozenset[tuple[int, int]]:
-        """Of the nodes that are no tokens."""
+        """Return the spans of the nodes that are no tokens."""
         return frozenset(
             (node.start, node.end)
             for node in self.nodes
@@ -57,13 +60,14 @@ class TreeLayout:
 
 
 def shown(label: str) -> str:
+    """Return a label as it is shown: on one line, and cut off where it is long."""
     label = "".join(c if c.isprintable() else repr(c)[1:-1] for c in label[: _LABEL + 1])
     label = label.replace(" ", "␣") if not label.strip() else label
     return label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
 
 
 class _Part:
-    """Of a tree: what lies below gets an interval of its own, as wide as it needs."""
+    """A part of a tree: what lies below gets an interval of its own, as wide as it needs."""
 
     __slots__ = ("depth", "end", "kind", "label", "left", "own", "parent", "start", "text", "width",
                  "x")  # fmt: skip
@@ -83,7 +87,7 @@ def lay_out(
     row: float = 46,
     gap: float = 14,
 ) -> TreeLayout:
-    """Of a tree of nltk. measure: how wide a label is drawn. gap: between neighbours.
+    """Lay out a tree of nltk. measure: how wide a label is drawn. gap: between neighbours.
 
     Tokens stand side by side on the lowest row. No two boxes overlap, and no lines cross;
     each node is above what is below it.
@@ -109,7 +113,7 @@ def lay_out(
         part.x = min(max(middle, low), part.left + part.width - part.own / 2)
     lowest = max(part.depth for part in parts)
     nodes = tuple(
-        Box(
+        NodeBox(
             part.label, part.text, part.x,
             height / 2 + row * (lowest if part.kind == "token" else part.depth),
             part.own, height, part.start, part.end, part.parent, part.kind,
@@ -120,7 +124,8 @@ def lay_out(
 
 
 def _parts(tree: Tree) -> tuple[list[_Part], list[list[int]]]:
-    """In order from the root down and from left to right; trees may be deeper than recursion."""
+    """Return the parts in order from the root down and from left to right; trees may be deeper than
+    recursion."""
     parts: list[_Part] = []
     children: list[list[int]] = []
     waiting: list[tuple[Tree | str | None, int]] = [(tree, -1)]
@@ -162,21 +167,22 @@ class Triangle:
 
     @property
     def width(self) -> float:
+        """Return the width of the lowest row."""
         return self.tokens * self.cell_width
 
     @property
     def height(self) -> float:
-        """Without the tokens."""
+        """Return the height without the tokens."""
         return self.tokens * self.cell_height
 
     def corner(self, start: int, end: int) -> tuple[float, float]:
-        """Of the cell of tokens start .. end - 1: left, top."""
+        """Return left and top of the cell of tokens start .. end - 1."""
         length = end - start
         x = (start + (length - 1) / 2) * self.cell_width
         return x, (self.tokens - length) * self.cell_height
 
     def at(self, x: float, y: float) -> tuple[int, int] | None:
-        """The span of the cell at a point; of the token, below the triangle."""
+        """Return the span of the cell at a point; of the token, below the triangle."""
         row = math.floor(y / self.cell_height)
         if row < 0:
             return None
@@ -188,7 +194,7 @@ class Triangle:
     def visible(
         self, left: float, top: float, right: float, bottom: float
     ) -> Iterator[tuple[int, int]]:
-        """The spans of cells that a rectangle touches."""
+        """Yield the spans of cells that a rectangle touches."""
         rows = range(
             max(0, math.floor(top / self.cell_height)),
             min(self.tokens, math.ceil(bottom / self.cell_height)),
@@ -210,7 +216,7 @@ class Triangle:
         width: int,
         height: int,
     ) -> npt.NDArray[np.uint8]:
-        """Values of cells as pixels, each step wide: uint8 (height, width), 255 outside.
+        """Return the values of cells as pixels, each step wide: uint8 (height, width), 255 outside.
 
         values: in the order of kernels.cky.cell().
         """

@@ -7,7 +7,7 @@ Latest runs jobs in a thread of its own, and leaves one when another is asked fo
 from __future__ import annotations
 
 import math
-import re
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -21,14 +21,14 @@ import numpy.typing as npt
 from ckyparse.analysis import is_empty
 from ckyparse.chart import Chart
 from ckyparse.cli.tokenise import PlainTokenizer
-from ckyparse.grammar import Grammar
+from ckyparse.grammar import Grammar, parse, undefined_note
 from ckyparse.parser import CKYParser
 from kernels.cky import TooLongError
-from kernels.cky.text import ABSENT
-from kernels.cpu import core_count
+from kernels.cky.text import ABSENT, between_blanks
+from kernels.targets.cpu import core_count
 
 if TYPE_CHECKING:
-    from nltk.tree import Tree
+    from nltk.tree import ProbabilisticTree, Tree
 
 Way = Literal["space", "chars"]
 
@@ -39,7 +39,6 @@ COUNTING = 4.0  # seconds for a number of parses
 _SPLIT, _RULE = 5e-9, 0.14e-9  # of them for a split point, and each rule there
 _TOKENS = 30  # whose numbers of parses are likely to fit in a word
 _CHART = 1 << 28  # bytes of the chart of one sentence
-_WORDS = re.compile(r"[^ \t\n\v\f\r]+")
 _KEPT = 512  # trees
 _ON_THE_WAY = 256  # trees passed between two looks at whether they are still wanted
 
@@ -55,14 +54,16 @@ class Language:
     parser: CKYParser
     looker: CKYParser
     is_empty: bool
+    note: str  # what is odd about it; "" if nothing is
 
     @cached_property
     def rules(self) -> int:
+        """Count the binary rules of the normal form, 1 at least."""
         return max(1, len(self.parser.normal_form.rules.binary))
 
     @cached_property
     def longest(self) -> int:
-        """The most tokens that a sentence is parsed with here."""
+        """Return the most tokens that a sentence is parsed with here."""
         # Of a rejected sentence it is asked, too, how far it is right.
         rules = self.rules + len(self.parser.normal_form.prefixes()[0].binary)
         by_time = (6 * _STEPS / max(_FEW, rules)) ** (1 / 3)
@@ -70,30 +71,31 @@ class Language:
         return int(min(by_time, by_room))
 
     def counting(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """About how many seconds it takes to count parses."""
+        """Return about how many seconds it takes to count parses."""
         n = lengths.astype(np.float64)
         return (_SPLIT + _RULE * self.rules) * n**3 / 6 * np.maximum(1, n / _TOKENS)
 
     @cached_property
     def likely_tokens(self) -> Way:
-        """What the tokens of a line are, where nobody says: by the grammar's terminals."""
+        """Return what the tokens of a line are, where nobody says: by the grammar's terminals."""
         return "chars" if all(len(token) == 1 for token in self.grammar.terminals) else "space"
 
     def tokenizer(self, way: Way) -> PlainTokenizer:
+        """Return a tokenizer to the numbers of the grammar's vocabulary."""
         numbers = self.parser.vocabulary.numbers
         return PlainTokenizer(numbers, ABSENT, chars=way == "chars", threads=core_count())
 
 
 def read(text: str, backend: str = "auto") -> Language:
-    """The language that a text says, in nltk's syntax. Raises GrammarError."""
-    grammar = Grammar.fromstring(text, source="")
+    """Return the language that a text says, in nltk's syntax. Raises GrammarError."""
+    grammar = parse(text, source="")
     parser, looker = (CKYParser(grammar, backend=backend, unknown="reject") for _ in range(2))
-    return Language(grammar, parser, looker, is_empty(grammar))
+    return Language(grammar, parser, looker, is_empty(grammar), undefined_note(grammar))
 
 
 def split(sentence: str, way: Way) -> list[str]:
-    """The tokens of a line, as ckyparse.cli has them."""
-    return list(sentence) if way == "chars" else _WORDS.findall(sentence)
+    """Return the tokens of a line, as ckyparse.cli has them."""
+    return list(sentence) if way == "chars" else between_blanks(sentence)
 
 
 # --- one sentence -----------------------------------------------------------------
@@ -114,7 +116,8 @@ class Trees:
         self.end: int | None = None
 
     def seek(self, index: int) -> Iterator[Tree | int | None]:
-        """A job: now and then how far it has come, then the tree; None where there is none."""
+        """Yield, as a job, now and then how far it has come, then the tree; None where there is
+        none."""
         if self.end is not None and index >= self.end:
             yield None
             return
@@ -138,26 +141,16 @@ class Trees:
         yield self._kept[index]
 
 
-class Found(NamedTuple):
-    """What Trees.seek() has come to on its way to a tree.
-
-    number: of the tree, from 0 on.
-    """
+class FoundTree(NamedTuple):
+    """A tree, or how far the search for it has come: made by Trees.seek()."""
 
     number: int
     tree: Tree | int | None
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
-    """What is known of one sentence.
-
-    prefix: tokens of the longest prefix that some sentence starts with. unknown: tokens that
-    the grammar has not. count: of parses; math.inf, or None where it is not known, because
-    that is too hard or yet to come.
-    filled: uint8 (cells,): of each cell of the chart 0 if no nonterminal spans it, 2 if the
-    start symbol does, else 1. chart, trees: None where there are none. problem: why.
-    """
+class SentenceLook:
+    """The facts that are known of one sentence."""
 
     language: Language = field(repr=False)
     tokens: tuple[str, ...]
@@ -172,12 +165,12 @@ class Look:
     problem: str = ""
 
     def names(self, start: int, end: int) -> list[str]:
-        """The nonterminals that span these tokens, sorted."""
+        """Return the nonterminals that span these tokens, sorted."""
         return sorted(name.name for name in self.chart.symbols(start, end)) if self.chart else []
 
     @property
     def verdict(self) -> str:
-        """One line."""
+        """Return the verdict, in one line."""
         if self.problem:
             return self.problem
         if not self.accepted:
@@ -188,35 +181,36 @@ class Look:
         return f"accepted, {parses}"
 
 
-def look(language: Language, way: Way, sentence: str) -> Iterator[Look | Found]:
-    """A job: a Look, then the first tree if there is one, then the Look with the count."""
+def look(language: Language, way: Way, sentence: str) -> Iterator[SentenceLook | FoundTree]:
+    """Yield, as a job, a SentenceLook, then the first tree if there is one, then the SentenceLook
+    with the count."""
     parser, tokens = language.looker, tuple(split(sentence, way))
     if len(tokens) > language.longest:
-        yield Look(language, tokens, problem=_too_long(len(tokens), language.longest))
+        yield SentenceLook(language, tokens, problem=_too_long(len(tokens), language.longest))
         return
     unknown = tuple(dict.fromkeys(t for t in tokens if t not in parser.vocabulary.numbers))
     try:
         chart = parser.charts([tokens])[0]
         prefix = len(tokens) if chart.accepted else int(parser.prefixes([tokens])[0])
     except TooLongError as error:
-        yield Look(language, tokens, problem=_too_long(error.length, error.longest))
+        yield SentenceLook(language, tokens, problem=_too_long(error.length, error.longest))
         return
     filled = _filled(chart)
     if not chart.accepted:
-        yield Look(language, tokens, False, prefix, unknown, 0, False, chart, filled)
+        yield SentenceLook(language, tokens, False, prefix, unknown, 0, False, chart, filled)
         return
     hard = bool(language.counting(np.array([len(tokens)]))[0] > COUNTING)
     trees = Trees(chart)
-    found = Look(language, tokens, True, prefix, unknown, None, hard, chart, filled, trees)
+    found = SentenceLook(language, tokens, True, prefix, unknown, None, hard, chart, filled, trees)
     yield found
     yield from tree(found, 0)
 
 
-def tree(look: Look, index: int) -> Iterator[Look | Found]:
-    """A job: a tree of a sentence, and then its count, if that is not known yet."""
+def tree(look: SentenceLook, index: int) -> Iterator[SentenceLook | FoundTree]:
+    """Yield, as a job, a tree of a sentence, and then its count, if that is not known yet."""
     if look.trees is not None:
         for found in look.trees.seek(index):
-            yield Found(index, found)
+            yield FoundTree(index, found)
     if look.accepted and look.count is None and not look.hard:
         yield replace(look, count=look.language.looker.counts([look.tokens])[0])
 
@@ -236,7 +230,7 @@ def _too_long(length: int, longest: int) -> str:
 
 
 def fault(tokens: Sequence[str], prefix: int, unknown: Container[str]) -> str:
-    """What is wrong with a rejected sentence."""
+    """Return what is wrong with a rejected sentence."""
     if not tokens:
         return "it is empty"
     if prefix == len(tokens):
@@ -273,7 +267,7 @@ class Latest:
         self._thread.start()
 
     def ask(self, job: Job | None) -> int:
-        """Its number. None asks for nothing but to give up."""
+        """Ask for a job, and return its number. None asks for nothing but to give up."""
         with self._changed:
             self.serial += 1
             self._job = job
@@ -282,11 +276,12 @@ class Latest:
 
     @property
     def is_busy(self) -> bool:
+        """Tell whether a job is under way or waits."""
         with self._changed:
             return self._busy or self._job is not None
 
     def close(self, seconds: float = 5.0) -> None:
-        """Gives up, and waits for as long at most."""
+        """Give up, and wait for as long at most."""
         with self._changed:
             self._closed = True
             self.serial += 1
@@ -319,13 +314,13 @@ class Latest:
 
 # --- numbers ----------------------------------------------------------------------
 
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DIGITS = 15  # of numbers that are shown whole
 _WRITTEN = 4000  # digits, at most: longer ones are not written out
 
 
 def short_count(count: int | float | None) -> str:
-    """1,234; 1.2346 × 10⁵⁰; infinitely many; or, not counted, "uncounted"."""
+    """Return a count as 1,234; 1.2346 × 10⁵⁰; infinitely many; or, not counted, "uncounted"."""
     if count is None:
         return "uncounted"
     if count == math.inf:
@@ -342,8 +337,19 @@ def short_count(count: int | float | None) -> str:
     return f"{leading // 10**4}.{leading % 10**4:04} × 10{str(power).translate(_RAISED)}"
 
 
+def probability(tree: ProbabilisticTree) -> str:
+    """Return the probability of a tree with six digits, however small it is."""
+    value = tree.prob()
+    if value >= sys.float_info.min or tree.logprob() == -math.inf:
+        return f"{value:.6g}"
+    digits = tree.logprob() * math.log10(2)
+    power = math.floor(digits + 5e-7)
+    leading = max(1.0, 10 ** (digits - power))
+    return f"{leading:.5f} × 10{str(power).translate(_RAISED)}"
+
+
 def exact_count(count: int | float | None) -> str:
-    """All digits, if they can be read at all."""
+    """Return all digits, if they can be read at all."""
     if count is None or count == math.inf or count >= 10**_WRITTEN:
         return short_count(count)
     return f"{int(count):,}"

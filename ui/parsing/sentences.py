@@ -13,7 +13,9 @@ import numpy.typing as npt
 from ckyparse.cli.tokenise import PlainTokenizer
 from kernels.cky import Batch, TooLongError
 from kernels.cky.text import INVALID
+from ui.numbers import many
 from ui.parsing.model import COUNTING, Language, Way, fault, split
+from ui.reading import CountedReader, Progress, in_silence
 
 MOST_BYTES = 1 << 27
 MOST_LINES = 1 << 22
@@ -28,10 +30,10 @@ _WORK = 0.25  # seconds of counting, between two looks at what is wanted
 
 
 class TextError(ValueError):
-    """A text is no list of sentences; the message is one line."""
+    """Raised for a text that is no list of sentences; the message is one line."""
 
 
-class Lines:
+class SentenceLines:
     """Sentences, one a line; immutable. Lines are bytes, as a million of them must fit.
 
     Raises TextError where there are more than can be shown.
@@ -56,20 +58,25 @@ class Lines:
         self.starts = np.concatenate((np.zeros(1, np.int64), ends.astype(np.int64)))
 
     @classmethod
-    def of(cls, text: str) -> Lines:
-        """As pasted: ends of lines of any kind."""
+    def of(cls, text: str) -> SentenceLines:
+        """Return the lines of a pasted text, whose lines may end in any way."""
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2029", "\n")
         return cls(text.encode("utf-8", "surrogatepass"))
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Lines:
-        """Of a file; of the .examples of a grammar without the signs before them.
+    def read(cls, path: str | os.PathLike[str], progress: Progress = in_silence) -> SentenceLines:
+        """Read a file; the .examples of a grammar without the signs before them.
 
         Raises TextError, for the file too.
         """
+        data = b""
         try:
             with open(path, "rb") as file:
-                data = file.read(MOST_BYTES + 1)
+                stream, parts, left = CountedReader(file, progress), [], MOST_BYTES + 1
+                while left and (part := stream.read(left)):
+                    parts.append(part)
+                    left -= len(part)
+                data = b"".join(parts)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise TextError(f"{path}: cannot be read: {reason}") from None
@@ -91,12 +98,18 @@ class Lines:
         cls,
         paths: Sequence[str | os.PathLike[str]],
         is_cancelled: Callable[[], bool] = lambda: False,
-    ) -> Lines:
-        """Of several files, one after the other; once it is cancelled, of no more. Raises
-        TextError, for a file that cannot be read too."""
+        progress: Progress = in_silence,
+    ) -> SentenceLines:
+        """Read several files, one after the other; once it is cancelled, no more. progress: is
+        told the share of them that has been read. Raises TextError, for a file that cannot be
+        read too."""
         data = bytearray()
-        for path in paths:
-            data += cls.read(path).data
+        for number, path in enumerate(paths):
+
+            def told(share: float, before: int = number) -> None:
+                progress((before + share) / len(paths))
+
+            data += cls.read(path, told).data
             if is_cancelled() or len(data) > MOST_BYTES:
                 break
         return cls(bytes(data))
@@ -105,6 +118,7 @@ class Lines:
         return self.starts.size - 1
 
     def raw(self, index: int) -> bytes:
+        """Return the bytes of a line."""
         start, end = self.starts[index : index + 2].tolist()
         return self.data[start : end - 1].removesuffix(b"\r")
 
@@ -112,31 +126,30 @@ class Lines:
         return self.raw(index).decode("utf-8", "replace")
 
     def slice(self, first: int, last: int) -> npt.NDArray[np.uint8]:
-        """The bytes of lines first .. last - 1."""
+        """Return the bytes of lines first .. last - 1."""
         return self.bytes[self.starts[first] : self.starts[last]]
 
-    def plus(self, more: Lines) -> Lines:
-        return Lines(self.data + more.data)
+    def plus(self, more: SentenceLines) -> SentenceLines:
+        """Return these lines and more after them. Raises TextError."""
+        return SentenceLines(self.data + more.data)
 
-    def replaced(self, index: int, line: str) -> Lines:
+    def replaced(self, index: int, line: str) -> SentenceLines:
+        """Return these lines with another one in the place of one."""
         start, end = self.starts[index : index + 2].tolist()
-        data = Lines.of(" ".join(line.splitlines())).data or b"\n"
-        return Lines(self.data[:start] + data + self.data[end:])
+        data = SentenceLines.of(" ".join(line.splitlines())).data or b"\n"
+        return SentenceLines(self.data[:start] + data + self.data[end:])
 
-    def without(self, indices: npt.NDArray[np.int64]) -> Lines:
+    def without(self, indices: npt.NDArray[np.int64]) -> SentenceLines:
+        """Return these lines but some."""
         keep = np.ones(len(self), np.bool_)
         keep[indices] = False
-        return Lines(self.bytes[np.repeat(keep, np.diff(self.starts))].tobytes())
+        return SentenceLines(self.bytes[np.repeat(keep, np.diff(self.starts))].tobytes())
 
 
 class Findings:
-    """What is known of each line; filled by judge() while others read.
+    """Findings on each line; filled by judge() while others read."""
 
-    verdicts: uint8 (lines,). prefixes: int32 (lines,), of rejected lines the tokens of the
-    longest prefix that some sentence starts with.
-    """
-
-    def __init__(self, language: Language, way: Way, lines: Lines) -> None:
+    def __init__(self, language: Language, way: Way, lines: SentenceLines) -> None:
         self.language, self.way, self.lines = language, way, lines
         self.verdicts = np.zeros(len(lines), np.uint8)
         self.prefixes = np.zeros(len(lines), np.int32)
@@ -147,7 +160,7 @@ class Findings:
         self._tokenizer: PlainTokenizer = language.tokenizer(way)
 
     def count(self, index: int) -> int | float | None:
-        """Of parses; None where it is not known."""
+        """Return the number of parses of a line; None where it is not known."""
         verdict = self.verdicts[index]
         if verdict in (REJECTED, BROKEN):
             return 0
@@ -159,16 +172,17 @@ class Findings:
         return count if count >= 0 else None
 
     def is_counted(self, index: int) -> bool:
-        """Whether the count is known, or known to be too much work."""
+        """Tell whether the count is known, or known to be too much work."""
         return bool(self.verdicts[index] not in (WAITING, ACCEPTED)) or bool(
             self._counts[index] != _UNCOUNTED
         )
 
     def tokens(self, index: int) -> list[str]:
+        """Return the tokens of a line."""
         return split(self.lines[index], self.way)
 
     def note(self, index: int) -> str:
-        """Why a line is no sentence."""
+        """Say why a line is no sentence."""
         verdict = self.verdicts[index]
         if verdict == BROKEN:
             return "not UTF-8"
@@ -181,11 +195,10 @@ class Findings:
         return fault(tokens, prefix, [t for t in tokens[prefix : prefix + 1] if t not in known])
 
     def summary(self) -> str:
-        """One line about all."""
+        """Return one line about all."""
         if not len(self.lines):
             return "no sentences"
         kinds = np.bincount(self.verdicts, minlength=len(VERDICTS)).tolist()
-        plural = "" if len(self.lines) == 1 else "s"
         parts = [f"{kinds[ACCEPTED]:,} accepted", f"{kinds[REJECTED]:,} rejected"]
         if kinds[TOO_LONG]:
             parts.append(f"{kinds[TOO_LONG]:,} too long")
@@ -201,12 +214,12 @@ class Findings:
             parts.append(f"{kinds[WAITING]:,} to come")
         elif self.seen < len(self.lines):
             parts.append(f"counting parses, {100 * self.seen // len(self.lines)} %")
-        return f"{len(self.lines):,} sentence{plural}: {', '.join(parts)}"
+        return f"{many(len(self.lines), 'sentence')}: {', '.join(parts)}"
 
     # --- filling ---------------------------------------------------------------
 
     def judge(self, wanted: Callable[[], tuple[int, int]]) -> Iterator[Findings]:
-        """A job: all verdicts, then all counts; yields itself whenever there is more.
+        """Find, as a job, all verdicts, then all counts; yield itself whenever there is more.
 
         wanted: lines first .. last - 1 that somebody looks at: their counts come first.
         """
@@ -226,7 +239,7 @@ class Findings:
         yield self
 
     def _end(self, first: int, size: int) -> int:
-        """Lines first .. end - 1 have about so many bytes."""
+        """Return the end for which lines first .. end - 1 have about so many bytes."""
         starts = self.lines.starts
         end = int(np.searchsorted(starts, starts[first] + size, "right")) - 1
         return min(max(end, first + 1), len(self.lines))
@@ -278,6 +291,6 @@ class Findings:
 
 
 def examples() -> list[Path]:
-    """Grammars to try, if this is a checkout that has them."""
+    """Return grammars to try, if this is a checkout that has them."""
     folder = Path(__file__).resolve().parents[2] / "data" / "grammars"
     return sorted(path for path in folder.glob("*.*cfg") if path.is_file())

@@ -10,7 +10,7 @@ scale cells are as old as their block was, at a farther one blocks as old as the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy.typing as npt
 import kernels.cells
 from lifesim.grid import BitGrid, Box
 from ui.picture.request import FrameRequest, clipped
-from ui.picture.sources import Levels, MemorySource, Source, lacks
+from ui.picture.sources import Levels, MemorySource, PictureSource, corner, lacks
 
 OLDEST = (1 << 12) - 1  # generations; what is older is taken to be this old
 _NEWBORN = 0.25  # how far along its palette a live cell starts
@@ -45,16 +45,17 @@ class Ages:
         self._last: _Seen | None = None
 
     def copy(self) -> Ages:
-        """Which goes on from here by itself."""
+        """Return a copy, which goes on from here by itself."""
         other = Ages()
         other._last = self._last
         return other
 
-    def seen(self, request: FrameRequest, source: Source) -> Source:
-        """What to draw the request from: where it shows ages, levels are ages on a
+    def seen(self, request: FrameRequest, source: PictureSource) -> PictureSource:
+        """Return what to draw the request from: where it shows ages, levels are ages on a
         logarithmic scale, 0 where no cell lives.
 
-        Ages begin anew where time went back or the universe has another size, and after
+        Ages begin anew where time went back or the universe has another size (a plane without
+        bounds has none), and after
         pictures without them (of cells too far, or because nobody asked) that are of another
         generation. While cells are still being read, they are shown without ages.
         """
@@ -66,25 +67,26 @@ class Ages:
         return source
 
     def levels(self, source: MemorySource, region: Box, scale: int) -> Levels:
-        """A picture of a region, of which some may be outside of the universe; blocks begin at
-        its corner. scale: 0 to FARTHEST_AGES. uint8 (ceil(region.height / 2^scale),
+        """Return a picture of a region, of which some may be outside of the universe; blocks begin
+        at its corner. scale: 0 to FARTHEST_AGES. uint8 (ceil(region.height / 2^scale),
         ceil(region.width / 2^scale))."""
         cells = _Cells.of_grid(source.grid, region)
         return self.remember(self._before(source), source, cells, scale)
 
-    def _before(self, source: Source) -> _Seen | None:
-        last = self._last
-        return last if last is not None and last.goes_on(source) else None
+    def _before(self, source: PictureSource) -> _Seen | None:
+        return self._last.going_on(source) if self._last is not None else None
 
     def keep(self, last: _Seen | None) -> None:
-        """It was the last picture, and still is."""
+        """Take note that it was the last picture, and still is."""
         self._last = last
 
-    def remember(self, last: _Seen | None, source: Source, cells: _Cells, scale: int) -> Levels:
-        """The picture of some cells after another one."""
+    def remember(
+        self, last: _Seen | None, source: PictureSource, cells: _Cells, scale: int
+    ) -> Levels:
+        """Return the picture of some cells after another one."""
         counts, levels = _grown(last, source.generation, cells, scale)
         size = source.width, source.height
-        self._last = _Seen(cells, scale, counts, *size, source.generation)
+        self._last = _Seen(cells, scale, counts, *size, source.generation, corner(source))
         return levels
 
 
@@ -103,7 +105,7 @@ class _Cells:
 
     @classmethod
     def of_grid(cls, grid: BitGrid, box: Box) -> _Cells:
-        """Outside of the grid all are dead."""
+        """Return the cells of a box of a grid, outside of which all are dead."""
         cells = cls.empty(box)
         cells.put(cls(Box(0, 0, grid.width, grid.height), grid.words))
         first, end = box.x % 64, -(box.x + box.width) % 64
@@ -131,21 +133,21 @@ class _Cells:
             )
 
     def levels(self, box: Box, scale: int) -> Levels:
-        """Of a box within."""
+        """Return how densely cells live in a box within."""
         grid = BitGrid(64 * self.words.shape[1], self.box.height, self.words)
         x, y = box.x - self.box.x + self.box.x % 64, box.y - self.box.y
         return MemorySource(grid).levels(box._replace(x=x, y=y), scale)
 
 
 def _span(box: Box) -> tuple[int, int]:
-    """The words of a row that hold cells of it: the first, and the one after the last."""
+    """Return the words of a row that hold cells of it: the first, and the one after the last."""
     return box.x >> 6, -(-(box.x + box.width) >> 6)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
     """A picture. counts: of its blocks, the first at the corner of the cells: 0, dead, or
-    1 + age. width, height: of the universe."""
+    1 + age. width, height, at: of the universe, from whose corner cells are counted."""
 
     cells: _Cells
     scale: int
@@ -153,14 +155,27 @@ class _Seen:
     width: int
     height: int
     generation: int
+    at: tuple[int, int] = (0, 0)
 
-    def goes_on(self, source: Source) -> bool:
-        same = (self.width, self.height) == (source.width, source.height)
-        return same and self.generation <= source.generation
+    def going_on(self, source: PictureSource) -> _Seen | None:
+        """Return the same picture as cells are counted in a source, if that goes on from it: in the
+        same universe, or a plane without bounds, of which another part is held now."""
+        at = corner(source)
+        same = (self.width, self.height, self.at) == (source.width, source.height, at)
+        if self.generation > source.generation:
+            return None
+        if same:
+            return self
+        x, y = self.at[0] - at[0], self.at[1] - at[1]
+        if x % 64 or not getattr(source, "grows", False):
+            return None
+        box = self.cells.box
+        moved = _Cells(box._replace(x=box.x + x, y=box.y + y), self.cells.words)
+        return replace(self, cells=moved, width=source.width, height=source.height, at=at)
 
     def of(self, box: Box, scale: int) -> tuple[_Counts, _Cells]:
-        """Counts and cells as if another box had been drawn, at another scale; 0 where nothing
-        was seen, and anything where what was seen is dead."""
+        """Return counts and cells as if another box had been drawn, at another scale; 0 where
+        nothing was seen, and anything where what was seen is dead."""
         old = self.cells.box
         if (box, scale) == (old, self.scale):
             return self.counts, self.cells
@@ -183,7 +198,7 @@ class _Seen:
         return _youngest(counts, scale - unit), cells
 
     def _blocks(self, part: Box, unit: int) -> _Counts:
-        """Counts of a part, in blocks that are as large or smaller."""
+        """Return the counts of a part, in blocks that are as large or smaller."""
         rows = range(part.y >> unit, -(-(part.y + part.height) >> unit))
         columns = range(part.x >> unit, -(-(part.x + part.width) >> unit))
         finer = self.scale - unit
@@ -194,7 +209,7 @@ class _Seen:
 
 
 def _youngest(counts: _Counts, coarser: int) -> _Counts:
-    """Of blocks of 2^coarser x 2^coarser, the smallest count that is not 0."""
+    """Return, of blocks of 2^coarser x 2^coarser, the smallest count that is not 0."""
     for _ in range(coarser):
         counts = np.pad(counts, [(0, length % 2) for length in counts.shape])
         # 0 becomes the largest, and 0 again.
@@ -206,7 +221,7 @@ def _youngest(counts: _Counts, coarser: int) -> _Counts:
 def _grown(
     last: _Seen | None, generation: int, cells: _Cells, scale: int
 ) -> tuple[_Counts, Levels]:
-    """Counts after another picture, and how bright they are."""
+    """Return the counts after another picture, and how bright they are."""
     box = cells.box
     shape = -(-box.height >> scale), -(-box.width >> scale)
     counts, levels = np.empty(shape, np.uint16), np.empty(shape, np.uint8)
@@ -223,13 +238,13 @@ def _grown(
 class _Aged:
     """A source whose live cells are as bright as they are old."""
 
-    def __init__(self, ages: Ages, source: Source, last: _Seen | None) -> None:
+    def __init__(self, ages: Ages, source: PictureSource, last: _Seen | None) -> None:
         self._ages, self._source, self._last = ages, source, last
         self.width, self.height = source.width, source.height
-        self.generation = source.generation
+        self.generation, self.at = source.generation, corner(source)
 
     def levels(self, box: Box, scale: int) -> Levels:
-        """scale: 0 to FARTHEST_AGES."""
+        """Return how bright the pixels are. scale: 0 to FARTHEST_AGES."""
         source = self._source
         if isinstance(source, MemorySource):
             cells = _Cells.of_grid(source.grid, box)

@@ -6,12 +6,12 @@ import numpy as np
 
 from lifesim.grid import Box
 from ui.picture.request import Frame, FrameRequest
-from ui.picture.sources import Levels, Source
+from ui.picture.sources import Levels, PictureSource, corner
 
 
-def draw(request: FrameRequest, source: Source) -> Frame:
-    """The frame of a request."""
-    view = request.viewport
+def draw(request: FrameRequest, source: PictureSource) -> Frame:
+    """Draw the frame of a request."""
+    view = request.viewport.seen_from(*corner(source))
     universe = Box(0, 0, source.width, source.height)
     left, top, right, bottom = view.rectangle(universe)
     left, right = (min(max(edge, 0), view.width) for edge in (left, right))
@@ -42,7 +42,7 @@ def draw(request: FrameRequest, source: Source) -> Frame:
 
 
 def _enlarge(cells: Levels, side: int, skip_x: int, skip_y: int, target: Levels) -> None:
-    """A cell becomes side x side pixels; of the first column and row some are skipped."""
+    """Make each cell side x side pixels; of the first column and row some are skipped."""
     unit = min(side, 8)
     words = cells.astype(f"u{unit}") * int.from_bytes(unit * b"\1", "little")
     if side > unit:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from lifesim.grid import Box
 from lifesim.render import block_sizes
 from ui.picture.request import clipped
-from ui.picture.sources import MemorySource, Source
+from ui.picture.sources import MemorySource, PictureSource, corner
 from ui.picture.viewport import Viewport
 
 MOST_COUNTED = 1 << 28  # cells; more would take longer than a glance
@@ -25,8 +25,8 @@ _WIDE = 8192  # a side of the nearest picture of all of a universe that is not i
 _MARGIN = 256  # cells
 
 
-def population(source: Source, box: Box) -> int | None:
-    """Live cells of a box within the universe; None where it is too large to count: much
+def population(source: PictureSource, box: Box) -> int | None:
+    """Count the live cells of a box within the universe; None where it is too large to count: much
     sooner if its corner is no multiple of 8."""
     side = 1 << _SCALE
     cells = box.width * box.height
@@ -40,9 +40,9 @@ def population(source: Source, box: Box) -> int | None:
     return int(((levels * sizes.astype(np.uint16) + np.uint16(127)) // np.uint16(255)).sum())
 
 
-def live_box(source: Source, within: Box | None = None) -> Box | None:
-    """The smallest box of all live cells, or of those within a box; None where there are none.
-    Of sources other than MemorySource, in whole blocks of 8 x 8 or, of large universes and of
+def live_box(source: PictureSource, within: Box | None = None) -> Box | None:
+    """Return the smallest box of all live cells, or of those within a box; None where there are
+    none. Of sources other than MemorySource, in whole blocks of 8 x 8 or, of large universes and of
     what is known from afar only, coarser ones: nearer pictures of all of it are not at hand.
 
     Looks at a coarse picture first, then at nearer ones of the edges alone.
@@ -67,8 +67,11 @@ def live_box(source: Source, within: Box | None = None) -> Box | None:
         inner, scale = found, max(finest, scale - 3)
 
 
-def _edges(source: Source, box: Box, scale: int, region: Box) -> Box | None:
-    """The blocks of a scale at the edges of what lives in a box, cut to the region."""
+def _edges(source: PictureSource, box: Box, scale: int, region: Box) -> Box | None:
+    """Return the box of the blocks of a scale in which something lives, cut to the region.
+
+    Looks at the edges of a box alone. None where nothing lives.
+    """
     side = 1 << scale
     left, top = box.x // side, box.y // side
     right = -(-(box.x + box.width) // side)
@@ -85,7 +88,7 @@ def _edges(source: Source, box: Box, scale: int, region: Box) -> Box | None:
         return source.levels(cells, scale) > 0
 
     def first(strips: range, lines: bool) -> int | None:
-        """Where the first row or column is that has life, in strips from the edge on."""
+        """Return where the first row or column is that has life, in strips from the edge on."""
         for at in strips:
             if lines:
                 rows = live(left, at, right, min(at + deep, bottom)).any(axis=1)
@@ -115,36 +118,34 @@ def _edges(source: Source, box: Box, scale: int, region: Box) -> Box | None:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """Where a view is to look, once it is known where cells live.
-
-    fit: at all live cells, from as near as shows them. If it is `loose`, a view stays that
-    shows them all and is not far too wide. Else at the middle of the live cells: of all, or
-    of those near to where some were (`box`) at a generation.
-    """
+    """The place where a view is to look, once it is known where cells live."""
 
     fit: bool = False
     loose: bool = False
     box: Box | None = None
     generation: int = 0
 
-    def taken(self, source: Source, view: Viewport) -> tuple[Viewport, Aim | None]:
-        """The view that the aim leads to, and the aim of the next picture."""
+    def taken(self, source: PictureSource, view: Viewport) -> tuple[Viewport, Aim | None]:
+        """Return the view that the aim leads to, and the aim of the next picture."""
+        x, y = corner(source)
         if self.fit:
-            return self._fitting(source, view), self if self.loose else None
+            found = self._fitting(source, view.seen_from(x, y)).seen_from(-x, -y)
+            return found, self if self.loose else None
         box = None
         if self.box is not None:
             # Nothing is faster than a cell a generation; what is farther away has another fate.
             reach = min(abs(source.generation - self.generation), _MARGIN) + 1
-            x, y, width, height = self.box
-            box = live_box(source, Box(x - reach, y - reach, width + 2 * reach, height + 2 * reach))
-        tracked = box
+            left, top, width, height = self.box
+            wide, high = width + 2 * reach, height + 2 * reach
+            box = live_box(source, Box(left - x - reach, top - y - reach, wide, high))
+        tracked = box and box._replace(x=box.x + x, y=box.y + y)
         box = box or live_box(source)
         if box is None:
             return view, self
-        centre = box.x + box.width // 2, box.y + box.height // 2
+        centre = x + box.x + box.width // 2, y + box.y + box.height // 2
         return view.centred(*centre), Aim(box=tracked, generation=source.generation)
 
-    def _fitting(self, source: Source, view: Viewport) -> Viewport:
+    def _fitting(self, source: PictureSource, view: Viewport) -> Viewport:
         box = live_box(source) or Box(0, 0, source.width, source.height)
         fitting = Viewport.fitting(box, view.width, view.height)
         left, top, right, bottom = view.rectangle(box)

@@ -58,7 +58,8 @@ class Pyramid:
             self.level(k)[:] = level_of(counts, sizes)
 
     def _read_band(self, grid: BitGrid, band: int, counts: Counts) -> None:
-        """Levels FIRST to _FAR of 64 rows; their live cells by blocks of the last into counts."""
+        """Read levels FIRST to _FAR of 64 rows; their live cells by blocks of the last into
+        counts."""
         words = grid.words[band * _SIDE : (band + 1) * _SIDE]
         if len(words) < _SIDE:
             words = np.concatenate(
@@ -96,12 +97,12 @@ class Pyramid:
         return -(-self.height >> k), -(-self.width >> k)
 
     def level(self, k: int) -> Levels:
-        """uint8 (ceil(height / 2^k), ceil(width / 2^k)), k from FIRST to top."""
+        """Return a level, uint8 (ceil(height / 2^k), ceil(width / 2^k)), k from FIRST to top."""
         return self._levels[k - FIRST]
 
 
 def _quartered(counts: Counts) -> Counts:
-    """Sums of blocks of 2 x 2; the last ones may be parts."""
+    """Return sums of blocks of 2 x 2; the last ones may be parts."""
     rows = np.add.reduceat(counts, np.arange(0, len(counts), 2), axis=0)
     sums: Counts = np.add.reduceat(rows, np.arange(0, rows.shape[1], 2), axis=1)
     return sums

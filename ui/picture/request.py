@@ -31,6 +31,7 @@ class FrameRequest:
 
     @property
     def shows_ages(self) -> bool:
+        """Tell whether ages are asked for, and cells near enough for them."""
         return self.ages and self.viewport.scale <= FARTHEST_AGES
 
 
@@ -50,8 +51,9 @@ class Frame:
     generation: int
 
 
-def clipped(box: Box, width: int, height: int) -> Box | None:
-    """What of box lies in a universe; None where nothing does."""
-    left, top = max(0, box.x), max(0, box.y)
-    right, bottom = min(width, box.x + box.width), min(height, box.y + box.height)
+def clipped(box: Box, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:
+    """Return what of box lies in a universe, whose top-left cell is x, y; None where nothing
+    does."""
+    left, top = max(x, box.x), max(y, box.y)
+    right, bottom = min(x + width, box.x + box.width), min(y + height, box.y + box.height)
     return Box(left, top, right - left, bottom - top) if left < right and top < bottom else None

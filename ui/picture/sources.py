@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -16,37 +17,89 @@ from ui.picture.pyramid import FIRST, Pyramid
 Levels = npt.NDArray[np.uint8]
 
 
-class Source(Protocol):
-    """A universe at one generation. Any thread may ask."""
+class PictureSource(Protocol):
+    """A universe at one generation. Any thread may ask.
+
+    Its cells are counted from its top-left one here, whatever coordinates that has: see corner().
+    """
 
     width: int
     height: int
     generation: int
 
     def levels(self, box: Box, scale: int) -> Levels:
-        """How densely cells live: uint8 (ceil(box.height / 2^scale), ceil(box.width / 2^scale)).
+        """Return how densely cells live: uint8 (ceil(box.height / 2^scale), ceil(box.width /
+        2^scale)).
 
         box: within the universe; its corner is a multiple of 2^scale, its far sides are too or
         are those of the universe. scale: 0, a cell 0 or 255, or more. As lifesim.render.
         """
 
 
-def lacks(source: Source) -> bool:
-    """Whether the last picture was not of all that was asked for: the rest is being read, and
+def lacks(source: PictureSource) -> bool:
+    """Tell whether the last picture was not of all that was asked for: the rest is being read, and
     announced when it is there. Of sources on disk."""
     return bool(getattr(source, "missing", 0))
 
 
-class MemorySource:
-    """A grid that nobody changes any more. Its pyramid is made when it is first needed."""
+def corner(source: PictureSource) -> tuple[int, int]:
+    """Return the coordinates of a source's top-left cell; 0, 0 unless the source says others."""
+    at: tuple[int, int] = getattr(source, "at", (0, 0))
+    return at
 
-    def __init__(self, grid: BitGrid, generation: int = 0, pyramid: Pyramid | None = None) -> None:
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """The facts that a picture has to be told of.
+
+    newest: the generation of its newest cells: a universe on disk between two generations has tiles
+    of both. population: live cells of the universe at `generation`, None where the source does not
+    tell. cells: of the universe. is_old: some of the picture may be of an earlier generation, until
+    what is being read is there.
+    """
+
+    generation: int
+    newest: int
+    population: int | None
+    cells: int
+    is_old: bool = False
+
+
+def caption_of(source: PictureSource) -> Caption:
+    """Say what the last picture of a source is of."""
+    return Caption(
+        source.generation,
+        getattr(source, "newest", source.generation),
+        getattr(source, "population", None),
+        source.width * source.height,
+        bool(getattr(source, "is_old", False)),
+    )
+
+
+class MemorySource:
+    """A source of a grid that nobody changes any more. Its pyramid is made when it is first needed.
+
+    at: coordinates of its top-left cell. grows: whether it is a part of a plane without bounds.
+    """
+
+    def __init__(
+        self,
+        grid: BitGrid,
+        generation: int = 0,
+        pyramid: Pyramid | None = None,
+        *,
+        at: tuple[int, int] = (0, 0),
+        grows: bool = False,
+    ) -> None:
         self.grid, self.generation = grid, generation
+        self.at, self.grows = at, grows
         self.width, self.height = grid.width, grid.height
         self._pyramid = pyramid
+        self._population: int | None = None
         self._making = threading.Lock()
 
     def levels(self, box: Box, scale: int) -> Levels:
+        """Return how densely cells live, as PictureSource.levels() does."""
         if scale == 0:
             return self._cells(box)
         if scale < FIRST:
@@ -60,10 +113,20 @@ class MemorySource:
 
     @property
     def pyramid(self) -> Pyramid:
+        """Return the pyramid of the cells, made when it is first asked for."""
         with self._making:
             if self._pyramid is None:
                 self._pyramid = Pyramid(self.grid)
             return self._pyramid
+
+    @property
+    def population(self) -> int:
+        """Return the number of live cells, counted once."""
+        with self._making:
+            if self._population is None:
+                made = self._pyramid
+                self._population = made.population if made else self.grid.population()
+            return self._population
 
     def _cells(self, box: Box) -> Levels:
         first = box.x >> 6
@@ -73,7 +136,8 @@ class MemorySource:
         return np.negative(bits)  # 1 becomes 255
 
     def _near(self, box: Box, scale: int) -> Levels:
-        """Counted from the cells; blocks at the far edges of the universe may be parts."""
+        """Return levels, counted from the cells; blocks at the far edges of the universe may be
+        parts."""
         side = 1 << scale
         words = self.grid.words[box.y : box.y + box.height]
         rows, columns = box.height >> scale, box.width >> scale

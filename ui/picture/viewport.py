@@ -18,8 +18,10 @@ MOST_PIXELS = 1 << 15  # a side
 
 @dataclass(frozen=True, slots=True)
 class Viewport:
-    """left, top: the pixel of the universe in the window's top-left corner; width, height: of
-    the window, in pixels, 1 to MOST_PIXELS. Raises ValueError for a scale or size out of range.
+    """The pixels that a window shows of a universe at a scale.
+
+    left, top: the pixel of the universe in the window's top-left corner; width, height: of the
+    window, in pixels, 1 to MOST_PIXELS. Raises ValueError for a scale or size out of range.
     """
 
     left: int
@@ -36,7 +38,7 @@ class Viewport:
 
     @classmethod
     def fitting(cls, box: Box, width: int, height: int, *, nearest: int = -4) -> Viewport:
-        """The nearest view, but no nearer than `nearest`, that shows all of box, centred."""
+        """Return the nearest view, but no nearer than `nearest`, that shows all of box, centred."""
         scale = max(nearest, NEAREST)
         while scale < FARTHEST and not (
             _pixels(box.width, scale) <= width and _pixels(box.height, scale) <= height
@@ -45,13 +47,20 @@ class Viewport:
         middle = _pixel(2 * box.x + box.width, scale + 1), _pixel(2 * box.y + box.height, scale + 1)
         return cls(middle[0] - width // 2, middle[1] - height // 2, scale, width, height)
 
+    def seen_from(self, x: int, y: int) -> Viewport:
+        """Return the same view where cell x, y is called 0, 0: exactly where these are multiples
+        of what a pixel shows, else less than a pixel beside it."""
+        left, top = self.left - _pixel(x, self.scale), self.top - _pixel(y, self.scale)
+        return replace(self, left=left, top=top)
+
     def moved(self, right: int, down: int) -> Viewport:
-        """By so many pixels."""
+        """Return the view moved by so many pixels."""
         return replace(self, left=self.left + right, top=self.top + down)
 
     def zoomed(self, steps: int, x: int, y: int) -> Viewport:
-        """Nearer by `steps` powers of two (farther where negative), as far as scales go. The
-        cell in the middle of what pixel x, y of the window shows stays under that pixel."""
+        """Return the view from nearer by `steps` powers of two (farther where negative), as far as
+        scales go. The cell in the middle of what pixel x, y of the window shows stays under that
+        pixel."""
         scale = min(max(self.scale - steps, NEAREST), FARTHEST)
         return replace(
             self,
@@ -61,7 +70,7 @@ class Viewport:
         )
 
     def resized(self, width: int, height: int) -> Viewport:
-        """Another size of window, with the same middle."""
+        """Return the view of another size of window, with the same middle."""
         return replace(
             self,
             left=self.left + self.width // 2 - width // 2,
@@ -71,25 +80,26 @@ class Viewport:
         )
 
     def centred(self, x: int, y: int) -> Viewport:
-        """At the same scale, with a cell in the middle."""
+        """Return the view at the same scale with a cell in the middle."""
         left = _pixel(2 * x + 1, self.scale + 1) - self.width // 2
         top = _pixel(2 * y + 1, self.scale + 1) - self.height // 2
         return replace(self, left=left, top=top)
 
     def cells_at(self, x: int, y: int) -> Box:
-        """The cells under a pixel of the window: one, or a block of 2^scale a side."""
+        """Return the cells under a pixel of the window: one, or a block of 2^scale a side."""
         side = 1 << max(0, self.scale)
         return Box(_cell(self.left + x, self.scale), _cell(self.top + y, self.scale), side, side)
 
     @property
     def box(self) -> Box:
-        """All cells that are seen, if only in part; it may leave the universe."""
+        """Return all cells that are seen, if only in part; it may leave the universe."""
         first, last = self.cells_at(0, 0), self.cells_at(self.width - 1, self.height - 1)
         width, height = last.x + last.width - first.x, last.y + last.height - first.y
         return Box(first.x, first.y, width, height)
 
     def rectangle(self, box: Box) -> tuple[int, int, int, int]:
-        """Left, top, right and bottom, in pixels of the window, of the pixels that box touches."""
+        """Return left, top, right and bottom, in pixels of the window, of the pixels that box
+        touches."""
         left, top = _pixel(box.x, self.scale), _pixel(box.y, self.scale)
         right = -_pixel(-(box.x + box.width), self.scale)
         bottom = -_pixel(-(box.y + box.height), self.scale)
@@ -97,7 +107,7 @@ class Viewport:
 
 
 def _pixel(cell: int, scale: int) -> int:
-    """The pixel that the corner of a cell lies in."""
+    """Return the pixel that the corner of a cell lies in."""
     return cell >> scale if scale >= 0 else cell << -scale
 
 
@@ -110,7 +120,7 @@ def _pixels(cells: int, scale: int) -> int:
 
 
 def _rescaled(pixel: int, scale: int, to: int) -> int:
-    """The pixel of another scale in which the middle of this one lies."""
+    """Return the pixel of another scale in which the middle of this one lies."""
     if to >= scale:
         return pixel >> (to - scale)
     return (2 * pixel + 1) << (scale - to) >> 1

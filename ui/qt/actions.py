@@ -18,10 +18,12 @@ MENUS = ("&File", "&Edit", "&View", "&Control", "&Help")  # others come before H
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """id: "view.fit". menu: its title, with " > " before that of a submenu. section: those
-    of a menu's sections are parted by lines. keys: as Qt writes them, the first one is shown
-    in menus; keys that widgets need themselves, as Space, do it on the canvas only (`local`).
-    enabled: when; None is always. checked: for what is on or off. icon: of ui.qt.icons.
+    """Something that can be done in a window.
+
+    id: "view.fit". menu: its title, with " > " before that of a submenu. section: those of a menu's
+    sections are parted by lines. keys: as Qt writes them, the first one is shown in menus; keys
+    that widgets need themselves, as Space, do it on the canvas only (`local`). enabled: when; None
+    is always. checked: for what is on or off. icon: of ui.qt.icons.
     """
 
     id: str
@@ -38,16 +40,20 @@ class Action:
 
     @property
     def name(self) -> str:
-        """Its title, without what only menus need."""
+        """Return its title, without what only menus need."""
         return self.title.replace("&&", "\0").replace("&", "").replace("\0", "&")
 
     @property
     def place(self) -> str:
+        """Return the menu's title, without the marks of its keys."""
         return self.menu.replace("&", "")
 
 
 class Registry:
-    """actions in the order of menus. report: is told of what went wrong."""
+    """The actions of a window, in the order of menus.
+
+    report: is told of what went wrong.
+    """
 
     def __init__(self, window: QWidget, canvas: QWidget, report: Callable[[Exception], None]):
         self._window, self._canvas, self._report = window, canvas, report
@@ -57,7 +63,7 @@ class Registry:
         self._menus: dict[str, QMenu] = {}
 
     def add(self, *actions: Action) -> None:
-        """Raises ValueError for an id or a key that is taken."""
+        """Add actions. Raises ValueError for an id or a key that is taken."""
         for action in actions:
             if action.id in self._actions:
                 raise ValueError(f"two actions {action.id}")
@@ -92,6 +98,7 @@ class Registry:
         return self._actions[id]
 
     def made(self, id: str) -> QAction:
+        """Return the QAction of an id."""
         return self._made[id]
 
     def run(self, id: str) -> None:
@@ -105,11 +112,12 @@ class Registry:
         self.refresh()
 
     def is_enabled(self, id: str) -> bool:
+        """Tell whether an action can be done now."""
         enabled = self._actions[id].enabled
         return enabled is None or enabled()
 
     def refresh(self) -> None:
-        """What is enabled and what is checked."""
+        """Show anew what is enabled and what is checked."""
         for id, action in self._actions.items():
             made = self._made[id]
             if action.enabled is not None:
@@ -118,13 +126,14 @@ class Registry:
                 made.setChecked(action.checked())
 
     def retitle(self, id: str, title: str, icon: QIcon | None = None) -> None:
+        """Give an action another title and icon."""
         made = self._made[id]
         made.setText(title)
         if icon is not None:
             made.setIcon(icon)
 
     def menu(self, title: str) -> QMenu:
-        """A menu or submenu that has been filled, to put more than actions in."""
+        """Return a menu or submenu that has been filled, to put more than actions in."""
         return self._menus[title]
 
     def fill(self, bar: QMenuBar) -> None:

@@ -17,13 +17,17 @@ from PySide6.QtCore import QMessageLogContext, QSettings, QSocketNotifier, QtMsg
 from PySide6.QtCore import qInstallMessageHandler as install_message_handler
 from PySide6.QtWidgets import QApplication
 
-from ui.launch import Launch
+from ui.cli import why_not
+from ui.launch import ViewLaunch
 from ui.qt import theme
-from ui.qt.background import Background
-from ui.qt.window import Window
+from ui.qt.background import Background, Opening
+from ui.qt.film.loading import shared
+from ui.qt.garbage import Collector
+from ui.qt.window import LifeWindow
+from ui.session import Session
 
 
-def run(launch: Launch) -> int:
+def run(launch: ViewLaunch) -> int:
     """Show a window until it is closed; the exit code."""
     launch.check()
     backend = launch.pick()
@@ -33,17 +37,28 @@ def run(launch: Launch) -> int:
     if launch.theme:
         settings.setValue("view/theme", launch.theme)
         settings.setValue("view/palette", launch.theme)
-    window = Window(session, backend, settings)
+    window = LifeWindow(session, backend, settings)
     sys.excepthook = report
     window.show()
+    shared().begin()  # long before somebody asks for plots
     if launch.path:
         # What came from standard input cannot be opened again.
         path = "" if launch.path == "-" else os.path.abspath(launch.path)
         name = os.path.basename(path) or "standard input"
-        window.open_with(f"Opening {name}…", partial(launch.session, backend), path)
+
+        def make(opening: Opening) -> Session:
+            return launch.session(backend, opening, opening.tell)
+
+        window.open_with(f"Opening {name}…", make, path)
     with signals() as arrived:
         app.exec()
-    return 130 if arrived else 0
+    code = 130 if arrived else 0
+    if shared().is_busy:
+        # Qt does not bear that its modules are imported while it ends, and nobody is to wait.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 @runtime_checkable
@@ -55,20 +70,25 @@ class Open(Protocol):
     def report(self, error: BaseException) -> None:
         """Say what went wrong."""
 
-    def close(self) -> bool: ...
+    def close(self) -> bool:
+        """Close it; False where it stays."""
 
-    def isVisible(self) -> bool: ...
+    def isVisible(self) -> bool:
+        """Tell whether it is open."""
 
 
 def windows() -> list[Open]:
-    """Those that are open."""
+    """Return the windows that are open."""
     found = QApplication.topLevelWidgets()
     return [window for window in found if isinstance(window, Open) and window.isVisible()]
 
 
 def application(name: str) -> QApplication:
-    """Qt ends the process where it finds no display: then with one line of the command of that
-    name, and code 2."""
+    """Make the application.
+
+    Qt ends the process where it finds no display: then with one line of the command of that name,
+    and code 2.
+    """
     install_message_handler(partial(_message, name))
     app = QApplication.instance() or QApplication([name])
     assert isinstance(app, QApplication)
@@ -76,6 +96,7 @@ def application(name: str) -> QApplication:
     app.setApplicationDisplayName("")
     app.setDesktopFileName(name)
     theme.apply(app, theme.system_theme())
+    Collector(app)
     return app
 
 
@@ -85,7 +106,7 @@ _warnings: list[str] = []  # the first one says why Qt gives up
 def _message(name: str, kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
     line = " ".join(message.split())
     if kind is QtMsgType.QtFatalMsg:
-        why = (*_warnings, line)[0].removesuffix(".")
+        why = why_not((*_warnings, line)[0].removesuffix("."))
         print(f"{name}: no window can be opened: {why}", file=sys.stderr, flush=True)
         os._exit(2)  # Qt would abort
     if kind is QtMsgType.QtWarningMsg and not _warnings:
@@ -95,7 +116,7 @@ def _message(name: str, kind: QtMsgType, context: QMessageLogContext, message: s
 
 
 def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """A sys.excepthook, for errors in slots: the window lives on."""
+    """Report an error in a slot, as sys.excepthook: the window lives on."""
     window = _whose(trace)
     if window is None:
         sys.__excepthook__(kind, error, trace)
@@ -104,7 +125,7 @@ def report(kind: type[BaseException], error: BaseException, trace: TracebackType
 
 
 def _whose(trace: TracebackType | None) -> Open | None:
-    """Of the windows that are open the one of the innermost package that code is of."""
+    """Return, of the windows that are open, the one of the innermost package that code is of."""
     modules = [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(trace)]
 
     def depth(window: Open) -> int:
@@ -116,7 +137,7 @@ def _whose(trace: TracebackType | None) -> Open | None:
 
 @contextlib.contextmanager
 def signals() -> Iterator[list[int]]:
-    """Ctrl-C closes all windows, which may ask about changes; a second one doesn't wait, unless
+    """Let Ctrl-C close all windows, which may ask about changes; a second one doesn't wait, unless
     a window was to stay. Yields those that have arrived."""
     ours, qts = socket.socketpair()
     for end in (ours, qts):

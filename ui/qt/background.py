@@ -9,7 +9,6 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -17,41 +16,67 @@ from PySide6.QtCore import QObject, Qt, Signal
 IsCancelled = Callable[[], bool]
 
 
-@dataclass(eq=False, slots=True)
-class _Opening:
-    title: str
-    cancelled: threading.Event = field(default_factory=threading.Event)
+class Opening:
+    """One opening, as its job sees it: asks whether it is cancelled, and tells what share of a
+    file has been read."""
+
+    def __init__(self, title: str, told: Callable[[Opening], None]) -> None:
+        self.title = title
+        self.share: float | None = None
+        self.cancelled = threading.Event()
+        self._told = told
+
+    def __call__(self) -> bool:
+        """Tell whether it has been cancelled."""
+        return self.cancelled.is_set()
+
+    def tell(self, share: float) -> None:
+        """Tell the share that has been read; any thread may."""
+        self.share = share
+        self._told(self)
+
+    @property
+    def text(self) -> str:
+        """Return what is being opened, and how far that is."""
+        return self.title if self.share is None else f"{self.title} {100 * self.share:.0f} % read"
 
 
 class Background(QObject):
-    """busy: what is being done, '' for nothing, and whether it can be cancelled. Results land
-    on the main thread."""
+    """Does what takes long, off the main thread, where its results land.
+
+    busy: what is being done, '' for nothing, and whether it can be cancelled.
+    """
 
     busy = Signal(str, bool)
     _ended = Signal(object)
+    _read = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._titles: list[str] = []
         self._lasting: list[bool] = []
-        self._opening: _Opening | None = None
+        self._opening: Opening | None = None
         self._closed = False
-        self._ended.connect(self._land, Qt.ConnectionType.QueuedConnection)
+        queued = Qt.ConnectionType.QueuedConnection
+        self._ended.connect(self._land, queued)
+        self._read.connect(self._hear, queued)
         self._thread = threading.Thread(target=self._work, name="files", daemon=True)
         self._thread.start()
 
     @property
     def is_busy(self) -> bool:
+        """Tell whether anything is being done."""
         return bool(self._titles) or self.is_opening
 
     @property
     def is_lasting(self) -> bool:
-        """Whether close() would wait."""
+        """Tell whether close() would wait."""
         return any(self._lasting)
 
     @property
     def is_opening(self) -> bool:
+        """Tell whether something is being opened."""
         return self._opening is not None
 
     def do(
@@ -63,8 +88,11 @@ class Background(QObject):
         *,
         lasting: bool = False,
     ) -> None:
-        """done: is given what the job returns, failed: what it raises. lasting: close() waits
-        until it is done."""
+        """Do a job.
+
+        done: is given what the job returns, failed: what it raises. lasting: close() waits until it
+        is done.
+        """
 
         def work() -> None:
             result, error = _outcome(job)
@@ -90,18 +118,19 @@ class Background(QObject):
     def open(
         self,
         title: str,
-        job: Callable[[IsCancelled], Any],
+        job: Callable[[Opening], Any],
         done: Callable[[Any], None],
         failed: Callable[[Exception], None],
         drop: Callable[[Any], None] = lambda made: None,
     ) -> None:
-        """In place of what is being opened. job: may look whether it is cancelled, and then
-        raise what it likes; drop: is given what it returns all the same, in any thread."""
+        """Open something in place of what is being opened. job: may tell how much it has read,
+        and look whether it is cancelled, and then raise what it likes; drop: is given what it
+        returns all the same, in any thread."""
         self.cancel()
-        opening = self._opening = _Opening(title)
+        opening = self._opening = Opening(title, self._read.emit)
 
         def work() -> None:
-            made, error = _outcome(lambda: job(opening.cancelled.is_set))
+            made, error = _outcome(lambda: job(opening))
 
             def landing() -> None:
                 if not opening.cancelled.is_set():
@@ -130,7 +159,7 @@ class Background(QObject):
             self._tell()
 
     def close(self) -> None:
-        """Waits for what must not be broken off; what has not landed yet does not any more."""
+        """Wait for what must not be broken off; what has not landed yet does not any more."""
         self.cancel()
         self._closed = True
         self._jobs.put(None)
@@ -144,15 +173,19 @@ class Background(QObject):
     def _land(self, landing: Callable[[], None]) -> None:
         landing()
 
+    def _hear(self, opening: Opening) -> None:
+        if opening is self._opening:
+            self._tell()
+
     def _tell(self) -> None:
         titles = [title for title in self._titles[:1] if title]
         if self._opening is not None:
-            titles.append(self._opening.title)
+            titles.append(self._opening.text)
         self.busy.emit("  ".join(titles), self.is_opening)
 
 
 def _outcome(job: Callable[[], Any]) -> tuple[Any, Exception | None]:
-    """What a job returns, or what it raises."""
+    """Return what a job returns, or what it raises."""
     try:
         return job(), None
     except Exception as error:

@@ -11,7 +11,10 @@ _WIDEST = 760  # pixels
 
 
 class Banner(QFrame):
-    """Notes go by themselves, errors when they are dismissed or followed by something."""
+    """A line over the canvas, for notes, warnings and errors.
+
+    Notes go by themselves, warnings and errors when they are dismissed or followed by something.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,22 +43,31 @@ class Banner(QFrame):
 
     @property
     def text(self) -> str:
-        """What stands there, '' if nothing."""
+        """Return what stands there, '' if nothing."""
         return "" if self.isHidden() else self.label.text()
 
     @property
     def is_error(self) -> bool:
+        """Tell whether an error is shown."""
         return not self.isHidden() and self.property("kind") == "error"
 
     def note(self, text: str) -> None:
+        """Show a note, which goes by itself."""
         self._say(text, "note")
         self._timer.start(_SECONDS * 1000)
 
+    def warn(self, text: str) -> None:
+        """Say what has gone well, but should be known."""
+        self._timer.stop()
+        self._say(text, "note")
+
     def error(self, text: str) -> None:
+        """Show an error, until it is dismissed."""
         self._timer.stop()
         self._say(text, "error")
 
     def dismiss(self) -> None:
+        """Show nothing any more."""
         self._timer.stop()
         self.hide()
 

@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lifesim.grid import Box
-from ui.model import View
+from ui.model import CanvasView
 from ui.picture.request import Frame
 from ui.picture.viewport import MOST_PIXELS, Viewport
 from ui.qt.theme import colour_table, colours
@@ -35,28 +35,41 @@ _BOLD_EVERY = 10  # cells
 
 
 class Tool(Protocol):
-    """What the left and right mouse button do. Positions are pixels of the canvas."""
+    """Something that the left and right mouse button do. Positions are pixels of the canvas."""
 
     cursor: Qt.CursorShape
 
-    def press(self, x: int, y: int, button: Qt.MouseButton) -> None: ...
-    def drag(self, x: int, y: int) -> None: ...
-    def hover(self, x: int, y: int) -> None: ...
-    def release(self) -> None: ...
+    def press(self, x: int, y: int, button: Qt.MouseButton) -> None:
+        """Begin where a button has been pressed."""
+
+    def drag(self, x: int, y: int) -> None:
+        """Go on to where the pointer has moved with the button down."""
+
+    def hover(self, x: int, y: int) -> None:
+        """Take note of where the pointer has moved without a button."""
+
+    def release(self) -> None:
+        """End, as the button has been let go."""
 
 
 class Ghost(Protocol):
     """Cells that are not there yet."""
 
     @property
-    def box(self) -> Box: ...
+    def box(self) -> Box:
+        """Return where the cells are to be."""
+
     def image(self, scale: int, colour: QColor) -> QImage | None:
-        """At a scale: cells are one pixel or less. None where it is only a rectangle."""
+        """Return them at a scale: cells are one pixel or less. None where it is only a
+        rectangle."""
 
 
 class Canvas(QWidget):
-    """viewed: the view was moved or resized, by a hand if True. pointed: a pixel under the
-    pointer, or None."""
+    """Shows pictures of a universe, and takes the mouse.
+
+    viewed: the view was moved or resized, by a hand if True. pointed: a pixel under the pointer, or
+    None.
+    """
 
     viewed = Signal(bool)
     pointed = Signal(object)
@@ -70,7 +83,7 @@ class Canvas(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Universe")
         self.setAccessibleDescription("The cells. Arrow keys move the view, [ and ] zoom.")
-        self.view = View()
+        self.view = CanvasView()
         self.frame: Frame | None = None
         self.universe = Box(0, 0, 1, 1)
         self.ghost: Ghost | None = None
@@ -86,17 +99,19 @@ class Canvas(QWidget):
 
     @property
     def ratio(self) -> float:
+        """Return how many pixels of the screen one of Qt's has a side."""
         return self.devicePixelRatioF()
 
     def dress(self, theme: str) -> None:
-        """Colours of the theme and of the view's palette."""
+        """Take the colours of the theme and of the view's palette."""
         self._theme = theme
         self._colours = colours(theme, self.view.palette)
         if self._image is not None:
             self._image.setColorTable(colour_table(self.view.palette))
         self.update()
 
-    def show_view(self, view: View) -> None:
+    def show_view(self, view: CanvasView) -> None:
+        """Show another view, with the picture that is there until another comes."""
         redress = view.palette != self.view.palette
         self.view = view
         if redress:
@@ -104,6 +119,7 @@ class Canvas(QWidget):
         self.update()
 
     def show_frame(self, frame: Frame | None) -> None:
+        """Show a picture, or none."""
         self.frame = frame
         if frame is None:
             self._image = None
@@ -118,6 +134,7 @@ class Canvas(QWidget):
         self.update()
 
     def use(self, tool: Tool) -> None:
+        """Let another tool have the mouse; what the old one has begun ends."""
         if self._pressed and self.tool is not None:
             self.tool.release()
             self._pressed = False
@@ -125,7 +142,7 @@ class Canvas(QWidget):
         self.setCursor(tool.cursor)
 
     def is_live(self, x: int, y: int) -> bool | None:
-        """Whether a cell is seen to live; None where the picture does not tell."""
+        """Tell whether a cell is seen to live; None where the picture does not tell."""
         if self.frame is None or self.frame.request.viewport.scale > 0:
             return None
         left, top, _, _ = self.frame.request.viewport.rectangle(Box(x, y, 1, 1))
@@ -139,15 +156,17 @@ class Canvas(QWidget):
     # --- moving ----------------------------------------------------------------
 
     def pan(self, right: int, down: int) -> None:
+        """Move the view by so many pixels."""
         self._move(self.view.viewport.moved(right, down))
 
     def zoom(self, steps: int, at: QPoint | None = None) -> None:
-        """Nearer by powers of two; what is `at` a pixel, or in the middle, stays there."""
+        """Go nearer by powers of two; what is `at` a pixel, or in the middle, stays there."""
         view = self.view.viewport
         where = QPoint(view.width // 2, view.height // 2) if at is None else at
         self._move(view.zoomed(steps, where.x(), where.y()))
 
     def zoom_to(self, scale: int) -> None:
+        """Show the middle at another scale."""
         self.zoom(self.view.viewport.scale - scale)
 
     def _move(self, viewport: Viewport) -> None:
@@ -156,6 +175,7 @@ class Canvas(QWidget):
             self.viewed.emit(True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the view to the new size."""
         self._measure()
 
     def _measure(self) -> None:
@@ -171,9 +191,11 @@ class Canvas(QWidget):
     # --- mouse -----------------------------------------------------------------
 
     def pixel(self, at: QPointF) -> QPoint:
+        """Return the pixel of the screen at a position of Qt's."""
         return QPoint(int(at.x() * self.ratio), int(at.y() * self.ratio))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin to move the view with the middle button, else begin with the tool."""
         at, button = self.pixel(event.position()), event.button()
         if button is Qt.MouseButton.MiddleButton:
             self._panning = at
@@ -183,6 +205,7 @@ class Canvas(QWidget):
             self.tool.press(at.x(), at.y(), button)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell where the pointer is, and go on with what has been begun."""
         at = self.pixel(event.position())
         if self._panning is not None:
             step = self._panning - at
@@ -193,6 +216,7 @@ class Canvas(QWidget):
         self.pointed.emit(at)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End what has been begun."""
         if event.button() is Qt.MouseButton.MiddleButton:
             self._panning = None
             self.setCursor(self.tool.cursor if self.tool else Qt.CursorShape.ArrowCursor)
@@ -201,9 +225,11 @@ class Canvas(QWidget):
             self.tool.release()
 
     def leaveEvent(self, event: QEvent) -> None:
+        """Tell that the pointer has gone."""
         self.pointed.emit(None)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom at the pointer."""
         self._turned += event.angleDelta().y()
         steps = int(self._turned / _NOTCH)
         self._turned -= steps * _NOTCH
@@ -212,6 +238,7 @@ class Canvas(QWidget):
         event.accept()
 
     def event(self, event: QEvent) -> bool:
+        """Zoom by two fingers on a touchpad, too."""
         if isinstance(event, QNativeGestureEvent):
             if event.gestureType() is Qt.NativeGestureType.ZoomNativeGesture:
                 self._turned += event.value() * 3 * _NOTCH
@@ -225,11 +252,13 @@ class Canvas(QWidget):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave keys to the window."""
         event.ignore()  # keys belong to the actions
 
     # --- painting --------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the picture, lines, the edges, the selection and the ghost."""
         painter = QPainter(self)
         painter.scale(1 / self.ratio, 1 / self.ratio)
         view = self.view.viewport
@@ -298,7 +327,7 @@ class Canvas(QWidget):
             painter.drawRect(box.adjusted(-1, -1, 0, 0))
 
     def _visible(self, edges: tuple[int, int, int, int]) -> QRect | None:
-        """What of a rectangle is seen, and a little more: Qt's integers are small."""
+        """Return what of a rectangle is seen, and a little more: Qt's integers are small."""
         view = self.view.viewport
         left, right = (min(max(edge, -9), view.width + 9) for edge in (edges[0], edges[2]))
         top, bottom = (min(max(edge, -9), view.height + 9) for edge in (edges[1], edges[3]))

@@ -32,6 +32,7 @@ from lifesim.cli.options import Density, Size
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from ui.qt.rows import Scrolled
 
 RULES = (
     ("Life", "B3/S23"),
@@ -55,7 +56,9 @@ _EDGES = (
 )
 
 
-class Answer(Enum):
+class UnsavedAnswer(Enum):
+    """Says what is to become of changes that are not saved."""
+
     SAVE = auto()
     DISCARD = auto()
     CANCEL = auto()
@@ -73,12 +76,12 @@ class New:
 
 
 def size(text: str) -> tuple[int, int]:
-    """Raises click.BadParameter."""
+    """Parse a size. Raises click.BadParameter."""
     return Size().convert(text.strip().replace("×", "x"), None, None)
 
 
 def density(text: str) -> Fraction:
-    """Of a soup: 0.37, 3/8 or 37 %. Raises click.BadParameter."""
+    """Parse the density of a soup: 0.37, 3/8 or 37 %. Raises click.BadParameter."""
     plain = text.strip()
     is_percent = plain.endswith("%")
     # Powers of ten are written out in full: of 1e999999999 that has no end.
@@ -96,7 +99,7 @@ def density(text: str) -> Fraction:
 
 
 def whole(low: int, high: int, what: str) -> Callable[[str], int]:
-    """A parser of integers from low to high; it raises ValueError."""
+    """Return a parser of integers from low to high; it raises ValueError."""
 
     def parse(text: str) -> int:
         plain = text.strip().replace(",", "").replace("_", "")
@@ -113,13 +116,15 @@ _seed = whole(0, 2**64 - 1, "a seed")
 
 
 class Form(QDialog):
-    """Lines of text; OK can be pressed when all of them are right."""
+    """A dialog with lines of text; OK can be pressed when all of them are right."""
 
     def __init__(self, title: str, parent: QWidget | None) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
         self._checks: list[tuple[QWidget, Callable[[], object]]] = []
-        self.fields = QFormLayout()
+        place = QWidget()
+        self.fields = QFormLayout(place)
+        self.fields.setContentsMargins(0, 0, 0, 0)
         self.problem = QLabel()
         self.problem.setProperty("error", True)
         self.problem.setWordWrap(True)
@@ -134,7 +139,7 @@ class Form(QDialog):
         self.buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
         layout.setSpacing(10)
-        layout.addLayout(self.fields)
+        layout.addWidget(Scrolled(place))
         layout.addWidget(self.problem)
         layout.addWidget(self.buttons)
         self.buttons.button(buttons.Ok).setDefault(True)  # of the dialog, whose it is now
@@ -147,6 +152,8 @@ class Form(QDialog):
         return bool(answer)
 
     def line(self, label: str, text: str, parse: Callable[[str], object]) -> QLineEdit:
+        """Add a line of text. parse: raises LifesimError, ValueError or click.BadParameter for what
+        is wrong."""
         line = QLineEdit(text)
         line.setAccessibleName(label.replace("&", ""))
         line.textChanged.connect(self.check)
@@ -160,7 +167,7 @@ class Form(QDialog):
         current: object,
         parse: Callable[[str], object] | None = None,
     ) -> QComboBox:
-        """parse: what is typed may be something else than the items."""
+        """Add a choice. parse: what is typed may be something else than the items."""
         box = QComboBox()
         box.setAccessibleName(label.replace("&", ""))
         for value, text in items:
@@ -168,6 +175,8 @@ class Form(QDialog):
         if parse is not None:
             box.setEditable(True)
             box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+            # What is typed stands as it is: a completed text would be an item's, which says more.
+            box.setCompleter(None)  # type: ignore[arg-type]
             box.setMaxVisibleItems(len(items))
             box.currentTextChanged.connect(self.check)
             box.activated.connect(lambda row: box.setEditText(str(box.itemData(row))))
@@ -186,7 +195,7 @@ class Form(QDialog):
         self._checks[0][0].setFocus(Qt.FocusReason.TabFocusReason)
 
     def end_with(self, widget: QWidget) -> None:
-        """After this one the Tab key goes to the buttons, which have been made before."""
+        """Let the Tab key go from this widget to the buttons, which have been made before."""
         self.setTabOrder(widget, self.buttons.button(QDialogButtonBox.StandardButton.Ok))
 
     def check(self) -> None:
@@ -207,6 +216,8 @@ class Form(QDialog):
 
 
 class RuleDialog(Form):
+    """Asks for a rule and for edges."""
+
     def __init__(self, rule: Rule, topology: Topology, parent: QWidget | None) -> None:
         super().__init__("Rule and topology", parent)
         self.rule = rule_choice(self, rule)
@@ -214,15 +225,19 @@ class RuleDialog(Form):
         self.check()
 
     def value(self) -> tuple[Rule, Topology]:
+        """Return what has been entered."""
         return Rule.parse(self.rule.currentText()), self.topology.currentData()
 
 
 def rule_choice(form: Form, rule: Rule) -> QComboBox:
+    """Add a choice of rules by name to a form; any other may be typed."""
     items: list[tuple[object, str]] = [(text, f"{name}  ({text})") for name, text in RULES]
     return form.choice("&Rule", items, rule, Rule.parse)
 
 
 class NewDialog(Form):
+    """Asks for a new universe: empty, or a soup."""
+
     def __init__(
         self, size_: tuple[int, int], rule: Rule, topology: Topology, parent: QWidget | None
     ) -> None:
@@ -243,6 +258,7 @@ class NewDialog(Form):
         self.check()
 
     def value(self) -> New:
+        """Return what has been entered."""
         soup = self.fill.currentData()
         return New(
             size(self.size_.text()),
@@ -255,12 +271,14 @@ class NewDialog(Form):
 
 def _room(text: str) -> None:
     from lifesim.grid import check_size
-    from lifesim.start import COPIES
+    from lifesim.growing import COPIES
 
     check_size(*size(text), copies=COPIES)
 
 
 class FillDialog(Form):
+    """Asks for the density and seed of a random fill."""
+
     def __init__(self, density_: str, seed: int, parent: QWidget | None) -> None:
         super().__init__("Random fill", parent)
         self.density = self.line("&Density", density_, density)
@@ -268,11 +286,12 @@ class FillDialog(Form):
         self.check()
 
     def value(self) -> tuple[Fraction, int]:
+        """Return what has been entered."""
         return density(self.density.text()), _seed(self.seed.text())
 
 
 class NumberDialog(Form):
-    """One integer."""
+    """Asks for one integer."""
 
     def __init__(self, title: str, label: str, now: int, most: int, parent: QWidget | None) -> None:
         super().__init__(title, parent)
@@ -282,16 +301,18 @@ class NumberDialog(Form):
         self.check()
 
     def value(self) -> int:
+        """Return what has been entered."""
         return self._parse(self.number.text())
 
 
 class Dialogs:
-    """Each method shows a dialog and waits. None is: not after all."""
+    """The dialogs of a window: each method shows one and waits. None is: not after all."""
 
     def __init__(self, window: QWidget) -> None:
         self._window = window
 
-    def unsaved(self, name: str) -> Answer:
+    def unsaved(self, name: str) -> UnsavedAnswer:
+        """Ask what is to become of changes."""
         buttons = QMessageBox.StandardButton
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Question)
@@ -306,20 +327,23 @@ class Dialogs:
             box.button(kind).setText(title)
         pressed = box.exec()
         if pressed == buttons.Save:
-            return Answer.SAVE
-        return Answer.DISCARD if pressed == buttons.Discard else Answer.CANCEL
+            return UnsavedAnswer.SAVE
+        return UnsavedAnswer.DISCARD if pressed == buttons.Discard else UnsavedAnswer.CANCEL
 
     def open_file(self, folder: str) -> str | None:
+        """Ask for a pattern file."""
         path, _ = QFileDialog.getOpenFileName(
-            self._window, "Open a pattern", folder, f"{_patterns()};;All files (*)"
+            self._window, "Open a pattern", folder, f"{_readable()};;All files (*)"
         )
         return path or None
 
     def open_directory(self, folder: str) -> str | None:
+        """Ask for a universe directory."""
         title = "Open a universe directory"
         return QFileDialog.getExistingDirectory(self._window, title, folder) or None
 
     def save_file(self, path: str) -> str | None:
+        """Ask where to save."""
         filters = f"{_patterns()};;{_DIRECTORY}"
         title = "Save the universe"
         chosen, kind = QFileDialog.getSaveFileName(self._window, title, path, filters)
@@ -336,27 +360,37 @@ class Dialogs:
         return QMessageBox.question(self._window, "Replace the file?", text) == buttons.Yes
 
     def new(self, size_: tuple[int, int], rule: Rule, topology: Topology) -> New | None:
+        """Ask for a new universe."""
         dialog = NewDialog(size_, rule, topology, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
     def rule(self, rule: Rule, topology: Topology) -> tuple[Rule, Topology] | None:
+        """Ask for a rule and edges."""
         dialog = RuleDialog(rule, topology, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
     def fill(self, density_: str, seed: int) -> tuple[Fraction, int] | None:
+        """Ask for density and seed of a random fill."""
         dialog = FillDialog(density_, seed, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
     def number(self, title: str, label: str, now: int, most: int) -> int | None:
+        """Ask for an integer up to the most."""
         dialog = NumberDialog(title, label, now, most, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
     def size(self, size_: tuple[int, int]) -> tuple[int, int] | None:
+        """Ask for width and height."""
         dialog = Form("Size of the universe", self._window)
         line = dialog.line("&Size", f"{size_[0]}x{size_[1]}", _room)
         line.setToolTip("Cells across and down; the middle stays where it is")
         dialog.check()
         return size(line.text()) if dialog.is_agreed() else None
+
+
+def _readable() -> str:
+    masks = (f"*{end}" if end == ".zip" else f"*{end} *{end}.gz" for end in patterns.readable())
+    return f"Patterns ({' '.join(masks)})"
 
 
 def _patterns() -> str:

@@ -7,9 +7,10 @@ from PySide6.QtGui import QDropEvent
 
 
 def files_of(event: QDropEvent) -> list[str]:
-    """Paths of the files; the event is taken if it has any.
+    """Return the paths of the files; the event is taken if it has any.
 
-    As copies, whatever is proposed: who offers to move a file removes it when it is taken so.
+    They are taken as copies, whatever is proposed: who offers to move a file removes it when it is
+    taken so.
     """
     paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
     if paths:

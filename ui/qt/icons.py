@@ -27,13 +27,14 @@ _PATHS = {
     "undo": "M4 9h10a5.5 5.5 0 0 1 0 11H8 M8 4.5L3.5 9 8 13.5",
     "redo": "M20 9H10a5.5 5.5 0 0 0 0 11h6 M16 4.5L20.5 9 16 13.5",
     "lifesim": "fM10 3h5v5h-5z M16 9h5v5h-5z M3 15h5v5H3z M10 15h5v5h-5z M16 15h5v5h-5z",
+    "more": "M6 6l6 6-6 6 M13 6l6 6-6 6",
     "close": "M6 6l12 12 M18 6L6 18",
 }
 NAMES = tuple(_PATHS)
 
 
 def icon(name: str, colour: QColor, off: QColor | None = None) -> QIcon:
-    """off: where it is disabled."""
+    """Draw an icon. off: its colour where it is disabled."""
     result = QIcon()
     for mode, shade in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, off or colour)):
         for side in (20, 40, 64):

@@ -38,7 +38,10 @@ _PLACE = Qt.ItemDataRole.UserRole + 2
 
 
 class CommandPalette(QDialog):
-    """Actions that can be done now come first; others are shown dim and do nothing."""
+    """A list of all actions, searched by typing.
+
+    Actions that can be done now come first; others are shown dim and do nothing.
+    """
 
     def __init__(self, registry: Registry, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
@@ -91,6 +94,7 @@ class CommandPalette(QDialog):
         self.setFixedHeight(min(self._highest, margins + _ROW * max(1, self.list.count())))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Move in the list and choose by keys while the line has the focus."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
             key = event.key()
             if key in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):
@@ -129,7 +133,7 @@ def _item(action: Action) -> QListWidgetItem:
 
 
 class _Delegate(QStyledItemDelegate):
-    """The title, dim its menu, and the keys at the right."""
+    """Draws the title, dim its menu, and the keys at the right."""
 
     def paint(
         self,

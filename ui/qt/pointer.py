@@ -6,29 +6,29 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt
 
-from ui.qt.worker import Answer, Question
+from ui.qt.worker import PointAnswer, Question
 
 if TYPE_CHECKING:
-    from ui.qt.window import Window
+    from ui.qt.window import LifeWindow
 
 
 class Pointer(QObject):
     """Keeps the status line's words about it true, also while cells and the view move."""
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: LifeWindow) -> None:
         super().__init__(window)
         self._window = window
         self._question: Question | None = None
-        self._answer: Answer | None = None
+        self._answer: PointAnswer | None = None
         window.canvas.pointed.connect(self._point)
         window.worker.answered.connect(self._take, Qt.ConnectionType.QueuedConnection)
 
     def forget(self) -> None:
-        """There is another universe."""
+        """Take note that there is another universe."""
         self._answer = None
 
     def look_again(self) -> None:
-        """The view may have moved under the pointer."""
+        """Look again, as the view may have moved under the pointer."""
         question = self._question
         if question is not None and question.viewport != self._window.view.viewport:
             self._point(QPoint(question.x, question.y))
@@ -43,7 +43,7 @@ class Pointer(QObject):
         self._window.worker.ask_about(question)
         self._show()
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: PointAnswer) -> None:
         if self._question is not None and answer.question.cells == self._question.cells:
             self._answer = answer
             self._show()

@@ -16,11 +16,14 @@ from PySide6.QtWidgets import (
 
 from ui.fuzzy import score
 from ui.qt.actions import Registry
+from ui.qt.remembered import fit_screen
 
 Rows = tuple[tuple[str, str], ...]  # what is done, and how
 
 
 class ShortcutsPage(QDialog):
+    """Shows all actions with their keys, and what the mouse does."""
+
     def __init__(self, registry: Registry, mouse: Rows, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -58,7 +61,7 @@ class ShortcutsPage(QDialog):
         layout.addWidget(self.line)
         layout.addWidget(self.tree)
         self.line.textChanged.connect(self._search)
-        self.resize(620, 640)
+        fit_screen(self, 620, 640)
 
     def _search(self, text: str) -> None:
         for top, rows in self._groups:

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFont, QFontDatabase
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontDatabase, QResizeEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QSizePolicy,
+    QStatusBar,
+    QToolButton,
+    QWidget,
+)
 
 from lifesim.grid import Box
 from lifesim.render import format_scale
-from ui.model import View
-from ui.numbers import percent, short
-from ui.qt.worker import Answer
+from ui.model import CanvasView
+from ui.numbers import many, percent, short
+from ui.picture.request import clipped
+from ui.qt.worker import Landed, PointAnswer
 from ui.session import Session, Status
-from ui.speed import Speed
+from ui.speed import RunSpeed
+
+_BUSY = 320  # pixels, of what is being done
+_NARROWEST, _MARGIN, _BESIDE = 120, 12, 6
 
 
 class BusyLine(QWidget):
-    """What is being done, and a button where it can be cancelled; hidden where nothing is.
-
-    cancelled: the button was pressed.
-    """
+    """Shows what is being done, and a button where it can be cancelled; hidden where nothing is."""
 
     cancelled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.label, self.button = _label("What is being done"), QToolButton()
+        self.label.setMaximumWidth(_BUSY)
         self.button.setText("✕")
         self.button.setToolTip("Cancel opening (Esc)")
         self.button.setAccessibleName("Cancel opening")
@@ -39,13 +49,22 @@ class BusyLine(QWidget):
         self.hide()
 
     def show_busy(self, what: str, can_cancel: bool) -> None:
-        self.label.setText(what)
+        """Show what is being done, '' for nothing, and whether it can be cancelled."""
+        shown = self.label.fontMetrics().elidedText(
+            what, Qt.TextElideMode.ElideMiddle, _BUSY - self.label.fontMetrics().height()
+        )
+        self.label.setText(shown)
+        self.label.setToolTip(what)
         self.button.setVisible(can_cancel)
         self.setVisible(bool(what))
 
 
 class StatusLine(QStatusBar):
-    """Numbers are exact; those that are shortened have a tooltip with all digits."""
+    """Shows the numbers of a universe.
+
+    Numbers are exact; those that are shortened have a tooltip with all digits. In a narrow window
+    there are fewer of them.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,71 +96,142 @@ class StatusLine(QStatusBar):
         ):  # fmt: skip
             self.addPermanentWidget(widget)
         self.progress.hide()
+        # What can be done without, the first one first; and what of it there is to be said now.
+        self._spare = self.where, self.speed, self.rate, self.density, self.scale, self.selection
+        self._said = dict.fromkeys(self._spare, True)
+        self._said[self.selection] = self._said[self.rate] = False
+        policy = self.under.sizePolicy()
+        policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
+        self.under.setSizePolicy(policy)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return what never keeps a window from being narrow."""
+        return QSize(_NARROWEST, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what there is no room for."""
+        super().resizeEvent(event)
+        self.fit()
+
+    def fit(self) -> None:
+        """Leave out what there is no room for."""
+        always = (
+            self.generation,
+            self.population,
+            *(widget for widget in (self.busy, self.progress) if not widget.isHidden()),
+        )
+        shown = [widget for widget in self._spare if self._said[widget]]
+        room = self.width() - sum(map(_wide, always)) - _MARGIN
+        wanted = sum(map(_wide, shown))
+        for widget in self._spare:
+            fits = self._said[widget] and wanted <= room
+            if self._said[widget] and not fits:
+                wanted -= _wide(widget)
+            widget.setVisible(fits)
 
     def show_selection(self, box: Box | None) -> None:
-        self.selection.setVisible(box is not None)
+        """Show how large the selection is, if there is one."""
+        self._said[self.selection] = box is not None
         if box is not None:
             self.selection.setText(f"sel {box.width:,}×{box.height:,}")
             self.selection.setToolTip(
                 f"Selection: {box.width:,} × {box.height:,} cells from {box.x:,}, {box.y:,}"
             )
+        self.fit()
 
-    def show_status(self, session: Session, status: Status) -> None:
-        self.generation.setText(f"gen {status.generation:,}")
-        cells = session.width * session.height
-        live = status.population
-        self.population.setText("pop –" if live is None else f"pop {live:,}")
-        self.density.setText("–" if live is None else percent(live, cells))
-        self.density.setToolTip(
-            "Density" if live is None else f"Density: {live:,} of {cells:,} cells"
-        )
+    def show_status(self, session: Session, status: Status, landed: Landed | None) -> None:
+        """Show the numbers of the picture that is seen, as soon as there is one; the universe may
+        be at another generation by now. landed: that picture."""
+        self._show_generation(status, landed)
+        self._show_population(session, status, landed)
         self.rate.setText(f"{short(status.rate)} cells/s" if status.rate else "")
         for label in (self.generation, self.population, self.density, self.rate):
             # Numbers that run do not push each other about.
             label.setMinimumWidth(max(label.minimumWidth(), label.sizeHint().width()))
         self.rate.setToolTip(f"Rate: {status.rate:,.0f} cell updates a second")
-        self.rate.setVisible(bool(status.rate))
+        self._said[self.rate] = bool(status.rate)
         self.where.setText(_brief(session.where))
         self.where.setToolTip(f"Computed by {session.where}")
         self.progress.setVisible(status.progress is not None)
         if status.progress is not None:
             self.progress.setValue(round(1000 * status.progress))
+        self.fit()
 
-    def show_speed(self, speed: Speed, rate: float | None) -> None:
-        most = f" ≤ {rate:g}/s" if rate else ""
-        plural = "s" if speed.generations > 1 else ""
-        self.speed.setText(f"step {speed}{most}")
-        self.speed.setToolTip(
-            f"{speed.generations:,} generation{plural} a picture, "
-            + (f"at most {rate:g} pictures a second" if rate else "as fast as it goes")
+    def _show_generation(self, status: Status, landed: Landed | None) -> None:
+        if landed is None:
+            self.generation.setText(f"gen {status.generation:,}")
+            self.generation.setToolTip("Generation")
+            return
+        caption = landed.caption
+        text, tip = f"gen {caption.generation:,}", "Generation of the picture"
+        if caption.newest != caption.generation:
+            text += f"–{caption.newest:,}"
+            tip += ": a run is between these two, and some tiles are of the later one"
+        if caption.is_old:
+            text += "…"
+            tip += "; parts of it that are still being read may be of an earlier one"
+        if landed.is_recorded:
+            tip += f", which was recorded; the universe is at {status.generation:,}"
+        self.generation.setText(text)
+        self.generation.setToolTip(tip)
+
+    def _show_population(self, session: Session, status: Status, landed: Landed | None) -> None:
+        live, counted = status.population, status.counted
+        cells = session.width * session.height
+        caption = landed.caption if landed else None
+        if caption and landed and (landed.is_recorded or caption.population is not None):
+            live, counted, cells = caption.population, caption.generation, caption.cells
+        known = live is not None
+        self.population.setText(f"pop {live:,}" if known else "pop –")
+        self.population.setToolTip(
+            f"Population at generation {counted:,}" if known else "Population"
+        )
+        self.density.setText("–" if live is None else percent(live, cells))
+        self.density.setToolTip(
+            "Density" if live is None else f"Density: {live:,} of {cells:,} cells"
         )
 
-    def show_scale(self, view: View) -> None:
+    def show_speed(self, speed: RunSpeed, rate: float | None) -> None:
+        """Show how fast a run is to go."""
+        most = f" ≤ {rate:g}/s" if rate else ""
+        self.speed.setText(f"step {speed}{most}")
+        self.speed.setToolTip(
+            f"{many(speed.generations, 'generation')} a picture, "
+            + (f"at most {many(rate, 'picture')} a second" if rate else "as fast as it goes")
+        )
+        self.fit()
+
+    def show_scale(self, view: CanvasView) -> None:
+        """Show the scale of a view."""
         text = format_scale(view.viewport.scale)
         self.scale.setText(f"{text} no ages" if view.ages and not view.can_show_ages else text)
+        self.fit()
 
-    def show_under(self, session: Session, cells: Box | None, answer: Answer | None) -> None:
-        """cells: under the pointer; answer: how many of them live, if it is known."""
+    def show_under(self, session: Session, cells: Box | None, answer: PointAnswer | None) -> None:
+        """Show what is under the pointer.
+
+        cells: under the pointer; answer: how many of them live, if it is known.
+        """
         if cells is None:
             self.under.setText("")
             return
-        right, bottom = cells.x + cells.width, cells.y + cells.height
-        if right <= 0 or bottom <= 0 or cells.x >= session.width or cells.y >= session.height:
-            self.under.setText(f"{cells.x:,}, {cells.y:,}  outside")
+        box = session.box
+        inside = clipped(cells, box.width, box.height, box.x, box.y)
+        if inside is None:
+            what = "outside" if session.is_bounded else "dead"
+            self.under.setText(f"{cells.x:,}, {cells.y:,}  {what}")
             return
         text = f"{cells.x:,}, {cells.y:,}"
         if cells.width == 1:
             known = "" if answer is None else "live" if answer.live else "dead"
         else:
             text += f"  {short_side(cells.width)}×{short_side(cells.height)}"
-            across = min(right, session.width) - max(cells.x, 0)
-            down = min(bottom, session.height) - max(cells.y, 0)
             if answer is None:
                 known = ""
             elif answer.live is None:
                 known = "too many to count"
             else:
-                known = f"{answer.live:,} of {across * down:,} live"
+                known = f"{answer.live:,} of {inside.width * inside.height:,} live"
         self.under.setText(f"{text}  {known}".rstrip())
 
 
@@ -155,7 +245,13 @@ def _label(name: str, font: QFont | None = None) -> QLabel:
     return label
 
 
+def _wide(widget: QWidget) -> int:
+    """Return the pixels that a widget takes, with what lies beside it."""
+    return max(widget.minimumWidth(), widget.sizeHint().width()) + _BESIDE
+
+
 def short_side(cells: int) -> str:
+    """Return the length of a side in a few letters."""
     return f"{cells >> 10:,}K" if cells >= 1 << 14 and cells % 1024 == 0 else f"{cells:,}"
 
 

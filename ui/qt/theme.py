@@ -14,7 +14,7 @@ THEMES = ("dark", "light")
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """Of what is drawn around and over the cells."""
+    """The colours of what is drawn around and over the cells."""
 
     outside: QColor
     border: QColor
@@ -38,7 +38,7 @@ _WINDOW = {
 
 
 def colours(theme: str, palette: str) -> Colours:
-    """For a theme of the window and a palette of the cells."""
+    """Return the colours for a theme of the window and a palette of the cells."""
     dark_cells = palette != "light"
     line = QColor(255, 255, 255, 26) if dark_cells else QColor(0, 0, 0, 26)
     bold = QColor(255, 255, 255, 58) if dark_cells else QColor(0, 0, 0, 60)
@@ -56,12 +56,12 @@ def colours(theme: str, palette: str) -> Colours:
 
 
 def colour_table(palette: str) -> list[int]:
-    """256 colours for QImage.setColorTable."""
+    """Return 256 colours for QImage.setColorTable."""
     return [0xFF000000 | r << 16 | g << 8 | b for r, g, b in palette_table(palette).tolist()]
 
 
 def system_theme() -> str:
-    """What the desktop uses, dark if it does not say."""
+    """Return the theme that the desktop uses, dark if it does not say."""
     scheme = QGuiApplication.styleHints().colorScheme().name
     return "light" if scheme == "Light" else "dark"
 
@@ -108,6 +108,7 @@ QToolButton:hover {{ background: {raised}; }}
 QToolButton:checked {{ background: {line}; }}
 QToolButton:focus {{ border: 1px solid {accent}; padding: 4px; }}
 QToolButton:pressed {{ background: {line}; }}
+QToolButton#qt_toolbar_ext_button {{ padding: 0; }}
 QStatusBar {{ background: {window}; border-top: 1px solid {line}; }}
 QStatusBar::item {{ border: 0; }}
 QStatusBar QLabel {{ padding: 2px 7px; }}

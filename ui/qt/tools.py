@@ -18,6 +18,8 @@ LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 
 
 class PanTool:
+    """Moves the view with the mouse."""
+
     cursor = Qt.CursorShape.OpenHandCursor
 
     def __init__(self, canvas: Canvas) -> None:
@@ -25,22 +27,26 @@ class PanTool:
         self._last = 0, 0
 
     def press(self, x: int, y: int, button: Qt.MouseButton) -> None:
+        """Begin to move."""
         self._last = x, y
         self._canvas.setCursor(Qt.CursorShape.ClosedHandCursor)
 
     def drag(self, x: int, y: int) -> None:
+        """Move the view as the pointer has moved."""
         last, self._last = self._last, (x, y)
         self._canvas.pan(last[0] - x, last[1] - y)
 
     def hover(self, x: int, y: int) -> None:
+        """Do nothing."""
         pass
 
     def release(self) -> None:
+        """End the move."""
         self._canvas.setCursor(self.cursor)
 
 
 class DrawTool:
-    """A stroke that begins on a dead cell draws, on a live one erases; with the right button
+    """Draws: a stroke that begins on a dead cell draws, on a live one erases; with the right button
     it erases. `is_live` and `stroke` are told cells; a stroke is points and its number."""
 
     cursor = Qt.CursorShape.CrossCursor
@@ -51,13 +57,14 @@ class DrawTool:
         is_live: Callable[[int, int], bool | None],
         stroke: Callable[[tuple[tuple[int, int], ...], bool, int], None],
     ) -> None:
-        """is_live: None where nothing can be drawn."""
+        """Draw nothing yet. is_live: returns None where nothing can be drawn."""
         self._canvas, self._is_live, self._stroke = canvas, is_live, stroke
         self._last: tuple[int, int] | None = None
         self._alive = True
         self._number = 0
 
     def press(self, x: int, y: int, button: Qt.MouseButton) -> None:
+        """Begin a stroke, where something can be drawn."""
         cell = self._cell(x, y)
         live = self._is_live(*cell)
         if live is None:
@@ -68,15 +75,18 @@ class DrawTool:
         self._stroke((cell,), self._alive, self._number)
 
     def drag(self, x: int, y: int) -> None:
+        """Draw on to the cell under the pointer."""
         cell = self._cell(x, y)
         if self._last is not None and cell != self._last:
             last, self._last = self._last, cell
             self._stroke((last, cell), self._alive, self._number)
 
     def hover(self, x: int, y: int) -> None:
+        """Do nothing."""
         pass
 
     def release(self) -> None:
+        """End the stroke."""
         self._last = None
 
     def _cell(self, x: int, y: int) -> tuple[int, int]:
@@ -85,7 +95,7 @@ class DrawTool:
 
 
 class SelectTool:
-    """A rectangle; a click without a drag selects nothing."""
+    """Selects a rectangle; a click without a drag selects nothing."""
 
     cursor = Qt.CursorShape.CrossCursor
 
@@ -95,11 +105,13 @@ class SelectTool:
         self._at = 0, 0
 
     def press(self, x: int, y: int, button: Qt.MouseButton) -> None:
+        """Begin a rectangle; nothing is selected yet."""
         self._first = self._canvas.view.viewport.cells_at(x, y)
         self._at = x, y
         self._select(None)
 
     def drag(self, x: int, y: int) -> None:
+        """Select up to the cell under the pointer."""
         if self._first is None or (x, y) == self._at:
             return
         a, b = self._first, self._canvas.view.viewport.cells_at(x, y)
@@ -107,12 +119,14 @@ class SelectTool:
         right, bottom = max(a.x + a.width, b.x + b.width), max(a.y + a.height, b.y + b.height)
         universe = self._canvas.universe
         box = Box(left, top, right - left, bottom - top)
-        self._select(clipped(box, universe.width, universe.height))
+        self._select(clipped(box, universe.width, universe.height, universe.x, universe.y))
 
     def hover(self, x: int, y: int) -> None:
+        """Do nothing."""
         pass
 
     def release(self) -> None:
+        """End the rectangle."""
         self._first = None
 
 
@@ -127,18 +141,21 @@ class PasteGhost:
 
     @property
     def box(self) -> Box:
+        """Return where the cells would come to lie."""
         return Box(self.x, self.y, self.cells.width, self.cells.height)
 
     def centre_on(self, x: int, y: int) -> None:
+        """Move the middle of the cells to one of the universe."""
         self.x, self.y = x - self.cells.width // 2, y - self.cells.height // 2
 
     def replace(self, cells: BitGrid) -> None:
-        """With the same middle."""
+        """Take other cells, with the same middle."""
         x, y = self.x + self.cells.width // 2, self.y + self.cells.height // 2
         self.cells, self._made = cells, None
         self.centre_on(x, y)
 
     def image(self, scale: int, colour: QColor) -> QImage | None:
+        """Return the cells at a scale, in a colour; None where there is only a rectangle."""
         if self._made is not None and self._made[:2] == (scale, colour.rgb()):
             return self._made[2]
         pixels = (-(-self.cells.width >> scale)) * (-(-self.cells.height >> scale))
@@ -156,7 +173,7 @@ class PasteGhost:
 
 
 class PasteTool:
-    """Put the ghost where the left button is pressed; the right one gives up."""
+    """Puts the ghost where the left button is pressed; the right one gives up."""
 
     cursor = Qt.CursorShape.CrossCursor
 
@@ -171,6 +188,7 @@ class PasteTool:
         self._place, self._give_up = place, give_up
 
     def press(self, x: int, y: int, button: Qt.MouseButton) -> None:
+        """Put the cells down, or give up with the right button."""
         if button is RIGHT:
             self._give_up()
             return
@@ -178,12 +196,15 @@ class PasteTool:
         self._place()
 
     def drag(self, x: int, y: int) -> None:
+        """Do nothing."""
         pass
 
     def hover(self, x: int, y: int) -> None:
+        """Let the cells follow the pointer."""
         cells = self._canvas.view.viewport.cells_at(x, y)
         self.ghost.centre_on(cells.x, cells.y)
         self._canvas.update()
 
     def release(self) -> None:
+        """Do nothing."""
         pass

@@ -22,56 +22,51 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
+    QDockWidget,
     QHBoxLayout,
-    QLabel,
     QMainWindow,
-    QSizePolicy,
-    QToolBar,
     QVBoxLayout,
-    QWidget,
 )
 
-from kernels.backend import Backend
+from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
 from lifesim.grid import Box
-from ui.model import View
+from ui.model import CanvasView
 from ui.picture.live import Aim
 from ui.picture.viewport import Viewport
 from ui.qt import remembered, theme
 from ui.qt.actions import Registry
-from ui.qt.background import Background, IsCancelled
+from ui.qt.background import Background, Opening
 from ui.qt.banner import Banner
 from ui.qt.canvas import Canvas
-from ui.qt.dialogs import Answer, Dialogs
+from ui.qt.dialogs import Dialogs, UnsavedAnswer
 from ui.qt.dropped import files_of
+from ui.qt.focus import lead_back
 from ui.qt.icons import icon
 from ui.qt.menus import Menu, all_menus
 from ui.qt.menus.edit import EditMenu
 from ui.qt.menus.file import FileMenu
 from ui.qt.pointer import Pointer
+from ui.qt.remembered import SettingsMemory
 from ui.qt.status import StatusLine
-from ui.qt.worker import FrameWorker
+from ui.qt.toolbar import UniverseToolbar
+from ui.qt.worker import FrameWorker, Landed
 from ui.session import Event, Session
 
 M = TypeVar("M", bound=Menu)
 
-_TOOLBAR = (
-    "file.open", "file.save", "",
-    "control.run", "control.step", "control.reset", "control.slower", "control.faster", "",
-    "edit.pan", "edit.draw", "edit.select", "",
-    "edit.undo", "edit.redo", "",
-    "view.zoom-in", "view.zoom-out", "view.fit",
-)  # fmt: skip
 
+class LifeWindow(QMainWindow):
+    """The window for universes.
 
-class Window(QMainWindow):
-    """changed: something that menus show may be otherwise. opened: there is another session."""
+    changed: something that menus show may be otherwise. opened: there is another session.
+    """
 
     opened = Signal()
     changed = Signal()
     _told = Signal(object)
 
-    def __init__(self, session: Session, backend: Backend, settings: QSettings) -> None:
+    def __init__(self, session: Session, backend: Target, settings: QSettings) -> None:
         super().__init__()
         self.settings, self.backend = settings, backend
         self.session = session
@@ -94,7 +89,9 @@ class Window(QMainWindow):
         self.theme = "dark"
         self._serial = 0
         self._aim: Aim | None = None
+        self._landed: Landed | None = None  # the picture that is seen
         self._leaving = self._closing = False
+        self._edge: int | None = None  # that has been told of
 
         self.registry = Registry(self, self.canvas, self.report)
         self.menus = all_menus(self)
@@ -103,7 +100,12 @@ class Window(QMainWindow):
         self.files = self.menu_of(FileMenu)
         self.edits = self.menu_of(EditMenu)
         self.registry.fill(self.menuBar())
-        self._make_toolbar()
+        self.toolbar = UniverseToolbar(self.registry)
+        self.addToolBar(self.toolbar)
+        for place in (
+            self.toolbar, self.status_line, self.banner, *self.findChildren(QDockWidget)
+        ):  # fmt: skip
+            lead_back(place, self.canvas)
 
         queued = Qt.ConnectionType.QueuedConnection
         self.worker.landed.connect(self._land)
@@ -113,36 +115,15 @@ class Window(QMainWindow):
         self._told.connect(self._hear, queued)
         self.canvas.viewed.connect(self._view_moved)
         self._pointer = Pointer(self)
+        self._memory = SettingsMemory(settings, lambda: remembered.of_window(self))
         remembered.restore(self)
+        self._memory.begin()
         self.canvas.setFocus()
         self.adopt(session)
 
     def menu_of(self, kind: type[M]) -> M:
+        """Return the menu of a class."""
         return next(menu for menu in self.menus if isinstance(menu, kind))
-
-    def _make_toolbar(self) -> None:
-        bar = QToolBar("Toolbar")
-        bar.setObjectName("toolbar")
-        bar.setMovable(False)
-        bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
-        for id in _TOOLBAR:
-            if id:
-                action = self.registry.made(id)
-                bar.addAction(action)
-                button = bar.widgetForAction(action)
-                button.setAccessibleName(self.registry[id].name)
-                button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            else:
-                bar.addSeparator()
-        space = QWidget()
-        space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        bar.addWidget(space)
-        self.universe_label = QLabel()
-        self.universe_label.setProperty("dim", True)
-        self.universe_label.setAccessibleDescription("Rule, edges and size of the universe")
-        bar.addWidget(self.universe_label)
-        self.toolbar = bar
-        self.addToolBar(bar)
 
     # --- the session -----------------------------------------------------------
 
@@ -154,8 +135,9 @@ class Window(QMainWindow):
             old = self.session
             self.background.do("", old.close, lambda _: None, self.report, lasting=True)
         self.session = session
+        self._landed = None
         self.canvas.show_frame(None)
-        self.canvas.universe = Box(0, 0, session.width, session.height)
+        self.canvas.universe = session.limits
         self.canvas.show_view(replace(self.view, follow=False))
         self.edits.select(None)
         self._pointer.forget()
@@ -184,34 +166,42 @@ class Window(QMainWindow):
 
     def _show_busy(self, what: str, can_cancel: bool) -> None:
         self.status_line.busy.show_busy(what, can_cancel)
+        self.status_line.fit()
         self.registry.refresh()
 
     def refresh(self) -> None:
-        """What the session says of itself."""
+        """Show what the session says of itself."""
         session = self.session
-        universe = Box(0, 0, session.width, session.height)
+        universe = session.limits
         if universe != self.canvas.universe:
             self.canvas.universe = universe
             self.canvas.update()
             self.look()
         status = session.status()
-        self.status_line.show_status(session, status)
+        if status.edge != self._edge:
+            self._edge = status.edge
+            if status.edge:  # what was there from the start, as of a soup in a file, is plain
+                self.banner.warn(
+                    f"Cells met the edge at generation {status.edge:,}: from there on this is not "
+                    f"what becomes of them on a plane without bounds."
+                )
+        self.status_line.show_status(session, status, self._landed)
         name = os.path.basename(session.path) if session.path else "untitled"
         self.setWindowTitle(f"{name}[*] — {session.rule} — lifesim")
         self.setWindowModified(status.modified)
-        self.universe_label.setText(
-            f"{session.rule}   {session.topology}   {session.width:,} × {session.height:,}  "
-        )
+        size = f"{session.width:,} × {session.height:,}" if session.is_bounded else "without bounds"
+        self.toolbar.universe_label.setText(f"{session.rule}   {session.topology}   {size}  ")
         self.changed.emit()
         self.registry.refresh()
 
     # --- the view --------------------------------------------------------------
 
     @property
-    def view(self) -> View:
+    def view(self) -> CanvasView:
+        """Return what is seen, and how."""
         return self.canvas.view
 
-    def set_view(self, view: View) -> None:
+    def set_view(self, view: CanvasView) -> None:
         """Show it so."""
         self.canvas.show_view(view)
         self.look()
@@ -233,6 +223,7 @@ class Window(QMainWindow):
         self.aim(Aim(fit=True))
 
     def show_box(self, box: Box) -> None:
+        """Show a box of cells as near as it fits."""
         viewport = Viewport.fitting(box, self.view.viewport.width, self.view.viewport.height)
         self._aim = None
         self.set_view(self.view.at(viewport))
@@ -247,8 +238,10 @@ class Window(QMainWindow):
         landed = self.worker.take()
         if landed is None:
             return
+        self._landed = landed
         frame, view = landed.frame, self.view
         self.canvas.show_frame(frame)
+        self.status_line.show_status(self.session, self.session.status(), landed)
         if frame.request.serial == self._serial:
             self._aim, moved = landed.aim, frame.request.viewport
             if moved != view.viewport:
@@ -272,12 +265,12 @@ class Window(QMainWindow):
 
     # --- opening and leaving ---------------------------------------------------
 
-    def open_with(
-        self, title: str, make: Callable[[IsCancelled], Session], shown: str = ""
-    ) -> None:
-        """Make a session off the main thread and show it, if changes may go."""
+    def open_with(self, title: str, make: Callable[[Opening], Session], shown: str = "") -> None:
+        """Make a session off the main thread and show it, if changes may go. The one that is
+        there stands still from now on."""
 
         def agreed() -> None:
+            self.session.stop()
             asked = self.session.status().modified
             done = partial(landed, asked=asked)
             self.background.open(title, make, done, self.report, lambda made: made.close())
@@ -286,6 +279,9 @@ class Window(QMainWindow):
             def go() -> None:
                 self.banner.dismiss()
                 self.adopt(made)
+                if made.oddities:
+                    name = os.path.basename(made.path or "") or "standard input"
+                    self.banner.warn(f"{name}: {'; '.join(made.oddities)}")
                 if shown:
                     self.files.remember(shown)
 
@@ -303,15 +299,16 @@ class Window(QMainWindow):
             return
         name = os.path.basename(self.session.path) if self.session.path else "the universe"
         answer = self.dialogs.unsaved(name)
-        if answer is Answer.SAVE:
+        if answer is UnsavedAnswer.SAVE:
             # What is changed while it is being saved is asked about again.
             self.files.save(lambda: self.confirm(then, otherwise), otherwise)
-        elif answer is Answer.DISCARD:
+        elif answer is UnsavedAnswer.DISCARD:
             then()
         else:
             otherwise()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        """Close when changes are saved, or may be lost."""
         if not self._leaving:
             self._closing = True
             if all(menu.may_leave() for menu in self.menus):
@@ -320,7 +317,9 @@ class Window(QMainWindow):
         if not self._leaving:
             event.ignore()
             return
-        remembered.keep(self)
+        self._memory.write()
+        for menu in self.menus:
+            menu.close()
         self.worker.serve(None)
         self.worker.close()
         self.background.close()
@@ -333,12 +332,15 @@ class Window(QMainWindow):
             self.close()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept files."""
         files_of(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Accept files."""
         files_of(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
+        """Open the first of the files."""
         paths = files_of(event)
         if paths:
             # The other program waits for the end of this.
@@ -349,7 +351,7 @@ class Window(QMainWindow):
     # --- looks -----------------------------------------------------------------
 
     def dress(self, name: str) -> None:
-        """A theme for all of the application."""
+        """Take a theme for all of the application."""
         old, self.theme = self.theme, name
         app = QApplication.instance()
         assert isinstance(app, QApplication)
@@ -363,8 +365,13 @@ class Window(QMainWindow):
                 made: QAction = self.registry.made(action.id)
                 made.setIcon(icon(action.icon, shades.icon, shades.faint))
                 made.setIconVisibleInMenu(False)
+        self.toolbar.dress(shades)
         self.changed.emit()
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Give the canvas the focus; begin to remember the geometry once it has been laid out."""
         super().showEvent(event)
         self.canvas.setFocus()
+        if not event.spontaneous():
+            # Once it has been laid out, it is as it was remembered.
+            QTimer.singleShot(0, self, lambda: self._memory.begin("window/"))

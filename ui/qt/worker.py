@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Qt, Signal
 
 from lifesim.grid import Box
-from ui.film.playback import Drawable
+from ui.film.playback import Drawable, Playback
 from ui.picture.ages import Ages
 from ui.picture.draw import draw
 from ui.picture.live import Aim, population
 from ui.picture.pyramid import FIRST
 from ui.picture.request import Frame, FrameRequest, clipped
-from ui.picture.sources import lacks
+from ui.picture.sources import Caption, caption_of, corner, lacks
 from ui.picture.viewport import Viewport
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """How many live under a pixel of a view?"""
+    """A question: how many cells live under a pixel of a view?"""
 
     viewport: Viewport
     x: int
@@ -28,12 +28,16 @@ class Question:
 
     @property
     def cells(self) -> Box:
+        """Return the cells under the pixel."""
         return self.viewport.cells_at(self.x, self.y)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """live: of the cells within the universe; None where they are too many to count."""
+class PointAnswer:
+    """The answer to a question.
+
+    live: of the cells within the universe; None where they are too many to count.
+    """
 
     question: Question
     live: int | None
@@ -42,17 +46,21 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Landed:
-    """A picture, of where it was aimed, and the aim of the next one, of the same serial."""
+    """A picture, of where it was aimed, the aim of the next one, of the same serial, and what it
+    is of. is_recorded: it is of a recording, not of the universe."""
 
     frame: Frame
     aim: Aim | None
+    caption: Caption
+    is_recorded: bool
 
 
 class FrameWorker(QObject):
-    """Signals reach the main thread one after another; where it is late, pictures are left out.
+    """Draws pictures on a thread of its own.
 
-    landed: there is a picture to take(). answered: of ask_about(). failed: an exception; said
-    once for one trouble.
+    Signals reach the main thread one after another; where it is late, pictures are left out.
+    landed: there is a picture to take(). answered: of ask_about(). failed: an exception; said once
+    for one trouble.
     """
 
     landed = Signal()
@@ -87,27 +95,30 @@ class FrameWorker(QObject):
             self._ages, self._known = Ages(), Ages()
 
     def ask(self, request: FrameRequest, aim: Aim | None = None) -> None:
+        """Ask for a picture; of those that wait only the last is drawn."""
         with self._changed:
             self._wanted, self._due = (request, aim), True
             self._changed.notify_all()
 
     def ask_about(self, question: Question | None) -> None:
+        """Ask how many cells live under a pixel, or nothing any more."""
         with self._changed:
             self._question, self._asked = question, question is not None
             self._changed.notify_all()
 
     def take(self) -> Landed | None:
-        """The latest picture, once."""
+        """Return the latest picture, once."""
         with self._changed:
             done, self._done = self._done, None
             return done
 
     def ages(self) -> Ages:
-        """Of what the latest picture shows, to go on from by oneself."""
+        """Return the ages of what the latest picture shows, to go on from by oneself."""
         with self._changed:
             return self._known.copy()
 
     def close(self) -> None:
+        """Stop the thread; waits for it."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -116,7 +127,7 @@ class FrameWorker(QObject):
     # --- any thread ------------------------------------------------------------
 
     def again(self) -> None:
-        """There are new cells."""
+        """Draw again, as there are new cells."""
         with self._changed:
             self._due = self._wanted is not None
             self._asked = self._question is not None
@@ -161,7 +172,8 @@ class FrameWorker(QObject):
             aim = aim if lacks(source) else after
             request = replace(request, viewport=viewport)
         source = session.source(request)
-        landed = Landed(draw(request, self._ages.seen(request, source)), aim)
+        frame = draw(request, self._ages.seen(request, source))
+        landed = Landed(frame, aim, caption_of(source), isinstance(session, Playback))
         with self._changed:
             if session is not self._session:
                 return
@@ -177,8 +189,9 @@ class FrameWorker(QObject):
         view = question.viewport
         pixel = Viewport(view.left + question.x, view.top + question.y, view.scale, 1, 1)
         source = session.source(FrameRequest(pixel))
-        cells = clipped(question.cells, source.width, source.height)
+        under = view.seen_from(*corner(source)).cells_at(question.x, question.y)
+        cells = clipped(under, source.width, source.height)
         if cells is not None:
             live = population(source, cells)
             if not lacks(source):
-                self.answered.emit(Answer(question, live, source.generation))
+                self.answered.emit(PointAnswer(question, live, source.generation))

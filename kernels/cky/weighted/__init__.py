@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from kernels.backend import Backend
+from kernels.targets.contract import Target
 
 from ..rules import Rules
-from .engine import Kind, WeightedCky, Weights
+from .contract import WeightedCky
 from .primes import MAX_PRIMES, primes, primes_needed
+from .semirings import INSIDE, VITERBI, Semiring
+from .tables import Weights
 
 __all__ = [
+    "INSIDE",
     "MAX_PRIMES",
-    "Kind",
+    "VITERBI",
+    "Semiring",
     "WeightedCky",
     "Weights",
     "primes",
@@ -19,30 +23,30 @@ __all__ = [
 ]
 
 
-# As in kernels.cky.
-_WORTH = 2e9
+def weighted_for(target: Target, rules: Rules, memory: int | None = None) -> WeightedCky:
+    """Return the engine that computes weighted parses on a target.
 
-
-def weighted_for(backend: Backend, rules: Rules, memory: int | None = None) -> WeightedCky:
-    """The engine of a backend.
-
-    memory: bytes for charts, on each device; by default what the backend has to spare, and
+    memory: bytes for charts, on each device; by default what the target has to spare, and
         not more than pays.
     """
-    if backend.name == "cuda":
-        from kernels.several import SeveralDevices
+    from kernels.targets.cpu import CpuTarget
+    from kernels.targets.reference import ReferenceTarget
+    from kernels.targets.several import SeveralDevices
 
-        from .cuda import CudaWeighted
+    if isinstance(target, CpuTarget):
+        from .cpu.engine import CpuWeighted
+
+        return CpuWeighted.of(target, rules, memory)
+    if isinstance(target, ReferenceTarget):
+        from .ref import ReferenceWeighted
+
+        return ReferenceWeighted(rules) if memory is None else ReferenceWeighted(rules, memory)
+    if isinstance(target, SeveralDevices):
+        from ..costs import WEIGHTED_PART_COSTS
         from .several import SeveralWeighted
 
-        if isinstance(backend, SeveralDevices):
-            engines = [weighted_for(one, rules, memory) for one in backend.backends]
-            return SeveralWeighted(engines, worth=_WORTH)
-        return CudaWeighted.of(backend, rules, memory)
-    if backend.name == "cpu":
-        from .cpu import CpuWeighted
+        engines = [weighted_for(one, rules, memory) for one in target.backends]
+        return SeveralWeighted(engines, worth=WEIGHTED_PART_COSTS.worth)
+    from .cuda.engine import CudaWeighted
 
-        return CpuWeighted.of(backend, rules, memory)
-    from .ref import ReferenceWeighted
-
-    return ReferenceWeighted(rules) if memory is None else ReferenceWeighted(rules, memory)
+    return CudaWeighted.of(target, rules, memory)

@@ -16,7 +16,8 @@ _found: list[int] = []
 
 
 def primes(number: int) -> list[int]:
-    """The greatest primes below 2**31, falling. Raises ValueError for more than MAX_PRIMES."""
+    """Return the greatest primes below 2**31, falling. Raises ValueError for more than
+    MAX_PRIMES."""
     if not 0 <= number <= MAX_PRIMES:
         raise ValueError(f"{number} primes: 0 to {MAX_PRIMES} are possible")
     if number > len(_found):
@@ -27,17 +28,17 @@ def primes(number: int) -> list[int]:
 
 
 def primes_needed(logs: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """How many of primes() tell each whole number, from its natural logarithm: int64.
+    """Return how many of primes() tell each whole number, from its natural logarithm: int64.
 
-    logs: as WeightedCky.logs() has them for the same weights as float64; none for -inf.
+    logs: as WeightedCky.values() has them in INSIDE for the same weights as float64; none for -inf.
     """
     bits = np.asarray(logs, np.float64) / math.log(2) + _MARGIN
     return np.where(np.isneginf(bits), 0, np.ceil(bits / _BITS)).astype(np.int64)
 
 
 def _is_prime(n: int) -> bool:
-    """Of an odd n from 11 to 3 215 031 750: strong probable primes to 2, 3, 5 and 7 are
-    primes there (Pomerance, Selfridge and Wagstaff 1980; Jaeschke 1993)."""
+    """Return whether an odd n from 11 to 3 215 031 750 is prime: strong probable primes to 2, 3,
+    5 and 7 are primes there (Pomerance, Selfridge and Wagstaff 1980; Jaeschke 1993)."""
     if any(n % small == 0 for small in (3, 5, 7)):
         return False
     twos = (n - 1 & 1 - n).bit_length() - 1

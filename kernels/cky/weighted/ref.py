@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -11,25 +10,28 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import Batch
-from ..parts import Progress
+from ..dispatch import Progress
 from ..rules import Rules, cell, cells
-from .common import check_lengths
-from .engine import Kind, Logs, WeightedCky, Weights
+from .contract import WeightedCky
+from .semirings import INSIDE, Residues, Semiring
+from .tables import Weights, check_lengths
 
 Values = dict[tuple[int, int], dict[int, Any]]
 
 
-def values(rules: Rules, weights: Weights, terminals: Sequence[int], best: bool = False) -> Values:
-    """The values that are not zero, of each symbol over tokens i .. j - 1, for all i < j.
+def values(
+    rules: Rules, weights: Weights, terminals: Sequence[int], semiring: Semiring = INSIDE
+) -> Values:
+    """Return the values that are not zero, of each symbol over tokens i .. j - 1, for all i < j.
 
-    A sum over all derivations of products of weights (Goodman 1999, Semiring Parsing); with
-    best, the greatest product.
+    A value is the sum over all derivations of products of weights (Goodman 1999, Semiring
+    Parsing), as the semiring adds and multiplies.
     """
+    multiply = semiring.multiply
 
     def add(found: dict[int, Any], symbol: int, value: Any) -> None:
         if value:
-            old = found.get(symbol, 0)
-            found[symbol] = max(old, value) if best else old + value
+            found[symbol] = semiring.add(found[symbol], value) if symbol in found else value
 
     binary = list(zip(rules.binary.tolist(), weights.binary.tolist(), strict=True))
     lexical = list(zip(rules.lexical.tolist(), weights.lexical.tolist(), strict=True))
@@ -48,36 +50,28 @@ def values(rules: Rules, weights: Weights, terminals: Sequence[int], best: bool 
                 left, right = result[i, k], result[k, j]
                 for (a, b, c), weight in binary:
                     if b in left and c in right:
-                        add(raw, a, weight * left[b] * right[c])
+                        add(raw, a, multiply(multiply(weight, left[b]), right[c]))
             found: dict[int, Any] = {}
             for a, value in raw.items():
-                add(found, a, loops[a] * value)
+                add(found, a, multiply(loops[a], value))
             for (a, b), weight in units:
                 if b in raw:
-                    add(found, a, weight * raw[b])
+                    add(found, a, multiply(weight, raw[b]))
             result[i, j] = found
     return result
 
 
-def log(value: Fraction | int) -> float:
-    """The natural logarithm, of numbers far outside a float's range too; -inf of zero."""
-    if not value:
-        return -math.inf
-    top, bottom = value.numerator, value.denominator
-    shift = top.bit_length() - bottom.bit_length()
-    part = (top << max(0, -shift)) / (bottom << max(0, shift))
-    return math.log(part) + shift * math.log(2)
-
-
 def _exact(weights: Weights) -> Weights:
-    def of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def exact(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if array.dtype == object:
+            return array
         return np.array([Fraction(x) for x in array.tolist()], object)
 
-    return Weights(of(weights.binary), of(weights.units), of(weights.lexical), of(weights.loops))
+    return Weights(*map(exact, (weights.binary, weights.units, weights.lexical, weights.loops)))
 
 
 class ReferenceWeighted(WeightedCky):
-    """One string after another, exactly, in plain Python."""
+    """Parses one string after another, exactly, in plain Python."""
 
     name = "reference"
 
@@ -92,50 +86,44 @@ class ReferenceWeighted(WeightedCky):
         primes: Sequence[int],
         progress: Progress | None = None,
     ) -> npt.NDArray[np.uint32]:
-        found = self._values(batch, symbol, weights, False, progress)
-        return np.array([[x % p for x in found] for p in primes], np.uint32).reshape(
-            len(primes), len(batch)
-        )
+        """See WeightedCky.residues()."""
+        found = self.values(batch, symbol, weights, Residues(primes), progress)
+        return np.ascontiguousarray(found.T)
 
-    def logs(
+    def values(
         self,
         batch: Batch,
         symbol: int,
         weights: Weights,
-        kind: Kind,
+        semiring: Semiring,
         progress: Progress | None = None,
-    ) -> Logs:
-        found = self._values(batch, symbol, _exact(weights), kind == "viterbi", progress)
-        return np.array([log(x) for x in found], np.float64)
-
-    def chart(self, terminals: npt.NDArray[np.uint32], weights: Weights, kind: Kind) -> Logs:
-        check_lengths(Batch(terminals, np.array([0, terminals.size])), self.max_length)
-        result = np.full((cells(terminals.size), self.rules.symbols), -math.inf)
-        spans = values(self.rules, _exact(weights), terminals.tolist(), kind == "viterbi")
-        for (i, j), found in spans.items():
-            for a, value in found.items():
-                result[cell(i, j), a] = log(value)
-        return result
-
-    def _values(
-        self,
-        batch: Batch,
-        symbol: int,
-        weights: Weights,
-        best: bool,
-        progress: Progress | None,
-    ) -> list[Any]:
+    ) -> npt.NDArray[Any]:
+        """See WeightedCky.values()."""
         check_lengths(batch, self.max_length)
-        result = []
+        found, exact = [], _exact(weights)
         for s in range(len(batch)):
             string = batch[s].tolist()
-            spans = values(self.rules, weights, string, best)
-            result.append(spans[0, len(string)].get(symbol, 0) if string else 0)
+            spans = values(self.rules, exact, string, semiring)
+            found.append(spans[0, len(string)].get(symbol, 0) if string else 0)
             if progress is not None:
                 progress(s + 1)
-        return result
+        return semiring.exact_output(found)
+
+    def chart(
+        self, terminals: npt.NDArray[np.uint32], weights: Weights, semiring: Semiring
+    ) -> npt.NDArray[Any]:
+        """See WeightedCky.chart()."""
+        check_lengths(Batch(terminals, np.array([0, terminals.size])), self.max_length)
+        result = [[0] * self.rules.symbols for _ in range(cells(terminals.size))]
+        spans = values(self.rules, _exact(weights), terminals.tolist(), semiring)
+        for (i, j), found in spans.items():
+            for a, value in found.items():
+                result[cell(i, j)][a] = value
+        outputs = [semiring.exact_output(row) for row in result]
+        return np.stack(outputs) if outputs else np.empty((0, self.rules.symbols))
 
     @property
     def max_length(self) -> int:
         # A number of a long string takes some hundreds of bytes.
+        """Tokens of the longest string whose values fit in memory."""
         return max(int((self.memory / (256 * self.rules.symbols)) ** 0.5), 1)

@@ -1,14 +1,17 @@
-// Numbers that weights are multiplied and added in, for the CPU and CUDA.
+// Numbers in which weights are multiplied and added, for the CPU and CUDA.
 //
-// A semiring has Value, what a chart holds, and Sum, what collects products of two values;
-// value() makes a Value of a Sum. Products and sums of floats are made in the same order
-// and rounded the same way everywhere: no contraction into fused operations.
+// A semiring has Value, what a chart holds, and Sum, which collects products of two values.
+// value() makes a Value of a Sum; result() makes a Result, what callers get. CONSTANTS: how many
+// words of() takes. semirings.py names these structs; SEMIRINGS, below, are those of the CPU.
+// Products and sums of floats are made in the same order and rounded the same way everywhere:
+// they are not contracted into fused operations.
 #pragma once
 #include "../../bits.hpp"
 
 namespace {
 
-// Loaded and stored whole on a GPU; on the CPU arrays have what alignment numpy gives them.
+// Loaded and stored as a whole on a GPU; on the CPU arrays have the alignment that numpy gives
+// them.
 #if defined(__CUDACC__)
 #define WHOLE(bytes) alignas(bytes)
 #else
@@ -32,9 +35,10 @@ BITS_FN double plus(double x, double y) { return x + y; }
 constexpr double RADIX = 0x1p960, SHRINK = 0x1p-960;
 constexpr double LEAST = 0x1p-480, MOST = 0x1p480;
 
-// A float with an exponent of its own: mantissa * RADIX^exponent, mantissa in [LEAST, MOST)
-// or zero (with exponent zero), as Fukushima's X-numbers (2012). In a Sum it is in about
-// [LEAST^2, MOST^2): numbers whose exponents differ by three have nothing to say to each other.
+// A float with an exponent of its own: mantissa * RADIX^exponent, with the mantissa in [LEAST,
+// MOST), or zero (with exponent zero), as Fukushima's X-numbers (2012). In a Sum the mantissa is
+// in about [LEAST^2, MOST^2): of numbers whose exponents differ by three, the lesser changes
+// nothing.
 struct WHOLE(16) ScaledNumber {
     double mantissa;
     int exponent;
@@ -50,6 +54,7 @@ struct Scaled {
     using Value = ScaledNumber;
     using Sum = ScaledNumber;
     using Result = ScaledNumber;
+    static constexpr u32 CONSTANTS = 0;
 
     BITS_FN static Scaled of(const u32*) { return {}; }
     BITS_FN static Sum zero() { return {0.0, 0}; }
@@ -88,12 +93,13 @@ struct Scaled {
     BITS_FN Result result(const Value& x) const { return x; }
 };
 
-// The same while all exponents are zero; value() says so when one is not.
+// The same numbers while all exponents are zero; value() tells when one is not.
 template <bool MAXIMA>
 struct Plain {
     using Value = double;
     using Sum = double;
     using Result = ScaledNumber;
+    static constexpr u32 CONSTANTS = 0;
 
     BITS_FN static Plain of(const u32*) { return {}; }
     BITS_FN static Sum zero() { return 0.0; }
@@ -112,8 +118,8 @@ struct Plain {
     BITS_FN Result result(Value x) const { return {x, 0}; }
 };
 
-// Residues modulo COUNT primes between 2^30 and 2^31, times 2^32 (Montgomery 1985). A Sum
-// is kept below p^2.
+// Residues modulo COUNT primes between 2^30 and 2^31, times 2^32 (Montgomery 1985). A Sum is
+// kept below p^2.
 template <int COUNT>
 struct Residues {
     struct WHOLE(4 * COUNT) Value {
@@ -123,11 +129,12 @@ struct Residues {
         u64 at[COUNT];
     };
     using Result = Value;
+    static constexpr u32 CONSTANTS = 2 * COUNT;
 
     u32 primes[COUNT], inverses[COUNT];  // the latter of -p modulo 2^32
     u64 squares[COUNT];
 
-    // constants: the primes, then the inverses.
+    // Takes the primes, and then the inverses.
     BITS_FN static Residues of(const u32* constants) {
         Residues ring;
         UNROLL
@@ -139,7 +146,8 @@ struct Residues {
         return ring;
     }
     BITS_FN static Sum zero() { return Sum{}; }
-    // Zero modulo all primes adds nothing modulo any, be it zero or not.
+    // Tells whether a value is zero modulo all primes, and so adds nothing. One that is zero
+    // only modulo some may be added: it adds nothing there.
     BITS_FN static bool is_zero(const Value& x) {
         u32 any = 0;
         UNROLL
@@ -178,4 +186,24 @@ struct Residues {
     }
 };
 
+// Whole numbers modulo 2^64, as unsigned words wrap.
+struct Wrapping {
+    using Value = u64;
+    using Sum = u64;
+    using Result = u64;
+    static constexpr u32 CONSTANTS = 0;
+
+    BITS_FN static Wrapping of(const u32*) { return {}; }
+    BITS_FN static Sum zero() { return 0; }
+    BITS_FN static bool is_zero(Value x) { return !x; }
+    BITS_FN static bool empty(Sum x) { return !x; }
+    BITS_FN void add(Sum& sum, Value x, Value y) const { sum += x * y; }
+    BITS_FN Value value(Sum sum, bool&) const { return sum; }
+    BITS_FN Result result(Value x) const { return x; }
+};
+
 }  // namespace
+
+#define SEMIRINGS(EACH)                                                               \
+    EACH(Plain<false>) EACH(Plain<true>) EACH(Scaled<false>) EACH(Scaled<true>)       \
+    EACH(Residues<2>) EACH(Residues<8>) EACH(Wrapping)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..batch import Batch
-from ..parts import Progress, Work, each_part, parts, unless, worth_a_part
-from .common import check_lengths
-from .engine import Kind, Logs, WeightedCky, Weights
+from ..dispatch import PartWork, Progress, each_part, unless
+from ..plan import parts, worth_a_part
+from .contract import WeightedCky
+from .semirings import Semiring
+from .tables import Weights, check_lengths
 
 LEAST = 256  # strings of a part: a block of the device each
 
 
 class SeveralWeighted(WeightedCky):
-    """Parts of a batch on engines of the same rules, a device and a thread each.
+    """Parses parts of a batch on engines of the same rules, a device and a thread each.
 
     memory: of each device. worth: what a part is, at least, of work: split points times rules.
     """
@@ -31,12 +34,13 @@ class SeveralWeighted(WeightedCky):
         self.memory = min(engine.memory for engine in self.engines)
 
     def _part(self, batch: Batch) -> int:
-        """Strings of a part, at least."""
+        """Return the strings of a part, at least."""
         rules = len(self.rules.binary)
         return max(LEAST, worth_a_part(batch.lengths, rules, self._worth))
 
     @property
     def max_length(self) -> int:
+        """Tokens of the longest string whose values fit in memory."""
         return min(engine.max_length for engine in self.engines)
 
     def _all(
@@ -48,7 +52,7 @@ class SeveralWeighted(WeightedCky):
         stop = threading.Event()
         look = unless(stop)
 
-        def by(engine: WeightedCky) -> Work:
+        def by(engine: WeightedCky) -> PartWork:
             return lambda start, end: part(engine, start, end, look)
 
         pieces = parts(batch.lengths, len(self.engines), self._part(batch))
@@ -66,6 +70,7 @@ class SeveralWeighted(WeightedCky):
         primes: Sequence[int],
         progress: Progress | None = None,
     ) -> npt.NDArray[np.uint32]:
+        """See WeightedCky.residues()."""
         check_lengths(batch, self.max_length)
         result = np.zeros((len(primes), len(batch)), np.uint32)
 
@@ -76,23 +81,27 @@ class SeveralWeighted(WeightedCky):
         self._all(batch, part, progress)
         return result
 
-    def logs(
+    def values(
         self,
         batch: Batch,
         symbol: int,
         weights: Weights,
-        kind: Kind,
+        semiring: Semiring,
         progress: Progress | None = None,
-    ) -> Logs:
+    ) -> npt.NDArray[Any]:
+        """See WeightedCky.values()."""
         check_lengths(batch, self.max_length)
-        result = np.zeros(len(batch), np.float64)
+        result = semiring.exact_output([0] * len(batch))
 
         def part(engine: WeightedCky, start: int, end: int, look: Progress) -> None:
             strings = batch.between(start, end)
-            result[start:end] = engine.logs(strings, symbol, weights, kind, look)
+            result[start:end] = engine.values(strings, symbol, weights, semiring, look)
 
         self._all(batch, part, progress)
         return result
 
-    def chart(self, terminals: npt.NDArray[np.uint32], weights: Weights, kind: Kind) -> Logs:
-        return self.engines[0].chart(terminals, weights, kind)
+    def chart(
+        self, terminals: npt.NDArray[np.uint32], weights: Weights, semiring: Semiring
+    ) -> npt.NDArray[Any]:
+        """See WeightedCky.chart()."""
+        return self.engines[0].chart(terminals, weights, semiring)

@@ -1,4 +1,4 @@
-"""Where universes of these tests lie."""
+"""The folder in which universes of these tests lie."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim import BitGrid, Life, random_grid
 from lifesim.errors import LifesimError
 from lifesim.store import disk
@@ -119,7 +119,7 @@ def _half(name: str, real: Callable[..., Any], args: tuple[Any, ...]) -> None:
 
 
 class _Power:
-    """What a machine that loses power may forget: whatever no sync has followed."""
+    """The memory of what a machine that loses power may forget: whatever no sync has followed."""
 
     def __init__(self, spare: Path) -> None:
         self._spare, self._count = spare, 0
@@ -169,7 +169,8 @@ class _Power:
 
 
 def in_child(work: Callable[[], None], seconds: int = 60) -> int:
-    """Do it in a forked process: 0, or the signal that killed it. Its errors are raised."""
+    """Do it in a forked process, and return 0, or the signal that killed it. Its errors are
+    raised."""
     out, into = os.pipe()
     child = os.fork()
     if not child:
@@ -221,7 +222,7 @@ class Case:
         )
 
     def template(self, folder: Path) -> Path:
-        """The universe at generation 0, for copies."""
+        """Return the universe at generation 0, for copies."""
         path = folder / "template"
         self.make(path).close()
         return path
@@ -236,7 +237,8 @@ class Case:
         )
 
     def trail(self) -> dict[int, tuple[str, int]]:
-        """Digest and population of every generation, of a run in memory that nothing disturbs."""
+        """Return digest and population of every generation, of a run in memory that nothing
+        disturbs."""
         life = Life(self.grid, topology="torus" if self.torus else "plane", backend=CPU)
         found = {}
         for generation in range(self.generations + 1):
@@ -245,7 +247,7 @@ class Case:
         return found
 
     def go_on(self, universe: Universe) -> None:
-        """To the end of the run, from wherever it is."""
+        """Run to the end, from wherever it is."""
         life = self.life(universe)
         life.resume()
         if universe.generation < self.generations:
@@ -257,10 +259,10 @@ class Case:
             self.go_on(universe)
 
     def inspect(self, path: Path, trail: dict[int, tuple[str, int]]) -> Universe:
-        """What anybody sees of a universe at any moment is right."""
+        """Assert that what anybody sees of a universe at any moment is right."""
         universe = Universe.open(path)
         if universe.is_whole:
-            assert not universe.removed_files()
+            assert not universe.journal.removed_files()
             assert (universe.digest(), universe.population()) == trail[universe.generation]
         else:
             assert not self.keep_previous
@@ -283,7 +285,7 @@ class Case:
 
 def check(universe: Universe) -> None:
     """Read every file of the manifest's generation, and of the one that is on its way."""
-    gone = universe.removed_files()
+    gone = universe.journal.removed_files()
     for tile in range(len(universe.tiling)):
         for newest in (False, True):
             if newest <= bool(universe.phase) and (
@@ -294,7 +296,7 @@ def check(universe: Universe) -> None:
 
 
 def assert_tidy(universe: Universe) -> None:
-    """No file but those that belong there."""
+    """Assert that there is no file but those that belong there."""
     assert sorted(os.listdir(universe.path)) == ["lock", "manifest.json", "tiles"]
     files = sorted(tile.file for tile in universe.manifest.tiles)
     assert sorted(os.listdir(universe.tiles_folder)) == files
@@ -313,7 +315,7 @@ def copy(template: Path, path: Path) -> Path:
 
 
 def ash(width: int, height: int, glider: tuple[int, int] | None = (20, 20)) -> BitGrid:
-    """Blocks and blinkers, and a glider on its way between them, down and to the right."""
+    """Return blocks and blinkers, and a glider on its way between them, down and to the right."""
     cells = np.zeros((height, width), bool)
     for y in range(8, height - 4, 16):
         for x in range(8, width - 4, 16):

@@ -39,7 +39,7 @@ def case_of(path: Path) -> Case:
 
 @pytest.fixture(scope="module")
 def templates(folder: Path) -> dict[str, Path]:
-    """Universes of one generation, and on the way to the next one, with a journal."""
+    """Return universes of one generation, and on the way to the next one, with a journal."""
     made = {}
     for name, case in CASES.items():
         (folder / name).mkdir()
@@ -74,7 +74,7 @@ def stop_midway(case: Case, path: Path, tiles: int = 3) -> None:
 
 @pytest.fixture
 def made(request: pytest.FixtureRequest, templates: dict[str, Path], folder: Path) -> Path:
-    """A copy of one of them."""
+    """Return a copy of one of them."""
     return copy(templates[request.param], folder / "copy" / request.param)
 
 
@@ -110,7 +110,7 @@ def assert_found(path: Path, file: Path, work: Callable[[Path], None] = look) ->
 
 
 def assert_found_or_right(path: Path) -> None:
-    """A run finds it, or it does no harm."""
+    """Assert that a run finds it, or it does no harm."""
     case = case_of(path)
     threads = threading.enumerate()
     try:
@@ -130,7 +130,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def flipped(file: Path, places: range, bits: range) -> Iterator[tuple[int, int]]:
-    """The file with a bit flipped, one after the other."""
+    """Have the file with a bit flipped, one after the other."""
     data = file.read_bytes()
     with open(file, "r+b", buffering=0) as out:
         for place in places:
@@ -150,6 +150,7 @@ def flip_texts(path: Path, bits: range) -> None:
     look(path)
 
 
+@pytest.mark.sample(3)
 @everywhere
 def test_bits_of_manifest_and_journal(made: Path) -> None:
     flip_texts(made, range(1))
@@ -163,7 +164,7 @@ def test_every_bit_of_manifest_and_journal(made: Path) -> None:
 
 def flip_tiles(path: Path, strides: list[int]) -> None:
     universe = Universe.open(path)
-    gone = universe.removed_files()
+    gone = universe.journal.removed_files()
     wanted = {
         universe.record(tile, newest=newest).file: (tile, newest)
         for tile in range(len(universe.tiling))
@@ -182,6 +183,7 @@ def flip_tiles(path: Path, strides: list[int]) -> None:
     look(path)
 
 
+@pytest.mark.sample(1)
 @everywhere
 def test_bits_of_tiles(made: Path) -> None:
     flip_tiles(made, [3, 53])
@@ -193,6 +195,7 @@ def test_bits_of_every_byte_of_tiles(made: Path) -> None:
     flip_tiles(made, [1])
 
 
+@pytest.mark.sample(1)
 @everywhere
 def test_runs_over_damage(made: Path, tmp_path: Path) -> None:
     """A run stops at what it reads, and nothing of it gets into the next generation."""
@@ -246,7 +249,7 @@ def swapped(file: Path, other: Path) -> None:
 
 
 def of_another_universe(file: Path, other: Path) -> None:
-    """Of the same cells at the same place and generation."""
+    """Return a file of the same cells at the same place and generation."""
     shutil.copy(other / "tiles" / file.name, file)
 
 
@@ -289,12 +292,13 @@ def test_harm_to_a_tile(
 
 
 def copy_of_all(path: Path, target: Path) -> Path:
-    """As copy(), of pipes and links too."""
+    """Copy as copy() does, pipes and links too."""
     in_shell = os.spawnlp(os.P_WAIT, "cp", "cp", "-a", str(path), str(target))
     assert in_shell == 0
     return target
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("harm", [h for h in HARMS if h is not of_another_universe])
 @pytest.mark.parametrize("made", ["between", "between-keep", "zstd"], indirect=True)
 def test_harm_to_any_tile(
@@ -314,7 +318,7 @@ def test_harm_to_any_tile(
 
 @of("plain")
 def test_tile_of_another_generation(made: Path, tmp_path: Path) -> None:
-    """Even where its cells are the same."""
+    """It is found even where its cells are the same."""
     case = Case(width=128, height=128, tiles=(2, 2), generations=2, phase=2)
     for here, grid_seed in ((made, None), (tmp_path / "still", 0)):
         if grid_seed == 0:
@@ -378,12 +382,13 @@ def test_newer_version(made: Path) -> None:
     file = made / "manifest.json"
     facts = unseal(file.read_bytes())
     assert facts
-    file.write_bytes(seal(facts | {"version": 2}))
-    assert_refused(made, "version 2 is newer")
+    file.write_bytes(seal(facts | {"version": 3}))
+    assert_refused(made, "version 3 is newer")
 
 
 def assert_refused(path: Path, match: str) -> None:
-    """With a line that has nothing to do with damage, and nothing is changed."""
+    """Assert that it is refused with a line that has nothing to do with damage, and nothing is
+    changed."""
     before = sorted(path.rglob("*")) if path.is_dir() else None
     for options in ({}, {"writing": True}, {"still": True}):
         with pytest.raises(LifesimError, match=match) as refusal:
@@ -421,9 +426,10 @@ def test_no_universe(tmp_path: Path) -> None:
 # --- journal ---------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["between", "between-keep"])
 def test_torn_journal(name: str, templates: dict[str, Path], tmp_path: Path) -> None:
-    """What a kill cuts off was not written; what is missing besides is found, and nothing
+    """The part that a kill cuts off was not written; what is missing besides is found, and nothing
     is removed before it is."""
     template, case, trail = templates[name], CASES[name], trail_of(CASES[name])
     data = (template / "journal.jsonl").read_bytes()
@@ -447,7 +453,7 @@ def test_torn_journal(name: str, templates: dict[str, Path], tmp_path: Path) -> 
 @of("between")
 def test_lost_journal(made: Path, tmp_path: Path) -> None:
     journal = made / "journal.jsonl"
-    assert Universe.open(made).removed_files()
+    assert Universe.open(made).journal.removed_files()
     shutil.move(journal, tmp_path / "journal.jsonl")
     assert_found(made, made / "tiles")
     assert_found(made, made / "tiles", open_for_writing)
@@ -514,7 +520,7 @@ def test_journal_of_tiles_that_are_not_there(tile: int, made: Path) -> None:
 
 
 def test_files_that_go_away(tmp_path: Path) -> None:
-    """Deleted at any moment of a run: it stops and names one, or had no need of them."""
+    """They are deleted at any moment of a run: it stops and names one, or had no need of them."""
     case = Case(width=256, height=128, tiles=(2, 8), phase=2, generations=10)
     template, trail = case.template(tmp_path), case.trail()
     rng, threads = random.Random(5), threading.enumerate()
@@ -522,11 +528,12 @@ def test_files_that_go_away(tmp_path: Path) -> None:
     for _ in range(12):
         stopped += files_go_away(case, copy(template, tmp_path / "universe"), trail, rng)
         assert threading.enumerate() == threads
-    assert stopped >= 6
+    assert stopped >= 2  # how many depends on how soon each file is wanted again
 
 
 def files_go_away(case: Case, path: Path, trail: dict[int, Any], rng: random.Random) -> bool:
-    """Two, by a thread of its own, at one of some 60 syncs of folders; whether the run stopped."""
+    """Remove two, by a thread of its own, at one of some 60 syncs of folders, and return whether
+    the run stopped."""
     due, left, gone = threading.Event(), rng.randrange(90), list[str]()
 
     def watch(name: str) -> None:
@@ -563,7 +570,7 @@ def files_go_away(case: Case, path: Path, trail: dict[int, Any], rng: random.Ran
 
 @of("plain")
 def test_file_that_goes_between_phases(made: Path) -> None:
-    """A run of which the next phase misses a file."""
+    """The next phase of a run misses a file."""
 
     def watch(name: str) -> None:
         files = [file for file in files_of(made) if file.name.endswith(".5.h5")]
@@ -614,7 +621,7 @@ def test_no_permission(what: str, name: str, templates: dict[str, Path], folder:
 
 @of("plain")
 def test_read_only_universe(made: Path) -> None:
-    """Who may not write reads, and keeps writers out if the lock is there."""
+    """Somebody who may not write can read, and keeps writers out if the lock is there."""
     for place in (made, *made.rglob("*")):
         place.chmod(0o555 if place.is_dir() else 0o444)
 
@@ -643,7 +650,7 @@ def test_read_only_universe(made: Path) -> None:
 @pytest.mark.parametrize("harm", [a_folder, a_pipe, zeros, empty])
 @of("plain")
 def test_harm_to_the_lock(harm: Callable[[Path, Path], Any], made: Path) -> None:
-    """Nothing hangs; what is in the lock does not matter."""
+    """A harmed lock makes nothing hang; what is in the lock does not matter."""
     harm(made / "lock", made)
     look(made)
     if harm in (zeros, empty):

@@ -9,21 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.cells import survey
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim.grid import BitGrid
 from lifesim.render import density_levels
 from lifesim.soup import random_grid
-from lifesim.store.making import pyramid_top
 from lifesim.store.pyramid import levels
-from lifesim.store.tiling import tile_universe
+from lifesim.store.tiling import pyramid_top, tile_universe
 from lifesim.store.universe import Universe
 from lifesim.stream.run import StreamedLife
+from tests.quick import examples
 from tests.strategies import grids
 from tests.universes import on_disk, stored_level, tile_grid
 
 
 def counts_of(grid: BitGrid) -> np.ndarray:
-    """Live cells of blocks of 8 x 8, by padding and summing."""
+    """Return the live cells of blocks of 8 x 8, by padding and summing."""
     bits = np.unpackbits(grid.words.view(np.uint8), axis=1, bitorder="little")
     rows = -(-grid.height // 8)
     padded = np.zeros((8 * rows, bits.shape[1]), np.uint8)
@@ -45,7 +45,7 @@ def test_levels_of_any_grid(grid: BitGrid, top: int) -> None:
     assert_levels(grid, counts_of(grid), top)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     st.integers(1, 1500),
     st.integers(1, 700),
@@ -53,7 +53,7 @@ def test_levels_of_any_grid(grid: BitGrid, top: int) -> None:
     st.integers(0, 1000),
 )
 def test_levels_of_larger_grids(width: int, height: int, density: float, seed: int) -> None:
-    """From the counts that the files' population comes with."""
+    """The levels are made from the counts that the files' population comes with."""
     grid = random_grid(width, height, density, seed)
     counts = np.empty((-(-height // 8), 8 * grid.words.shape[1]), np.uint8)
     survey(grid.words, 0, 0, counts)
@@ -68,9 +68,10 @@ def test_counts_further_right_are_not_looked_at() -> None:
     assert_levels(grid, counts, 8)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("missing", [0, 1])
 def test_the_largest_blocks(missing: int) -> None:
-    """Sums that just do not fit the type of the level before: 2^16 cells, 2^32 cells."""
+    """Some sums just do not fit the type of the level before: 2^16 cells, 2^32 cells."""
     counts = np.full((8192, 8192), 64, np.uint8)
     counts[5000, 5000] -= missing
     made = levels(counts, 1 << 16, 1 << 16, 17)
@@ -85,7 +86,8 @@ def test_the_largest_blocks(missing: int) -> None:
 
 
 def assert_stored(universe: Universe) -> None:
-    """Every level of every tile, and all tiles together make the picture of the whole."""
+    """Assert that every level of every tile is stored, and that all tiles together make the picture
+    of the whole."""
     top = universe.manifest.form.top
     for tile in range(len(universe.tiling)):
         grid = tile_grid(universe, tile)
@@ -106,6 +108,7 @@ def assert_nests(universe: Universe, grid: BitGrid) -> None:
             assert np.array_equal(stored, part)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("compression", ["none", "zstd"])
 @pytest.mark.parametrize(
     ("size", "tiles"),

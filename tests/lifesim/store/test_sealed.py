@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lifesim.store.sealed import seal, unseal
 from tests.damage import flips
+from tests.quick import examples
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
@@ -38,13 +39,13 @@ def test_facts_that_look_like_a_blank_checksum() -> None:
     assert unseal(seal(facts)) == facts
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(facts)
 def test_every_flipped_bit_is_seen(facts: dict[str, Any]) -> None:
     assert not any(unseal(line) for line in flips(seal(facts)))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(facts)
 def test_every_cut_is_seen(facts: dict[str, Any]) -> None:
     line = seal(facts)

@@ -11,21 +11,22 @@ from hypothesis import strategies as st
 
 from lifesim.grid import Box
 from lifesim.store.tiling import (
-    Block,
     Span,
+    TileBlock,
     Tiling,
     TilingError,
     blocks,
     pieces,
     tile_universe,
 )
+from tests.quick import examples
 
 BIG = 512 << 10
 
 
 @st.composite
 def tilings(draw: st.DrawFn, widest: int = 9, tallest: int = 30) -> Tiling:
-    """Of any edges, even or not."""
+    """Draw tilings of any edges, even or not."""
     words = draw(st.integers(1, widest))
     width = 64 * words - draw(st.integers(0, 63))
     height = draw(st.integers(1, tallest))
@@ -39,10 +40,10 @@ def tilings(draw: st.DrawFn, widest: int = 9, tallest: int = 30) -> Tiling:
 
 
 @st.composite
-def blocks_of(draw: st.DrawFn, tiling: Tiling) -> Block:
+def blocks_of(draw: st.DrawFn, tiling: Tiling) -> TileBlock:
     left = draw(st.integers(0, tiling.across - 1))
     top = draw(st.integers(0, tiling.down - 1))
-    return Block(
+    return TileBlock(
         left,
         top,
         draw(st.integers(left + 1, tiling.across)),
@@ -167,7 +168,8 @@ def test_powers_of_two_are_cut_at_powers_of_two(side: int) -> None:
 
 @given(lengths, lengths)
 def test_the_usual_cut(w: int, h: int) -> None:
-    """Full rows as long as they are not absurdly wide, in files that are neither tiny nor huge."""
+    """Tiles are full rows as long as they are not absurdly wide, in files that are neither tiny nor
+    huge."""
     assume(w * h < 10**15)
     tiling = tile_universe(w, h, True)
     assert tiling.across == -(-w // (1 << 24))
@@ -209,7 +211,7 @@ def test_pieces(size: int, start: int, length: int) -> None:
 def assert_axis(
     size: int, low: int, high: int, span: Span, halo: int, torus: bool, most: int
 ) -> None:
-    """The span covers low to high - 1 and `halo` cells around, and little more."""
+    """Assert that the span covers low to high - 1 and `halo` cells around, and little more."""
     at = [(span.start + i) % size for i in range(span.length)]
     assert at[span.before : span.before + high - low] == list(range(low, high))
     around = range(low - halo, high + halo)
@@ -252,7 +254,7 @@ def test_touched(tiling: Tiling, generations: int) -> None:
         owner = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
         assert len(found) == len(edges) - 1
         for i, touched in enumerate(found):
-            block = Block(i, 0, i + 1, 1) if axis == 0 else Block(0, i, 1, i + 1)
+            block = TileBlock(i, 0, i + 1, 1) if axis == 0 else TileBlock(0, i, 1, i + 1)
             window = tiling.window(block, generations)
             span = (window.across, window.down)[axis]
             cells = (span.start + np.arange(span.length)) % edges[-1]
@@ -264,13 +266,13 @@ def test_touched(tiling: Tiling, generations: int) -> None:
 
 @given(st.data(), times)
 def test_read_by(data: st.DataObject, generations: int) -> None:
-    """What the windows of each tile touch, and those of the blocks whole."""
+    """The tiles are what the windows of each tile touch, and those of the blocks whole."""
     tiling = data.draw(tilings(widest=6, tallest=14))
     group = data.draw(st.lists(blocks_of(tiling), max_size=3))
     found: set[int] = set()
     for block in group:
         inside = [
-            Block(c, r, c + 1, r + 1)
+            TileBlock(c, r, c + 1, r + 1)
             for r in range(block.top, block.bottom)
             for c in range(block.left, block.right)
         ]
@@ -300,7 +302,7 @@ def test_blocks_hold_the_wanted_tiles_once(data: st.DataObject) -> None:
         assert len(found) == -(-tiling.across // across) * -(-tiling.down // down)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(tilings(), st.integers(1, 9), st.integers(1, 9))
 def test_no_blocks_where_nothing_is_wanted(tiling: Tiling, across: int, down: int) -> None:
     assert blocks(tiling, across, down, set()) == []

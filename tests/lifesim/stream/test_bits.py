@@ -42,7 +42,7 @@ def test_any_offsets(
 @given(st.integers(0, 64), st.integers(0, 64), st.integers(1, 64))
 @example(64, 0, 64)
 def test_parts_of_wider_arrays(to: int, start: int, count: int) -> None:
-    """Views with strides of their own, as bands of windows are."""
+    """The arrays are views with strides of their own, as bands of windows are."""
     rng = np.random.default_rng(to * 65 + start)
     wide = rng.integers(0, 1 << 64, (3, 9), np.uint64)
     target, source = wide[:, 1:3], rng.integers(0, 1 << 64, (6, 2), np.uint64)[::2]

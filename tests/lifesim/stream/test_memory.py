@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 RUN = """
 import json, sys
 from pathlib import Path
-from kernels.choose import pick
+from kernels.targets.choose import pick
 from lifesim.store.universe import Universe
 from lifesim.stream.run import StreamedLife
 
@@ -67,7 +67,8 @@ def streamed(path: Path) -> dict:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
 @pytest.mark.parametrize("compression", ["none", "zstd"])
 def test_peak_memory_and_overlap(real_disk: Path, compression: str) -> None:
-    """512 MiB of cells in 64 MiB of windows and buffers, read, stepped and written at once."""
+    """The run moves 512 MiB of cells in 64 MiB of windows and buffers, read, stepped and written at
+    once."""
     path = real_disk / compression
     soup(path, 1 << 16, compression)
     facts = streamed(path)

@@ -1,9 +1,9 @@
-"""What a phase is chosen to be: pure, so that any machine can be made up."""
+"""The choice of a phase: pure, so that any machine can be made up."""
 
 from __future__ import annotations
 
 import math
-import re
+import pickle
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,76 +13,89 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.cpu import CpuBackend, levels
-from kernels.life.cuda import device_bytes
-from lifesim.store.tilefile import Format, chunk_rows
+from kernels.life import engine_for
+from kernels.life.contract import ChainShape, LifeShape
+from kernels.life.cuda.sizes import device_bytes
+from kernels.targets.cpu import CpuTarget, levels
+from lifesim.store.tilefile import TileFormat, chunk_rows
 from lifesim.store.tiling import Tiling, blocks, tile_universe
 from lifesim.stream.plan import (
     _MOST_GROUPS,
     PERIOD,
     BudgetError,
-    Machine,
-    Plan,
+    LaneMachine,
+    PhaseModel,
+    PhasePlan,
     Rates,
+    _amount,
     _groups,
     _needs,
     _seconds,
     _shapes,
     choose,
 )
+from tests.amounts import bytes_of_text
+from tests.quick import examples
 
 GB = 10**9
-Shape = tuple[int, int, bool]
-Chain = tuple[int, int, bool, int]
 
 
-def history(chain: Chain | None) -> int:
-    """Bytes that a chain takes beside its blocks."""
+def history(chain: ChainShape | None) -> int:
+    """Return the bytes that a chain takes beside its blocks."""
     if chain is None:
         return 0
-    width, generations, _, _ = chain
-    return 2 * generations * 8 * -(-width // 64)
+    return 2 * chain.generations * 8 * -(-chain.width // 64)
 
 
-def on_host(shapes: Sequence[Shape], slots: int, chain: Chain | None = None) -> tuple[int, int]:
-    """As the CPU backend has it: packed, and one spare."""
+def on_host(
+    shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None
+) -> tuple[int, int]:
+    """Return the bytes of an arena as the CPU backend has it: packed, and one spare."""
     slack = 96 if chain else 0
-    largest = max((h + slack) * 8 * -(-w // 64) for w, h, _ in shapes)
+    largest = max((shape.height + slack) * 8 * shape.row_words for shape in shapes)
     return (slots + 1) * largest + history(chain), 0
 
 
-def on_device(shapes: Sequence[Shape], slots: int, chain: Chain | None = None) -> tuple[int, int]:
+def on_device(
+    shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None
+) -> tuple[int, int]:
     return 0, on_host(shapes, slots, chain)[0]
 
 
-def on_h200(shapes: Sequence[Shape], slots: int, chain: Chain | None = None) -> tuple[int, int]:
+def on_h200(
+    shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None
+) -> tuple[int, int]:
     return 0, device_bytes(shapes, slots, 132) + history(chain)
 
 
-def form_of(tiling: Tiling, compression: str = "none", top: int = 10) -> Format:
+def form_of(tiling: Tiling, compression: str = "none", top: int = 10) -> TileFormat:
     widest = max(b - a for a, b in zip(tiling.columns, tiling.columns[1:], strict=False))
-    return Format(chunk_rows(8 * -(-widest // 64)), compression, top)
+    return TileFormat(chunk_rows(8 * -(-widest // 64)), compression, top)
 
 
 SIDE = 1 << 18
 LARGE = tile_universe(SIDE, SIDE, True)  # 8 GiB
 FORM = form_of(LARGE)
-HOST = Machine(1 << 30, None, on_host)
-DEVICE = Machine(2 << 30, 3 << 30, on_device)
+HOST = LaneMachine(1 << 30, None, on_host)
+DEVICE = LaneMachine(2 << 30, 3 << 30, on_device)
 RATES = Rates(1e12, 2e9, 1e9)
 
 
-def needs(tiling: Tiling, plan: Plan, machine: Machine) -> tuple[int, int]:
-    """What the windows of a plan take of the host and of a device."""
+def large(machine: LaneMachine, rates: Rates = RATES) -> PhaseModel:
+    return PhaseModel(LARGE, FORM, machine, rates)
+
+
+def needs(tiling: Tiling, plan: PhasePlan, machine: LaneMachine) -> tuple[int, int]:
+    """Return what the windows of a plan take of the host and of a device."""
     every = set(range(len(tiling)))
     shapes = {
-        tiling.window(block, plan.generations).shape
+        LifeShape(*tiling.window(block, plan.generations).shape)
         for block in blocks(tiling, plan.shape.across, plan.shape.down, every)
     }
     chain = None
     if plan.shape.chained:
-        width, height = (max(side) for side in list(zip(*shapes, strict=True))[:2])
-        chain = width, plan.generations, tiling.torus, height
+        width, height = max(s.width for s in shapes), max(s.height for s in shapes)
+        chain = ChainShape(width, plan.generations, tiling.torus, height)
     return machine.arena_bytes(sorted(shapes), plan.shape.slots, chain)
 
 
@@ -95,7 +108,7 @@ def tilings(draw: st.DrawFn) -> Tiling:
 
 
 machines = st.builds(
-    Machine,
+    LaneMachine,
     host=st.integers(20, 34).map(lambda n: 1 << n),
     device=st.none() | st.integers(20, 34).map(lambda n: 1 << n),
     arena_bytes=st.just(on_host),
@@ -114,17 +127,17 @@ lefts = st.integers(1, 500) | st.integers(1, 10**6) | st.sampled_from([1, 60, 16
 # --- budgets ----------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tilings(), st.sampled_from(["none", "zstd"]), lefts, machines, rates, st.booleans())
 def test_a_plan_keeps_to_its_budgets(
-    tiling: Tiling, compression: str, left: int, machine: Machine, rates: Rates, quiet: bool
+    tiling: Tiling, compression: str, left: int, machine: LaneMachine, rates: Rates, quiet: bool
 ) -> None:
     form = form_of(tiling, compression)
     try:
-        plan = choose(tiling, form, left, machine, rates, quiet=quiet)
+        plan = choose(PhaseModel(tiling, form, machine, rates), left, quiet=quiet)
     except BudgetError:
         with pytest.raises(BudgetError):
-            choose(tiling, form, left, machine, rates, generations=1)
+            choose(PhaseModel(tiling, form, machine, rates), left, generations=1)
         return
     host, device = needs(tiling, plan, machine)
     assert host <= machine.host
@@ -136,14 +149,14 @@ def test_a_plan_keeps_to_its_budgets(
     assert 0 < plan.seconds < math.inf
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     tilings(),
     st.sampled_from(["none", "zstd"]),
     lefts,
     st.integers(1, 3000),
     machines,
-    st.sampled_from([None, on_h200, *[CpuBackend().arena_bytes for _ in levels()[:1]]]),
+    st.sampled_from([None, on_h200, *[engine_for(CpuTarget()).arena_bytes for _ in levels()[:1]]]),
     rates,
 )
 def test_no_shape_that_fits_is_quicker(
@@ -151,11 +164,11 @@ def test_no_shape_that_fits_is_quicker(
     compression: str,
     left: int,
     generations: int,
-    machine: Machine,
+    machine: LaneMachine,
     arena_bytes: Any,
     rates: Rates,
 ) -> None:
-    """Against all shapes, each asked for its memory; also of the real backends."""
+    """Compare with all shapes, each asked for its memory; also of the real backends."""
     generations = min(generations, left)
     if arena_bytes is not None:
         device = 1 << 34 if arena_bytes is on_h200 else None
@@ -164,49 +177,58 @@ def test_no_shape_that_fits_is_quicker(
     for workers in sorted({machine.workers, 1}, reverse=True):
         fits = []
         for shape in _shapes(tiling):
-            host, device = _needs(tiling, form, generations, shape, workers, machine)
+            host, device = _needs(
+                PhaseModel(tiling, form, machine, RATES), generations, shape, workers
+            )
             if host <= machine.host and (machine.device is None or device <= machine.device):
-                fits.append(_seconds(tiling, form, left, generations, shape, machine, rates, 1.0))
+                fits.append(
+                    _seconds(
+                        PhaseModel(tiling, form, machine, rates), left, generations, shape, 1.0
+                    )
+                )
         if fits:
             expected = min(fits) * (1 if workers == machine.workers else 1.01)
             break
     if expected is None:
         with pytest.raises(BudgetError):
-            choose(tiling, form, left, machine, rates, generations=generations)
+            choose(PhaseModel(tiling, form, machine, rates), left, generations=generations)
     else:
-        plan = choose(tiling, form, left, machine, rates, generations=generations)
+        plan = choose(PhaseModel(tiling, form, machine, rates), left, generations=generations)
         assert plan.seconds == expected
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tilings(), st.sampled_from(["none", "zstd"]), st.integers(1, 3000), st.booleans())
 def test_a_refusal_names_what_is_needed(
     tiling: Tiling, compression: str, generations: int, device: bool
 ) -> None:
     form = form_of(tiling, compression)
-    machine = Machine(1, None, on_host)
+    machine = LaneMachine(1, None, on_host)
     if device:
-        machine = Machine(1 << 50, 1, on_device)
+        machine = LaneMachine(1 << 50, 1, on_device)
     with pytest.raises(BudgetError) as refusal:
-        choose(tiling, form, 10**6, machine, RATES, generations=generations)
-    found = re.fullmatch(
-        rf"a window of one sub-universe and {generations} generations needs ([\d,.]+) MiB of "
-        rf"(memory|device memory), 0\.0 MiB may be taken",
-        str(refusal.value),
+        choose(PhaseModel(tiling, form, machine, RATES), 10**6, generations=generations)
+    refused = refusal.value
+    where = "device memory" if device else "memory"
+    assert str(refused) == (
+        f"a window of one sub-universe and {generations} generations needs "
+        f"{_amount(refused.needed)} of {where}, 1 byte may be taken"
     )
-    assert found
-    assert (found[2] == "device memory") is device
-    need = float(found[1].replace(",", "")) * 2**20
+    assert (refused.on_device, refused.given) == (device, 1)
+    need = refused.needed
+    assert abs(bytes_of_text(_amount(need)) - need) < 2**17
+    again = pickle.loads(pickle.dumps(refused))
+    assert (again.needed, again.given, again.on_device) == (need, 1, device)
 
-    def budget(nbytes: float) -> Machine:
+    def budget(nbytes: float) -> LaneMachine:
         if device:
             return replace(machine, device=int(nbytes))
         return replace(machine, host=int(nbytes))
 
-    enough = choose(tiling, form, 10**6, budget(need + 2**17), RATES, generations=generations)
+    enough = choose(PhaseModel(tiling, form, budget(need), RATES), 10**6, generations=generations)
     assert enough.generations == generations
     with pytest.raises(BudgetError):
-        choose(tiling, form, 10**6, budget(need - 2**17), RATES, generations=generations)
+        choose(PhaseModel(tiling, form, budget(need - 1), RATES), 10**6, generations=generations)
 
 
 def test_memory_is_a_lane_s() -> None:
@@ -214,19 +236,21 @@ def test_memory_is_a_lane_s() -> None:
     needs = set()
     for devices in (1, 3):
         with pytest.raises(BudgetError) as refusal:
-            choose(LARGE, FORM, 100, replace(HOST, host=1, devices=devices), RATES, generations=9)
+            choose(
+                large(replace(HOST, host=1, devices=devices)),
+                100,
+                generations=9,
+            )
         assert ("for each of 3" in str(refusal.value)) == (devices == 3)
-        need = float(re.findall(r"needs ([\d,.]+) MiB", str(refusal.value))[0].replace(",", ""))
-        machine = replace(HOST, host=int((need + 0.1) * 2**20), devices=devices)
-        choose(LARGE, FORM, 100, machine, RATES, generations=9)
+        need = refusal.value.needed
+        machine = replace(HOST, host=need, devices=devices)
+        choose(large(machine), 100, generations=9)
         needs.add(need)
     assert len(needs) == 1
 
 
 def test_more_memory_is_never_slower() -> None:
-    seconds = [
-        choose(LARGE, FORM, 10000, replace(HOST, host=1 << n), RATES).seconds for n in range(28, 36)
-    ]
+    seconds = [choose(large(replace(HOST, host=1 << n)), 10000).seconds for n in range(28, 36)]
     assert seconds == sorted(seconds, reverse=True)
     assert seconds[-1] < seconds[0]
 
@@ -235,45 +259,46 @@ def test_more_memory_is_never_slower() -> None:
 
 
 @given(st.integers(1, 5000), lefts)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_a_length_that_is_given_is_kept(generations: int, left: int) -> None:
-    plan = choose(LARGE, FORM, left, replace(HOST, host=8 << 30), RATES, generations=generations)
+    plan = choose(large(replace(HOST, host=8 << 30)), left, generations=generations)
     assert plan.generations == generations
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.integers(1, 20000), rates, st.sampled_from([HOST, DEVICE]))
-def test_no_other_length_is_much_better(left: int, rates: Rates, machine: Machine) -> None:
-    best = choose(LARGE, FORM, left, machine, rates)
+def test_no_other_length_is_much_better(left: int, rates: Rates, machine: LaneMachine) -> None:
+    best = choose(large(machine, rates), left)
     for n in range(15):
         generations = max(1, round(left ** (n / 14)))
         try:
-            other = choose(LARGE, FORM, left, machine, rates, generations=generations)
+            other = choose(large(machine, rates), left, generations=generations)
         except BudgetError:
             continue
         assert best.seconds <= 1.15 * other.seconds
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("left", [1000, 5000, 16384, 10**6])
 @pytest.mark.parametrize("machine", [HOST, DEVICE])
-def test_whole_periods_where_they_cost_little(left: int, machine: Machine) -> None:
-    plan = choose(LARGE, FORM, left, machine, RATES)
+def test_whole_periods_where_they_cost_little(left: int, machine: LaneMachine) -> None:
+    plan = choose(large(machine), left)
     assert plan.generations % PERIOD == 0 or plan.generations == left
     for generations in range(max(1, plan.generations - 90), plan.generations + 90):
-        other = choose(LARGE, FORM, left, machine, RATES, generations=min(left, generations))
+        other = choose(large(machine), left, generations=min(left, generations))
         assert plan.seconds <= 1.04 * other.seconds
 
 
 def test_no_whole_periods_where_they_cost_much() -> None:
-    """61 generations in one phase, not in two."""
-    plan = choose(LARGE, FORM, 61, HOST, Rates(1e15, 1e8, 1e8))
+    """61 generations are made in one phase, not in two."""
+    plan = choose(large(HOST, Rates(1e15, 1e8, 1e8)), 61)
     assert plan.generations == 61
 
 
 @pytest.mark.parametrize("machine", [HOST, DEVICE])
-def test_slow_disks_have_long_phases(machine: Machine) -> None:
+def test_slow_disks_have_long_phases(machine: LaneMachine) -> None:
     lengths = [
-        choose(LARGE, FORM, 10**6, machine, Rates(1e12, speed, speed)).generations
+        choose(large(machine, Rates(1e12, speed, speed)), 10**6).generations
         for speed in (1e7, 1e8, 1e9, 1e11)
     ]
     assert lengths[0] > lengths[1] > lengths[2] >= lengths[3]
@@ -282,14 +307,14 @@ def test_slow_disks_have_long_phases(machine: Machine) -> None:
 
 def test_a_universe_that_fits_is_moved_on_in_one_phase() -> None:
     small = tile_universe(4096, 4096, True)
-    plan = choose(small, form_of(small), 10**5, HOST, RATES)
+    plan = choose(PhaseModel(small, form_of(small), HOST, RATES), 10**5)
     assert plan.generations == 10**5
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.integers(1, 10**6), st.integers(0, 3000), st.booleans())
 def test_never_beyond_what_is_left(left: int, last: int, quiet: bool) -> None:
-    plan = choose(LARGE, FORM, left, DEVICE, RATES, last=last, quiet=quiet)
+    plan = choose(large(DEVICE), left, last=last, quiet=quiet)
     assert plan.generations <= left
 
 
@@ -298,10 +323,10 @@ def test_never_beyond_what_is_left(left: int, last: int, quiet: bool) -> None:
 
 def test_a_first_look_is_one_period() -> None:
     for left in (60, 100, 16384, 10**7):
-        assert choose(LARGE, FORM, left, DEVICE, RATES, quiet=True).generations == PERIOD
-    assert choose(LARGE, FORM, 59, DEVICE, RATES, quiet=True).generations <= 59
-    loud = choose(LARGE, FORM, 16384, DEVICE, RATES)
-    seen = choose(LARGE, FORM, 16384, DEVICE, RATES, quiet=True, last=PERIOD)
+        assert choose(large(DEVICE), left, quiet=True).generations == PERIOD
+    assert choose(large(DEVICE), 59, quiet=True).generations <= 59
+    loud = choose(large(DEVICE), 16384)
+    seen = choose(large(DEVICE), 16384, quiet=True, last=PERIOD)
     assert seen.generations == loud.generations > PERIOD
 
 
@@ -312,8 +337,8 @@ def test_phases_are_as_short_as_lets_tiles_be_linked() -> None:
     def linked(generations: int) -> int:
         return count - 2 if generations == PERIOD else 0
 
-    alone = choose(LARGE, FORM, 16384, DEVICE, RATES, last=PERIOD)
-    plan = choose(LARGE, FORM, 16384, DEVICE, RATES, last=PERIOD, linked=linked)
+    alone = choose(large(DEVICE), 16384, last=PERIOD)
+    plan = choose(large(DEVICE), 16384, last=PERIOD, linked=linked)
     assert alone.generations > PERIOD
     assert plan.generations == PERIOD
     assert plan.seconds < alone.seconds
@@ -321,19 +346,19 @@ def test_phases_are_as_short_as_lets_tiles_be_linked() -> None:
     def little(generations: int) -> int:
         return 2 if generations == PERIOD else 0
 
-    plan = choose(LARGE, FORM, 16384, DEVICE, RATES, last=PERIOD, linked=little)
+    plan = choose(large(DEVICE), 16384, last=PERIOD, linked=little)
     assert plan.generations == alone.generations
 
 
 def test_multiples_of_the_last_phase_are_looked_at() -> None:
-    """Only after them tiles can be linked."""
+    """A multiple of the last phase's length is chosen, as tiles can be linked only after those."""
     asked = set()
 
     def linked(generations: int) -> int:
         asked.add(generations)
         return len(LARGE) if generations % 70 == 0 else 0
 
-    plan = choose(LARGE, FORM, 1000, DEVICE, RATES, last=70, linked=linked)
+    plan = choose(large(DEVICE), 1000, last=70, linked=linked)
     assert plan.generations % 70 == 0
     assert {70, 980} <= asked
 
@@ -345,10 +370,10 @@ def test_a_large_universe_on_a_large_device() -> None:
     """512K x 512K cells, 16384 generations: at 5.3e13 cell updates a second 85 s alone."""
     tiling = tile_universe(512 << 10, 512 << 10, True)
     form = form_of(tiling)
-    machine = Machine(2 * GB, 30 * GB, on_h200, workers=8)
+    machine = LaneMachine(2 * GB, 30 * GB, on_h200, workers=8)
     h200 = Rates(5.3e13, 3.3e9, 2.4e9)
     began = time.process_time()
-    plan = choose(tiling, form, 16384, machine, h200)
+    plan = choose(PhaseModel(tiling, form, machine, h200), 16384)
     assert time.process_time() - began < 0.5
     assert 85 < plan.seconds < 130
     host, device = needs(tiling, plan, machine)
@@ -359,9 +384,9 @@ def test_a_large_universe_on_a_large_device() -> None:
 @pytest.mark.parametrize("tiles", [(1, 1), (64, 64), (1, 4096), (256, 256), (8192, 1)])
 def test_choosing_is_quick(tiles: tuple[int, int]) -> None:
     tiling = tile_universe(512 << 10, 512 << 10, True, tiles)
-    machine = Machine(1 << 40, 1 << 40, on_device, workers=8)
+    machine = LaneMachine(1 << 40, 1 << 40, on_device, workers=8)
     began = time.process_time()
-    choose(tiling, form_of(tiling), 10**9, machine, RATES, last=60)
+    choose(PhaseModel(tiling, form_of(tiling), machine, RATES), 10**9, last=60)
     assert time.process_time() - began < 1
 
 
@@ -372,12 +397,13 @@ def groups_of(side: int, rates: Rates, workers: int, generations: int = 60) -> i
     tiling = tile_universe(side, side, True)
     form = form_of(tiling)
     machine = replace(DEVICE, devices=workers)
-    plan = choose(tiling, form, 10**6, machine, rates, generations=generations)
-    return _groups(tiling, form, plan, machine, rates, 1.0)
+    plan = choose(PhaseModel(tiling, form, machine, rates), 10**6, generations=generations)
+    return _groups(PhaseModel(tiling, form, machine, rates), plan, 1.0)
 
 
 def test_groups_cost_next_to_nothing() -> None:
-    """A few for each worker, so that none waits long for another, where phases are long."""
+    """There are a few for each worker, so that none waits long for another, where phases are
+    long."""
     slow = Rates(1e9, 1e11, 1e11)
     assert groups_of(SIDE, slow, 8) == _MOST_GROUPS
     assert groups_of(SIDE, slow, 1) == 1  # nobody waits

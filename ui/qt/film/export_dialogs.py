@@ -22,9 +22,10 @@ from lifesim.errors import LifesimError
 from lifesim.grid import Box
 from lifesim.render import PALETTES, choose_scale, format_scale, parse_scale
 from ui.film import export, ffmpeg
-from ui.film.export import MOST_FRAMES, Look, check_path, check_rate, frames_of
+from ui.film.export import MOST_FRAMES, ExportLook, check_path, check_rate, frames_of
 from ui.film.stills import check_scale
-from ui.model import View
+from ui.model import CanvasView
+from ui.numbers import many
 from ui.picture.request import clipped
 from ui.qt.dialogs import Form, whole
 
@@ -36,22 +37,33 @@ _RATES = {".gif": export.MOST_RATE, ".mp4": export.MOST_MP4_RATE}
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What there is to be shown: a universe of width x height cells, as a window shows it.
-    finest: the scale of what was recorded of it from afar, else 0."""
+    """A universe of width x height cells, as a window shows it.
+
+    finest: the scale of what was recorded of it from afar, else 0. x, y: coordinates of its
+    top-left cell.
+    """
 
     width: int
     height: int
-    view: View
+    view: CanvasView
     finest: int = 0
+    x: int = 0
+    y: int = 0
+
+    @property
+    def box(self) -> Box:
+        """Return all cells."""
+        return Box(self.x, self.y, self.width, self.height)
 
     def regions(self) -> list[tuple[object, str]]:
+        """Return what can be chosen, each with its title."""
         found: list[tuple[object, str]] = []
-        view = clipped(self.view.viewport.box, self.width, self.height)
+        view = clipped(self.view.viewport.box, self.width, self.height, self.x, self.y)
         if view is not None:
             found.append((view, f"The view: {_size(view)}"))
         if self.view.selection is not None:
             found.append((self.view.selection, f"The selection: {_size(self.view.selection)}"))
-        everything = Box(0, 0, self.width, self.height)
+        everything = self.box
         found.append((everything, f"The whole universe: {_size(everything)}"))
         return found
 
@@ -61,7 +73,7 @@ def _size(box: Box) -> str:
 
 
 class Shade(Enum):
-    """What brightness tells."""
+    """Names what brightness tells."""
 
     DENSITY = auto()
     ANY_CELL = auto()
@@ -69,20 +81,23 @@ class Shade(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """To be made."""
+class PictureChoice:
+    """A picture that is to be made."""
 
     path: str
-    look: Look
+    look: ExportLook
 
 
 @dataclass(frozen=True, slots=True)
 class FilmOf:
-    """To be made. generations, every: of a run from now on; or recorded: the numbers of the
-    first and the last picture of a recording, counted from 0, and every how many of them."""
+    """A film that is to be made.
+
+    generations, every: of a run from now on; or recorded: the numbers of the first and the last
+    picture of a recording, counted from 0, and every how many of them.
+    """
 
     path: str
-    look: Look
+    look: ExportLook
     rate: float
     generations: int = 0
     every: int = 1
@@ -90,7 +105,7 @@ class FilmOf:
 
 
 class PictureDialog(Form):
-    """Of what is shown, to a PNG file."""
+    """Asks for a picture of what is shown, in a PNG file."""
 
     def __init__(
         self, shown: Shown, path: str, parent: QWidget | None = None, *, end: str = ".png"
@@ -144,10 +159,10 @@ class PictureDialog(Form):
         self.check()
 
     def more(self) -> None:
-        """Fields of films."""
+        """Add more fields; here, none."""
 
     def finest(self) -> int:
-        """The scale of what was recorded from afar, if that is what is to be seen, else 0."""
+        """Return the scale of what was recorded from afar, if that is to be seen, else 0."""
         return self._shown.finest
 
     def check_ages(self) -> None:
@@ -163,16 +178,19 @@ class PictureDialog(Form):
             raise export.ExportError("ages are known of the view only: choose another region")
 
     def check(self) -> None:
+        """Say what the picture will be, or what is wrong with it."""
         super().check()
         if hasattr(self, "result_"):
             self.result_.setText("" if self.problem.text() else self.describe())
 
     def describe(self) -> str:
-        across, down = self.look().check(self._shown.width, self._shown.height)
+        """Return in a few words what the picture will be."""
+        across, down = self.look().check_box(self._shown.box)
         return f"{across:,} × {down:,} pixels"
 
-    def look(self) -> Look:
-        return Look(
+    def look(self) -> ExportLook:
+        """Return what is to be shown, and how."""
+        return ExportLook(
             self.region.currentData(),
             parse_scale(self.scale.text()),
             self.palette_.currentData(),
@@ -180,8 +198,9 @@ class PictureDialog(Form):
             self.shade.currentData() is Shade.AGES,
         )
 
-    def value(self) -> Picture | FilmOf:
-        return Picture(os.path.abspath(self.path.text()), self.look())
+    def value(self) -> PictureChoice | FilmOf:
+        """Return what is to be made."""
+        return PictureChoice(os.path.abspath(self.path.text()), self.look())
 
     def _check_scale(self, text: str) -> None:
         scale = parse_scale(text)
@@ -190,15 +209,15 @@ class PictureDialog(Form):
         ages = self.shade.currentData() is Shade.AGES
         if ages:
             self.check_ages()
-        look = Look(self.region.currentData(), scale, ages=ages)
-        size = look.check(self._shown.width, self._shown.height)
+        look = ExportLook(self.region.currentData(), scale, ages=ages)
+        size = look.check_box(self._shown.box)
         if self._end == ".gif":
             gif.check_size(*size)
         elif self._end == ".mp4":
             ffmpeg.check_size(*size)
 
     def _choose_scale(self) -> None:
-        """A region that is too large for the scale of another gets one of its own."""
+        """Choose a scale of its own for a region that is too large for that of another."""
         try:
             self._check_scale(self.scale.text())
         except LifesimError:
@@ -216,6 +235,7 @@ class PictureDialog(Form):
             self.path.setText(path)
 
     def accept(self) -> None:
+        """Ask before a file is replaced."""
         path = self.path.text()
         if os.path.exists(path) and path != self._agreed and not self.ask(path):
             return
@@ -228,10 +248,7 @@ class PictureDialog(Form):
 
 
 class FilmDialog(PictureDialog):
-    """Of a run from now on, or of what was recorded, to a GIF or an MP4 file.
-
-    count: of recorded pictures.
-    """
+    """Asks for a film of a run from now on, or of what was recorded, in a GIF or an MP4 file."""
 
     def __init__(self, shown: Shown, path: str, count: int, parent: QWidget | None = None) -> None:
         self._count = count
@@ -239,9 +256,10 @@ class FilmDialog(PictureDialog):
         super().__init__(shown, path, parent, end=end)
 
     def more(self) -> None:
+        """Add the fields of films."""
         kinds: list[tuple[object, str]] = [(False, "A run from now on")]
         if self._count:
-            kinds.append((True, f"What was recorded: {self._count:,} pictures"))
+            kinds.append((True, f"What was recorded: {many(self._count, 'picture')}"))
         # What is recorded from afar is more than memory can run.
         self.recorded = self.choice("&What", kinds, self._count > 0 and self._shown.finest > 0)
         self._generations = whole(0, _FARTHEST, "a number of generations")
@@ -257,9 +275,11 @@ class FilmDialog(PictureDialog):
         self._chosen()
 
     def finest(self) -> int:
+        """Return the scale of what was recorded from afar, if a recording is chosen; else 0."""
         return self._shown.finest if self.recorded.currentData() else 0
 
     def check_ages(self) -> None:
+        """Offer ages only where all cells are known."""
         if self.finest():
             raise export.ExportError(export.NO_AGES)
 
@@ -291,15 +311,16 @@ class FilmDialog(PictureDialog):
         check_rate(_rate(text), _RATES[self._end])
 
     def describe(self) -> str:
+        """Return in a few words what the film will be."""
         film, pixels = self.value(), super().describe()
         if film.recorded:
             count = film.recorded[1] - film.recorded[0] + 1
         else:
             count = frames_of(film.generations, film.every)
-        plural = "s" if count > 1 else ""
-        return f"{pixels}, {count:,} picture{plural}, {count / film.rate:,.1f} s"
+        return f"{pixels}, {many(count, 'picture')}, {count / film.rate:,.1f} s"
 
     def value(self) -> FilmOf:
+        """Return what is to be made."""
         path, look, rate = os.path.abspath(self.path.text()), self.look(), _rate(self.rate.text())
         if self.recorded.currentData():
             first, last = self._number(self.first.text()), self._number(self.last.text())

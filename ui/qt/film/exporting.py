@@ -8,14 +8,17 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QProgressDialog, QWidget
 
-from ui.film.export import CancelledError, Progress
+from ui.film.export import ExportCancelledError, Progress
 
 _STEPS = 1000
 _LATE = 400  # milliseconds that are not worth a dialog
 
 
 class Exporting(QObject):
-    """is_busy: an export is under way; there is one at a time. title: of the last one."""
+    """Makes pictures and films on a thread of its own, one at a time.
+
+    title: of the last one.
+    """
 
     _moved = Signal(int)
     _ended = Signal(object)
@@ -34,6 +37,7 @@ class Exporting(QObject):
 
     @property
     def is_busy(self) -> bool:
+        """Tell whether an export is under way."""
         return self._thread is not None
 
     def start(
@@ -43,8 +47,11 @@ class Exporting(QObject):
         done: Callable[[], None],
         failed: Callable[[Exception], None],
     ) -> None:
-        """job: is given what to tell its progress, which raises CancelledError when it is given
-        up. done, failed: how it ends, on the main thread; neither is called for one given up."""
+        """Begin an export.
+
+        job: is given what to tell its progress, which raises ExportCancelledError when it is given
+        up. done, failed: how it ends, on the main thread; neither is called for one given up.
+        """
         if self._thread:
             raise RuntimeError("an export is under way")
         self.title = title
@@ -55,7 +62,7 @@ class Exporting(QObject):
             end = done
             try:
                 job(self._progress)
-            except CancelledError:
+            except ExportCancelledError:
                 end = _nothing
             except Exception as error:
 
@@ -77,17 +84,18 @@ class Exporting(QObject):
         self._thread.start()
 
     def give_up(self) -> None:
+        """Have what is under way end soon, without a file."""
         self._given_up.set()
 
     def close(self) -> None:
-        """Gives up what is under way; waits for it."""
+        """Give up what is under way; wait for it."""
         self.give_up()
         if self._thread:
             self._thread.join()
 
     def _progress(self, share: float) -> None:
         if self._given_up.is_set():
-            raise CancelledError
+            raise ExportCancelledError
         step = int(share * _STEPS)
         if step > self._share:
             self._share = step

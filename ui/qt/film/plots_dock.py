@@ -1,15 +1,14 @@
 """Live plots: population, density and rate against the generation.
 
-pyqtgraph is imported when the dock is first seen; numbers are gathered before, too.
+pyqtgraph is needed when the dock is first seen; numbers are gathered before, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPalette, QShowEvent
+from PySide6.QtGui import QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QFileDialog,
@@ -23,64 +22,89 @@ from PySide6.QtWidgets import (
 
 from lifesim.errors import LifesimError
 from ui.film.series import Numbers, Point, Series
+from ui.numbers import many
+from ui.qt.film.loading import Loading, shared
+from ui.qt.film.plots import Plot, PlotKind
+from ui.qt.rows import Scrolled
 from ui.session import Event, Session
 
 _BETWEEN = 150  # milliseconds between two drawings
-_PLOTS: tuple[tuple[str, str, str, Callable[[Series], Numbers]], ...] = (
-    ("population", "&Population", "#4c8dff", Series.populations),
-    ("density", "&Density", "#e0a100", Series.densities),
-    ("rate", "&Rate", "#2fae86", Series.rates),
+_LOADING, _EMPTY = "The plots are being loaded…", "There are no numbers yet."
+_PLOTS: tuple[tuple[PlotKind, Callable[[Series], Numbers]], ...] = (
+    (PlotKind("population", "live cells", "#4c8dff", is_whole=True), Series.populations),
+    (PlotKind("density", "live / all", "#e0a100"), Series.densities),
+    (PlotKind("rate", "cells/s", "#2fae86"), Series.rates),
 )
-_LABELS = {"population": "live cells", "density": "live / all", "rate": "rate"}
 
 
 class PlotsDock(QDockWidget):
-    """series: what has been told since the universe was opened. plots: by name, once made."""
+    """Shows plots of population, density and rate.
 
+    series: what has been told since the universe was opened. plots: by name, once made. acted:
+    something has been done, and keys may go to the canvas again.
+    """
+
+    acted = Signal()
     _heard = Signal(object)
 
-    def __init__(self, report: Callable[[Exception], None], parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        report: Callable[[Exception], None],
+        parent: QWidget | None = None,
+        loading: Loading | None = None,
+    ) -> None:
+        """Draw nothing before it is shown.
+
+        report: is told of what went wrong. loading: of pyqtgraph, that of the process unless told.
+        """
         super().__init__("Plots", parent)
         self.setObjectName("plots")
         self._report = report
         self._session: Session | None = None
         self.series = Series()
-        self.plots: dict[str, Any] = {}
-        self._curves: dict[str, Any] = {}
+        self.plots: dict[str, Plot] = {}
+        self._loading = loading or shared()
         self._shades = ""
         self.buttons: dict[str, QToolButton] = {}
         body = QWidget()
-        self._layout = QVBoxLayout(body)
-        self._layout.setContentsMargins(8, 6, 8, 6)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(8, 6, 8, 6)
         row = QHBoxLayout()
-        for name, title, _, _ in _PLOTS:
-            button = QToolButton()
-            button.setText(title)
+        for kind, _ in _PLOTS:
+            name, button = kind.name, QToolButton()
+            button.setText(name.capitalize())
             button.setCheckable(True)
             button.setChecked(name != "rate")
             button.setAccessibleName(f"Show the {name}")
-            button.toggled.connect(self._arrange)
+            button.toggled.connect(self.draw)
+            button.clicked.connect(self.acted)
             self.buttons[name] = button
             row.addWidget(button)
         row.addStretch(1)
-        self.save_button = QPushButton("&Save as CSV…")
+        self.save_button = QPushButton("Save as CSV…")
         self.save_button.setAccessibleName("Save the numbers as CSV")
         self.save_button.clicked.connect(self._ask_and_save)
         row.addWidget(self.save_button)
-        self._layout.addLayout(row)
+        column.addLayout(row)
         self.missing = QLabel()
         self.missing.setWordWrap(True)
         self.missing.hide()
-        self._layout.addWidget(self.missing)
+        column.addWidget(self.missing)
+        place = QWidget()
+        self._layout = QVBoxLayout(place)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(Scrolled(place), 1)  # in a low window not all are seen
         self.setWidget(body)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.draw)
-        self._heard.connect(self._hear, Qt.ConnectionType.QueuedConnection)
+        queued = Qt.ConnectionType.QueuedConnection
+        self._heard.connect(self._hear, queued)
+        self._loading.ended.connect(self._loaded, queued)
         self._show_count()
 
     def adopt(self, session: Session) -> None:
-        """Another universe, another series."""
+        """Begin another series for another universe."""
         self._session = session
         self.series.clear()
 
@@ -104,49 +128,51 @@ class PlotsDock(QDockWidget):
             self._timer.start(_BETWEEN)
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Load what draws plots, when it is first needed."""
         super().showEvent(event)
-        if not self.plots and self.missing.isHidden():
-            self._make_plots()
-        self.dress()
+        self._loading.begin()
+        self._make_plots()
         self.draw()
 
+    def _loaded(self) -> None:
+        if self.isVisible():
+            self._make_plots()
+            self.draw()
+
     def changeEvent(self, event: QEvent) -> None:
+        """Follow a change of colours."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self.dress()
 
     def _make_plots(self) -> None:
-        try:
-            import pyqtgraph
-        except ImportError as error:
-            self.missing.setText(f"There are no plots without pyqtgraph ({error}).")
-            self.missing.show()
+        """Make them, once, as soon as there is what makes them."""
+        pyqtgraph = self._loading.module
+        if self.plots or pyqtgraph is None:
             return
-        for name, _, colour, _ in _PLOTS:
-            plot = pyqtgraph.PlotWidget()
-            plot.setAccessibleName(f"Plot of the {name}")
-            plot.setMinimumHeight(90)
-            plot.showGrid(x=True, y=True, alpha=0.15)
-            plot.setLabel("left", _LABELS[name], units="cells/s" if name == "rate" else None)
-            plot.getAxis("left").setWidth(64)
-            plot.getAxis("left").enableAutoSIPrefix(name == "rate")
-            plot.getAxis("bottom").enableAutoSIPrefix(False)
-            plot.setMenuEnabled(False)
-            self._curves[name] = plot.plot(pen=pyqtgraph.mkPen(colour, width=1.6))
-            self.plots[name] = plot
-            self._layout.addWidget(plot, 1)
-        self._arrange()
+        for kind, _ in _PLOTS:
+            plot = self.plots[kind.name] = Plot(pyqtgraph, kind)
+            self._layout.addWidget(plot.widget, 1)
 
     def _arrange(self) -> None:
-        shown = [name for name, button in self.buttons.items() if button.isChecked()]
+        """Show the plots that are wanted, or why there are none."""
+        problem, why = self._loading.problem, ""
+        if problem:
+            why = f"There are no plots without pyqtgraph ({problem})."
+        elif not self.plots:
+            why = _LOADING
+        elif not len(self.series):
+            why = _EMPTY
+        self.missing.setText(why)
+        self.missing.setVisible(bool(why))
+        shown = [name for name, button in self.buttons.items() if button.isChecked() and not why]
         for name, plot in self.plots.items():
-            plot.setVisible(name in shown)
+            plot.widget.setVisible(name in shown)
             # Generations are said once, below the last.
-            plot.setLabel("bottom", "generation" if shown and name == shown[-1] else None)
-            plot.showLabel("bottom", bool(shown) and name == shown[-1])
+            plot.show_generations(bool(shown) and name == shown[-1])
 
     def dress(self) -> None:
-        """In the colours of the window."""
+        """Take the colours of the window."""
         palette = self.palette()
         back, front = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
         shades = back.name() + front.name()
@@ -154,32 +180,33 @@ class PlotsDock(QDockWidget):
             return
         self._shades = shades
         for plot in self.plots.values():
-            plot.setBackground(back)
-            for side in ("left", "bottom"):
-                axis = plot.getAxis(side)
-                axis.setPen(QColor(front))
-                axis.setTextPen(QColor(front))
+            plot.dress(back, front)
 
     def draw(self) -> None:
-        if not self.plots or not self.isVisible():
+        """Draw the numbers that there are, where somebody sees it."""
+        if not self.isVisible():
             return
+        self._arrange()
         self.dress()
+        if not len(self.series):
+            return
         generations = self.series.generations()
-        for name, _, _, numbers in _PLOTS:
-            if self.buttons[name].isChecked():
-                self._curves[name].setData(generations, numbers(self.series))
+        for kind, numbers in _PLOTS:
+            if kind.name in self.plots and self.buttons[kind.name].isChecked():
+                self.plots[kind.name].draw(generations, numbers(self.series))
 
     def _show_count(self) -> None:
         self.save_button.setEnabled(len(self.series) > 0)
-        self.save_button.setToolTip(f"{len(self.series):,} points")
+        self.save_button.setToolTip(many(len(self.series), "point"))
 
     def _ask_and_save(self) -> None:
         path, _ = QFileDialog.getSaveFileName(self, "Save the numbers", "run.csv", "CSV (*.csv)")
         if path:
             self.save(path)
+        self.acted.emit()
 
     def save(self, path: str) -> None:
-        """As CSV; what goes wrong is reported."""
+        """Write a CSV file; what goes wrong is reported."""
         try:
             self.series.save(path)
         except LifesimError as error:

@@ -21,7 +21,8 @@ from ui.cells.saving import Whole
 from ui.disk.session import DiskSession
 from ui.film.playback import Drawable, Playback
 from ui.film.recorder import Recorder
-from ui.film.recording import Recording, Shot
+from ui.film.recording import RecordedShot, Recording
+from ui.numbers import many
 from ui.qt.dialogs import whole
 from ui.qt.film.timeline_controls import RECORD, STOP, TimelineControls
 from ui.session import Event, Session, SessionError
@@ -34,13 +35,18 @@ class Restorable(Protocol):
     """A session that can be as it was recorded."""
 
     @property
-    def edited(self) -> int: ...
+    def edited(self) -> int:
+        """Return another number after every change."""
 
-    def put(self, whole: Whole) -> None: ...
+    def put(self, whole: Whole) -> None:
+        """Be as it was."""
 
 
 class TimelineDock(TimelineControls):
-    """changed: something that menus show may be otherwise."""
+    """Records a session, and shows what was recorded.
+
+    changed: something that menus show may be otherwise.
+    """
 
     changed = Signal()
     _heard = Signal(object)
@@ -53,8 +59,11 @@ class TimelineDock(TimelineControls):
         report: Callable[[Exception], None],
         parent: QWidget | None = None,
     ) -> None:
-        """play: show this in place of the session, or the session again. again: there is
-        something new to draw of it. report: is told of what went wrong."""
+        """Record nothing yet.
+
+        play: show this in place of the session, or the session again. again: there is something new
+        to draw of it. report: is told of what went wrong.
+        """
         super().__init__(parent)
         self._play, self._again, self._report = play, again, report
         self._session: Session | None = None
@@ -72,13 +81,20 @@ class TimelineDock(TimelineControls):
     def _connect(self) -> None:
         self.record_button.clicked.connect(lambda on: self._try(lambda: self.record(on)))
         self.every.valueChanged.connect(self._set_every)
+        self.every.lineEdit().returnPressed.connect(self.acted)
         self.slider.valueChanged.connect(self.scrub)
+        self.slider.let_go.connect(self.acted)
         self.now_button.clicked.connect(self.leave)
         self.continue_button.clicked.connect(lambda: self._try(self.go_on))
         self.reset_button.clicked.connect(lambda: self._try(self.reset))
         self.goal.textChanged.connect(self._check_goal)
-        self.goal.returnPressed.connect(lambda: self._try(self.go))
+        self.goal.returnPressed.connect(self._enter_goal)
         self.go_button.clicked.connect(lambda: self._try(self.go))
+        for button in (
+            self.record_button, self.now_button, self.continue_button, self.reset_button,
+            self.go_button,
+        ):  # fmt: skip
+            button.clicked.connect(self.acted)
         queued = Qt.ConnectionType.QueuedConnection
         self._heard.connect(self._hear, queued)
         self._recorded.connect(self._land, queued)
@@ -86,8 +102,8 @@ class TimelineDock(TimelineControls):
     # --- the session -----------------------------------------------------------
 
     def adopt(self, session: Session) -> None:
-        """There is another universe; what was recorded of the one before goes, if it is not in
-        a folder that somebody chose."""
+        """Take another universe; what was recorded of the one before goes, if it is not in a folder
+        that somebody chose."""
         self.close_recording()
         self._session = session
 
@@ -133,18 +149,21 @@ class TimelineDock(TimelineControls):
 
     @property
     def recording(self) -> Recording | None:
+        """Return the recording, None where there is none."""
         return self._recording
 
     @property
     def can_record(self) -> bool:
+        """Tell whether there is a session to record."""
         return self._session is not None
 
     @property
     def is_recording(self) -> bool:
+        """Tell whether pictures are being recorded."""
         return self._recorder is not None and self._recorder.is_recording
 
     def record(self, on: bool) -> None:
-        """Raises LifesimError where there is no place on the disk."""
+        """Begin to record. Raises LifesimError where there is no place on the disk."""
         if on == self.is_recording:
             return
         if self._recorder:
@@ -185,7 +204,7 @@ class TimelineDock(TimelineControls):
         self._ask_for_pictures()
 
     def _ask_for_pictures(self) -> None:
-        """Runs on disk leap over generations that nobody is to see."""
+        """Let runs on disk leap over generations that nobody is to see."""
         if isinstance(self._session, DiskSession):
             self._session.see_every(self.every.value() if self.is_recording else 0)
 
@@ -212,11 +231,12 @@ class TimelineDock(TimelineControls):
 
     @property
     def is_scrubbing(self) -> bool:
+        """Tell whether a recorded picture is shown."""
         return self._playback is not None
 
     @property
-    def shown(self) -> Shot | None:
-        """The recorded picture that is shown, if any."""
+    def shown(self) -> RecordedShot | None:
+        """Return the recorded picture that is shown, if any."""
         return self._playback.shot if self._playback else None
 
     def scrub(self, number: int) -> None:
@@ -252,6 +272,7 @@ class TimelineDock(TimelineControls):
 
     @property
     def can_go_on(self) -> bool:
+        """Tell whether the session can go on from the recorded picture that is shown."""
         shown = self.shown
         return bool(shown and not shown.scale and isinstance(self._session, Restorable))
 
@@ -263,12 +284,13 @@ class TimelineDock(TimelineControls):
             self.leave()
 
     def reset(self) -> None:
+        """Reset the session, and show it as it is."""
         if self._session:
             self._session.reset()
             self.leave()
 
     def go(self) -> None:
-        """To the generation that has been typed; where the session knows no way, to the recorded
+        """Go to the generation that has been typed; where the session knows no way, to the recorded
         one, or else it is shown. Raises LifesimError."""
         session = self._session
         if session is None or not self.go_button.isEnabled():
@@ -300,7 +322,7 @@ class TimelineDock(TimelineControls):
                 _generation(text)
             except ValueError as error:
                 problem = str(error)
-        self.problem.setText(problem)
+        self.say(self.problem, problem)
         self.go_button.setEnabled(bool(text.strip()) and not problem)
 
     # --- what is shown ---------------------------------------------------------
@@ -321,13 +343,13 @@ class TimelineDock(TimelineControls):
             text = f"picture {number + 1:,} of {count:,}, gen {shown.generation:,}"
             if shown.scale:
                 text += f", recorded at {format_scale(shown.scale)}"
-            self.where.setText(text)
+            self.say(self.where, text)
         else:
-            self.where.setText("now" if count else "nothing recorded")
+            self.say(self.where, "now" if count else "nothing recorded")
         text = human_bytes(recording.nbytes) if recording is not None and count else ""
         if self._recorder and self._recorder.left_out:
-            text += f", no time for {self._recorder.left_out:,} pictures"
-        self.on_disk.setText(text)
+            text += f", no time for {many(self._recorder.left_out, 'picture')}"
+        self.say(self.on_disk, text)
         self.on_disk.setToolTip("" if recording is None else str(recording.folder))
         self.record_button.setChecked(self.is_recording)
         self.record_button.setText(STOP if self.is_recording else RECORD)
@@ -336,15 +358,24 @@ class TimelineDock(TimelineControls):
         self.continue_button.setEnabled(self.can_go_on)
         self.reset_button.setEnabled(self._session is not None and self._session.can_edit)
 
-    def _try(self, do: Callable[[], None]) -> None:
+    def _enter_goal(self) -> None:
+        """Go there; a goal that is none can be mended at once."""
+        if self.go_button.isEnabled() and self._try(self.go):
+            self.acted.emit()
+
+    def _try(self, do: Callable[[], None]) -> bool:
+        """Return whether it could be done; what went wrong is reported."""
+        is_done = False
         try:
             do()
+            is_done = True
         except (LifesimError, OSError, MemoryError) as error:
             self._report(error)
         self._show()
+        return is_done
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Who sees no timeline looks at nothing in the past."""
+        """Show the present: who sees no timeline looks at nothing in the past."""
         self.leave()
         super().closeEvent(event)
 

@@ -19,7 +19,7 @@ from ui.qt.menus.time import TimeMenu
 from ui.qt.menus.view import ViewMenu
 
 if TYPE_CHECKING:
-    from ui.qt.window import Window
+    from ui.qt.window import LifeWindow
 
 __all__ = ["Menu", "all_menus"]
 
@@ -28,5 +28,6 @@ MENUS: tuple[type[Menu], ...] = (
 )  # fmt: skip
 
 
-def all_menus(window: Window) -> list[Menu]:
+def all_menus(window: LifeWindow) -> list[Menu]:
+    """Make all menus of a window, in their order."""
     return [menu(window) for menu in MENUS]

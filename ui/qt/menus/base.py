@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ui.qt.actions import Action
 
 if TYPE_CHECKING:
-    from ui.qt.window import Window
+    from ui.qt.window import LifeWindow
 
 
 class Menu:
@@ -21,18 +21,23 @@ class Menu:
     prefix: ClassVar[str]
     place: ClassVar[str]
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: LifeWindow) -> None:
         self.window = window
 
     def actions(self) -> list[Action]:
+        """Return the actions of the menu."""
         raise NotImplementedError
 
     def may_leave(self) -> bool:
-        """Whether the window may be closed, as far as this goes; may ask."""
+        """Tell whether the window may be closed, as far as this goes; may ask."""
         return True
 
-    def keep(self) -> None:
-        """Write what is remembered to window.settings."""
+    def remembered(self) -> dict[str, object]:
+        """Return what is remembered, by the keys of window.settings."""
+        return {}
+
+    def close(self) -> None:
+        """End what is under way, as the window closes."""
 
     def act(
         self,
@@ -48,7 +53,7 @@ class Menu:
         icon: str = "",
         tip: str = "",
     ) -> Action:
-        """under: a submenu of the menu."""
+        """Make an action, with an argument for each field. under: a submenu of the menu."""
         menu = f"{self.place} > {under}" if under else self.place
         id = f"{self.prefix}.{id}"
         return Action(id, title, menu, run, keys, section, local, enabled, checked, icon, tip)

@@ -11,30 +11,33 @@ from ui.qt import theme
 from ui.qt.actions import Action
 from ui.qt.icons import icon
 from ui.qt.menus.base import Menu
-from ui.speed import BASES, MOST, RATES, Speed
+from ui.speed import BASES, MOST, RATES, RunSpeed
 
 if TYPE_CHECKING:
-    from ui.qt.window import Window
+    from ui.qt.window import LifeWindow
 
 _FARTHEST = 10**15  # generation that one can go to
 
 
 class ControlMenu(Menu):
+    """Adds actions that run a universe, step it, and change its rule and size."""
+
     prefix, place = "control", "&Control"
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: LifeWindow) -> None:
         super().__init__(window)
         base, rate = str(window.settings.value("speed/base")), window.settings.value("speed/rate")
-        self.speed = Speed(int(base) if base in map(str, BASES) else 2)
+        self.speed = RunSpeed(int(base) if base in map(str, BASES) else 2)
         known = {_named(rate): rate for rate in RATES}
         self.rate = known.get(str(rate), 30.0)
         self._shown: tuple[bool, str] | None = None
 
-    def keep(self) -> None:
-        self.window.settings.setValue("speed/base", self.speed.base)
-        self.window.settings.setValue("speed/rate", _named(self.rate))
+    def remembered(self) -> dict[str, object]:
+        """Return the speed, by the keys of settings."""
+        return {"speed/base": self.speed.base, "speed/rate": _named(self.rate)}
 
     def actions(self) -> list[Action]:
+        """Return the actions of the menu."""
         window = self.window
         window.opened.connect(self._apply)
         window.changed.connect(self._changed)
@@ -90,9 +93,11 @@ class ControlMenu(Menu):
 
     @property
     def is_running(self) -> bool:
+        """Tell whether generations are being computed."""
         return self.window.session.status().running
 
     def toggle(self) -> None:
+        """Start a run, or stop the one under way."""
         if self.is_running:
             self.window.session.stop()
         else:
@@ -100,18 +105,22 @@ class ControlMenu(Menu):
             self.window.session.start()
 
     def step(self) -> None:
+        """Stop a run; where none is, move on by the generations of a picture."""
         if self.is_running:
             self.window.session.stop()
         else:
             self.by(self.speed.generations)
 
     def by(self, generations: int) -> None:
+        """Move on by so many generations."""
         self.window.session.step(generations)
 
     def reset(self) -> None:
+        """Go back to where a run first began."""
         self.window.session.reset()
 
     def go(self) -> None:
+        """Ask for a generation, and go there."""
         now = self.window.session.status().generation
         title, label = "Go to generation", "&Generation"
         to = self.window.dialogs.number(title, label, now, _FARTHEST)
@@ -119,7 +128,7 @@ class ControlMenu(Menu):
             self.window.session.go_to(to)
 
     def _changed(self) -> None:
-        """The button says what it would do."""
+        """Let the button say what it would do."""
         shown = self.is_running, self.window.theme
         if shown != self._shown:
             self._shown = shown
@@ -131,6 +140,7 @@ class ControlMenu(Menu):
     # --- speed -----------------------------------------------------------------
 
     def change(self, steps: int) -> None:
+        """Run faster by so many powers; slower where negative."""
         self.speed = self.speed.changed(steps)
         self._apply()
 
@@ -164,6 +174,7 @@ class ControlMenu(Menu):
         return isinstance(self.window.session, MemorySession)
 
     def rule(self) -> None:
+        """Ask for a rule and edges, and change them."""
         session = self.window.session
         assert isinstance(session, MemorySession)
         asked = self.window.dialogs.rule(session.rule, session.topology)
@@ -174,10 +185,13 @@ class ControlMenu(Menu):
                 session.set_topology(asked[1])
 
     def size(self) -> None:
+        """Ask for a size, and change it."""
         session = self.window.session
         assert isinstance(session, MemorySession)
         asked = self.window.dialogs.size((session.width, session.height))
-        if asked is not None and asked != (session.width, session.height):
+        if asked is None:
+            return
+        if asked != (session.width, session.height) or not session.is_bounded:
             session.resize(*asked)
             self.window.set_view(replace(self.window.view, selection=None))
 

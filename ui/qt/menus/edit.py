@@ -28,14 +28,14 @@ from ui.cells.edits import (
     rotation,
 )
 from ui.cells.session import MemorySession
-from ui.model import Tool
+from ui.model import ToolName
 from ui.qt.actions import Action
 from ui.qt.canvas import Tool as CanvasTool
 from ui.qt.menus.base import Menu
 from ui.qt.tools import DrawTool, PanTool, PasteGhost, PasteTool, SelectTool
 
 if TYPE_CHECKING:
-    from ui.qt.window import Window
+    from ui.qt.window import LifeWindow
 
 _MODES = {Mode.OR: "&Or: cells are added", Mode.COPY: "&Copy: cells are replaced",
           Mode.XOR: "&Xor: live ones invert"}  # fmt: skip
@@ -44,15 +44,17 @@ _MOST_COPIED = 1 << 31  # cells: their text would take longer than anybody waits
 
 
 class EditMenu(Menu):
+    """Adds actions that change cells: tools, the selection, the clipboard, undo."""
+
     prefix, place = "edit", "&Edit"
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: LifeWindow) -> None:
         super().__init__(window)
         canvas = window.canvas
-        self._tools: dict[Tool, CanvasTool] = {
-            Tool.PAN: PanTool(canvas),
-            Tool.DRAW: DrawTool(canvas, self._is_live, self._stroke),
-            Tool.SELECT: SelectTool(canvas, self.select),
+        self._tools: dict[ToolName, CanvasTool] = {
+            ToolName.PAN: PanTool(canvas),
+            ToolName.DRAW: DrawTool(canvas, self._is_live, self._stroke),
+            ToolName.SELECT: SelectTool(canvas, self.select),
         }
         kept = str(window.settings.value("edit/mode"))
         self.mode = Mode(kept) if kept in list(Mode) else Mode.OR
@@ -60,11 +62,12 @@ class EditMenu(Menu):
         window.opened.connect(self._settle)
         window.changed.connect(self._name_undo)
 
-    def keep(self) -> None:
-        self.window.settings.setValue("edit/mode", self.mode.value)
-        self.window.settings.setValue("edit/density", self.density)
+    def remembered(self) -> dict[str, object]:
+        """Return the mode of pasting and the density, by the keys of settings."""
+        return {"edit/mode": self.mode.value, "edit/density": self.density}
 
     def actions(self) -> list[Action]:
+        """Return the actions of the menu."""
         act = self.act
 
         def some() -> bool:
@@ -115,12 +118,13 @@ class EditMenu(Menu):
                 enabled=turn),
             act("flip-down", "Flip top and &bottom", lambda: self._flip(True), "Y", section=3,
                 enabled=turn),
-            act("draw", "&Draw", lambda: self.take(Tool.DRAW), "D", section=4, icon="draw",
-                checked=lambda: self._has(Tool.DRAW), tip="Draw: begun on a live cell, erase"),
-            act("select", "&Select", lambda: self.take(Tool.SELECT), "S", section=4,
-                icon="select", checked=lambda: self._has(Tool.SELECT), tip="Select a rectangle"),
-            act("pan", "Pa&n", lambda: self.take(Tool.PAN), "P", section=4, icon="pan",
-                checked=lambda: self._has(Tool.PAN), tip="Move the view"),
+            act("draw", "&Draw", lambda: self.take(ToolName.DRAW), "D", section=4, icon="draw",
+                checked=lambda: self._has(ToolName.DRAW), tip="Draw: begun on a live cell, erase"),
+            act("select", "&Select", lambda: self.take(ToolName.SELECT), "S", section=4,
+                icon="select", checked=lambda: self._has(ToolName.SELECT),
+                tip="Select a rectangle"),
+            act("pan", "Pa&n", lambda: self.take(ToolName.PAN), "P", section=4, icon="pan",
+                checked=lambda: self._has(ToolName.PAN), tip="Move the view"),
         ]  # fmt: skip
 
     # --- tools -----------------------------------------------------------------
@@ -137,19 +141,21 @@ class EditMenu(Menu):
 
     @property
     def ghost(self) -> PasteGhost | None:
+        """Return the cells that are to be put down, if there are any."""
         tool = self.window.canvas.tool
         return tool.ghost if isinstance(tool, PasteTool) else None
 
-    def _has(self, tool: Tool) -> bool:
+    def _has(self, tool: ToolName) -> bool:
         return self.ghost is None and self.window.view.tool is tool
 
-    def take(self, tool: Tool) -> None:
+    def take(self, tool: ToolName) -> None:
+        """Take a tool."""
         self.window.canvas.ghost = None
         self.window.canvas.show_view(replace(self.window.view, tool=tool))
         self.window.canvas.use(self._tools[tool])
 
     def _settle(self) -> None:
-        """Nothing of the universe before is left."""
+        """Let go of the universe before."""
         self.take(self.window.view.tool)
 
     def _name_undo(self) -> None:
@@ -168,9 +174,11 @@ class EditMenu(Menu):
             window.banner.note("A universe on disk can be looked at and run, not drawn on.")
         elif window.view.viewport.scale > 0:
             window.banner.note("Cells are smaller than pixels here: zoom in to draw.")
-        elif 0 <= x < session.width and 0 <= y < session.height:
+        elif _in(cell := Box(x, y, 1, 1), session.box):
             seen = window.canvas.is_live(x, y)
-            return session.cells(Box(x, y, 1, 1))[0, 0] if seen is None else seen
+            return session.cells(cell)[0, 0] if seen is None else seen
+        elif _in(cell, session.limits):
+            return False
         return None
 
     def _stroke(self, points: tuple[tuple[int, int], ...], alive: bool, number: int) -> None:
@@ -179,16 +187,18 @@ class EditMenu(Menu):
     # --- the selection ---------------------------------------------------------
 
     def select(self, box: Box | None) -> None:
+        """Select a box of cells, or nothing."""
         window = self.window
         window.canvas.show_view(replace(window.view, selection=box))
         window.status_line.show_selection(box)
         window.registry.refresh()
 
     def select_all(self) -> None:
-        self.select(Box(0, 0, self.window.session.width, self.window.session.height))
+        """Select all cells that are held."""
+        self.select(self.window.session.box)
 
     def give_up(self) -> None:
-        """The last thing that was begun."""
+        """Give up the last thing that was begun."""
         if self.window.background.is_opening:
             self.window.files.cancel()
         elif self.ghost is not None:
@@ -202,6 +212,7 @@ class EditMenu(Menu):
             self._memory.edit(kind(selection))
 
     def fill(self) -> None:
+        """Ask for a density, and fill the selection with a soup."""
         selection = self.window.view.selection
         asked = self.window.dialogs.fill(self.density, random.getrandbits(32))
         if asked is not None and selection is not None:
@@ -215,7 +226,8 @@ class EditMenu(Menu):
             return
         selection, session = self.window.view.selection, self._memory
         if selection is not None:
-            edit = rotation(selection, clockwise, session.width, session.height)
+            x, y, width, height = session.limits
+            edit = rotation(selection, clockwise, width, height, x, y)
             session.edit(edit)
             self.select(edit.new)
 
@@ -229,7 +241,7 @@ class EditMenu(Menu):
     # --- the clipboard ---------------------------------------------------------
 
     def copy(self, then: Callable[[], None] = lambda: None) -> None:
-        """Then go on, if it could be copied."""
+        """Copy the selection; then go on, if it could be copied."""
         window, selection = self.window, self.window.view.selection
         if selection is None:
             return
@@ -257,13 +269,14 @@ class EditMenu(Menu):
             window.background.do("Copying…", text, done, window.report)
 
     def cut(self) -> None:
+        """Copy the selection, and kill its cells."""
         selection = self.window.view.selection
         if selection is not None:
             memory = self._memory
             self.copy(lambda: memory.edit(Cut(selection)))
 
     def paste(self) -> None:
-        """The pattern of the clipboard follows the pointer until it is put down."""
+        """Let the pattern of the clipboard follow the pointer until it is put down."""
         window, session = self.window, self.window.session
         text = QGuiApplication.clipboard().text()
 
@@ -280,7 +293,7 @@ class EditMenu(Menu):
             )
 
     def carry(self, cells: BitGrid) -> None:
-        """Cells that are to be put down."""
+        """Let cells follow the pointer until they are put down."""
         canvas = self.window.canvas
         ghost = PasteGhost(cells, 0, 0)
         at = canvas.mapFromGlobal(canvas.cursor().pos())
@@ -294,12 +307,14 @@ class EditMenu(Menu):
         canvas.update()
 
     def place_ghost(self) -> None:
+        """Put down the cells that follow the pointer."""
         ghost = self.ghost
         if ghost is None:
             return
         session = self._memory
         paste = Paste(ghost.cells, ghost.x, ghost.y, self.mode)
-        if paste.box(session.width, session.height) is None:
+        x, y, width, height = session.limits
+        if paste.box(width, height, x, y) is None:
             self.window.banner.note("That is outside of the universe.")
             return
         session.edit(paste)
@@ -314,3 +329,9 @@ class EditMenu(Menu):
             self.mode = mode
 
         return run
+
+
+def _in(box: Box, other: Box) -> bool:
+    """Tell whether a box begins in another."""
+    across, down = box.x - other.x, box.y - other.y
+    return 0 <= across < other.width and 0 <= down < other.height

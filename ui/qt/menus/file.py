@@ -12,30 +12,34 @@ from lifesim import patterns
 from ui import opening
 from ui.cells.session import MemorySession
 from ui.qt.actions import Action
-from ui.qt.background import IsCancelled
+from ui.qt.background import Opening
 from ui.qt.menus.base import Menu
+from ui.qt.remembered import change_strings, strings
 from ui.session import Session
 
 if TYPE_CHECKING:
-    from ui.qt.window import Window
+    from ui.qt.window import LifeWindow
 
 _MOST_RECENT = 12
+_RECENT = "&File > Open &recent"
 
 
 class FileMenu(Menu):
+    """Adds actions that open and save universes."""
+
     prefix, place = "file", "&File"
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: LifeWindow) -> None:
         super().__init__(window)
-        kept = window.settings.value("recent")
-        paths = [kept] if isinstance(kept, str) else kept if isinstance(kept, list) else []
-        self.recent = [str(path) for path in paths][:_MOST_RECENT]
+        self.recent = strings(window.settings, "recent")[:_MOST_RECENT]
+        self._is_listening = False
 
     def actions(self) -> list[Action]:
+        """Return the actions of the menu."""
         window = self.window
         act = self.act
 
-        window.opened.connect(self._show_recent)
+        window.opened.connect(self._opened)
         return [
             act("new", "&New…", self.new, "Ctrl+N"),
             act("open", "&Open…", self.open, "Ctrl+O", icon="open", tip="Open a pattern"),
@@ -51,22 +55,21 @@ class FileMenu(Menu):
             act("quit", "&Quit", self.quit, "Ctrl+Q", section=9),
         ]  # fmt: skip
 
-    def keep(self) -> None:
-        self.window.settings.setValue("recent", self.recent)
-
     def quit(self) -> None:
+        """Close the window."""
         self.window.close()
 
     # --- new and open ----------------------------------------------------------
 
     def new(self) -> None:
+        """Ask for a new universe, and show it."""
         window, session = self.window, self.window.session
         size = session.width, session.height
         asked = window.dialogs.new(size, session.rule, session.topology)
         if asked is None:
             return
 
-        def make(is_cancelled: IsCancelled) -> Session:
+        def make(_: Opening) -> Session:
             rest = asked.rule, asked.topology
             if asked.density is None:
                 return opening.new(*asked.size, *rest, backend=window.backend)
@@ -76,26 +79,29 @@ class FileMenu(Menu):
         window.open_with("Making a universe…", make)
 
     def open(self) -> None:
+        """Ask for a file, and open it."""
         path = self.window.dialogs.open_file(self._folder())
         if path is not None:
             self.open_path(path)
 
     def open_directory(self) -> None:
+        """Ask for a universe directory, and open it."""
         path = self.window.dialogs.open_directory(self._folder())
         if path is not None:
             self.open_path(path)
 
     def open_path(self, path: str) -> None:
+        """Open a file or a directory."""
         path = os.path.abspath(path)
         name, backend = os.path.basename(path), self.window.backend
 
-        def make(is_cancelled: IsCancelled) -> Session:
-            return opening.open(path, backend=backend, is_cancelled=is_cancelled)
+        def make(asked: Opening) -> Session:
+            return opening.open(path, backend=backend, is_cancelled=asked, progress=asked.tell)
 
         self.window.open_with(f"Opening {name}…", make, path)
 
     def cancel(self) -> None:
-        """Stay with what is open."""
+        """Cancel what is being opened: stay with what is open."""
         self.window.background.cancel()
         self.window.banner.note("Opening was cancelled.")
 
@@ -106,15 +112,33 @@ class FileMenu(Menu):
     # --- recent ----------------------------------------------------------------
 
     def remember(self, path: str) -> None:
-        self.recent = [path, *(known for known in self.recent if known != path)][:_MOST_RECENT]
+        """Put a file first in the list, which other windows write to as well."""
+
+        def with_it(known: list[str]) -> list[str]:
+            return [path, *(other for other in known if other != path)][:_MOST_RECENT]
+
+        self.recent = change_strings(self.window.settings, "recent", with_it)
         self._show_recent()
 
     def forget(self) -> None:
-        self.recent = []
+        """Clear the list, for all windows."""
+        self.recent = change_strings(self.window.settings, "recent", lambda known: [])
+        self._show_recent()
+
+    def _opened(self) -> None:
+        if not self._is_listening:
+            self._is_listening = True
+            self.window.registry.menu(_RECENT).aboutToShow.connect(self._look_again)
+        self._show_recent()
+
+    def _look_again(self) -> None:
+        """Show what other windows have opened, too."""
+        self.window.settings.sync()
+        self.recent = strings(self.window.settings, "recent")[:_MOST_RECENT]
         self._show_recent()
 
     def _show_recent(self) -> None:
-        menu = self.window.registry.menu("&File > Open &recent")
+        menu = self.window.registry.menu(_RECENT)
         forget = self.window.registry.made("file.forget")
         menu.clear()
         for number, path in enumerate(self.recent, 1):
@@ -135,7 +159,7 @@ class FileMenu(Menu):
         then: Callable[[], None] = lambda: None,
         otherwise: Callable[[], None] = lambda: None,
     ) -> None:
-        """Then go on, if it could be saved."""
+        """Save; then go on, if it could be saved."""
         path = self.window.session.path
         if path is None or not self._is_to_be_written(path):
             self.save_as(then, otherwise)
@@ -143,7 +167,7 @@ class FileMenu(Menu):
             self._write(path, then, otherwise)
 
     def _is_to_be_written(self, path: str) -> bool:
-        """Whether what is in memory may be saved there: a directory that it once became, and a
+        """Tell whether what is in memory may be saved there: a directory that it once became, and a
         file whose name tells no format, stay as they are."""
         return not isinstance(self.window.session, MemorySession) or _is_pattern(path)
 
@@ -152,6 +176,7 @@ class FileMenu(Menu):
         then: Callable[[], None] = lambda: None,
         otherwise: Callable[[], None] = lambda: None,
     ) -> None:
+        """Ask for a name, and save there; then go on, if it could be saved, or do otherwise."""
         session = self.window.session
         start = session.path or os.path.join(self._folder(), "untitled.rle")
         if not self._is_to_be_written(start):

@@ -23,9 +23,12 @@ _MOUSE = (
 
 
 class HelpMenu(Menu):
+    """Adds the command palette, the page of shortcuts and what this program is."""
+
     prefix, place = "help", "&Help"
 
     def actions(self) -> list[Action]:
+        """Return the actions of the menu."""
         return [
             self.act("palette", "&Command palette…", self.palette, "Ctrl+Shift+P"),
             self.act("shortcuts", "&Shortcuts…", self.shortcuts, "F1", "?"),
@@ -33,12 +36,15 @@ class HelpMenu(Menu):
         ]
 
     def palette(self) -> None:
+        """Show the command palette."""
         CommandPalette(self.window.registry, self.window).show()
 
     def shortcuts(self) -> None:
+        """Show the page of shortcuts."""
         ShortcutsPage(self.window.registry, _MOUSE, self.window).show()
 
     def about(self) -> None:
+        """Say which version this is, and what computes."""
         try:
             number = version("bulkbits")
         except PackageNotFoundError:

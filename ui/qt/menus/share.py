@@ -13,31 +13,34 @@ from lifesim.grid import GridError, check_size
 from ui.disk.session import DiskSession
 from ui.disk.stills import next_whole
 from ui.film import export
-from ui.film.export import Clip, ExportError, Film, Progress, Run
+from ui.film.export import ExportError, Film, FilmClip, Progress, RunExport
 from ui.film.recording import Recording
 from ui.picture.sources import MemorySource
 from ui.qt.actions import Action
-from ui.qt.film.export_dialogs import FilmDialog, FilmOf, Picture, PictureDialog, Shown
+from ui.qt.film.export_dialogs import FilmDialog, FilmOf, PictureChoice, PictureDialog, Shown
 from ui.qt.film.exporting import Exporting
 from ui.qt.menus.base import Menu
 from ui.qt.menus.time import TimeMenu
 
 if TYPE_CHECKING:
-    from ui.qt.window import Window
+    from ui.qt.window import LifeWindow
 
 _UNDER = "&Export"
 _COPIES = 3  # of all cells, that a film of a run takes
 
 
 class ShareMenu(Menu):
+    """Adds actions that make pictures and films."""
+
     prefix, place = "share", "&File"
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: LifeWindow) -> None:
         super().__init__(window)
         self.exporting = Exporting(window)
         self._folder = ""
 
     def actions(self) -> list[Action]:
+        """Return the actions of the menu."""
         act = self.act
         return [
             act(
@@ -55,9 +58,11 @@ class ShareMenu(Menu):
         ]  # fmt: skip
 
     def may_leave(self) -> bool:
+        """Tell whether no export is under way, or it may be given up."""
         return self._is_free() or self.ask_to_give_up()
 
-    def keep(self) -> None:
+    def close(self) -> None:
+        """Give up an export."""
         self.exporting.close()
 
     def _is_free(self) -> bool:
@@ -65,23 +70,27 @@ class ShareMenu(Menu):
 
     # --- asking, which a test may do in another way ----------------------------
 
-    def ask_picture(self, shown: Shown, path: str) -> Picture | None:
+    def ask_picture(self, shown: Shown, path: str) -> PictureChoice | None:
+        """Ask for a picture; None is: not after all."""
         dialog = PictureDialog(shown, path, self.window)
         made = dialog.value() if dialog.is_agreed() else None
-        return made if isinstance(made, Picture) else None
+        return made if isinstance(made, PictureChoice) else None
 
     def ask_film(self, shown: Shown, path: str, count: int) -> FilmOf | None:
+        """Ask for a film; None is: not after all."""
         dialog = FilmDialog(shown, path, count, self.window)
         return dialog.value() if dialog.is_agreed() else None
 
     def ask_to_give_up(self) -> bool:
+        """Ask whether an export may be given up."""
         text = f"{self.exporting.title} Stop that, and close the window?"
         answer = QMessageBox.question(self.window, "Close the window?", text)
         return bool(answer == QMessageBox.StandardButton.Yes)
 
     def _shown(self, finest: int = 0) -> Shown:
         session = self.window.session
-        return Shown(session.width, session.height, self.window.view, finest)
+        x, y, width, height = session.box
+        return Shown(width, height, self.window.view, finest, x, y)
 
     def _path(self, end: str) -> str:
         path = self.window.session.path
@@ -92,6 +101,7 @@ class ShareMenu(Menu):
     # --- making ----------------------------------------------------------------
 
     def picture(self) -> None:
+        """Ask for a picture, and make it."""
         session, timeline = self.window.session, self.window.menu_of(TimeMenu).timeline
         shot, recording = timeline.shown, timeline.recording
         asked = self.ask_picture(self._shown(shot.scale if shot else 0), self._path(".png"))
@@ -109,12 +119,13 @@ class ShareMenu(Menu):
                     export.save_png_of_source(asked.path, own.source, asked.look, progress, ages)
             else:
                 whole = session.whole()
-                now = MemorySource(whole.cells, whole.generation)
+                now = MemorySource(whole.cells, whole.generation, at=whole.at)
                 export.save_png(asked.path, now, asked.look, progress, ages)
 
         self._start(asked.path, job, recording if shot else None)
 
     def film(self, end: str) -> None:
+        """Ask for a film, and make it."""
         session = self.window.session
         recording = self.window.menu_of(TimeMenu).timeline.recording
         shots = [] if recording is None else recording.shots
@@ -136,7 +147,7 @@ class ShareMenu(Menu):
                 whole = next_whole(session, lambda: progress(0.0))
             else:
                 whole = session.whole()
-            return Run(whole, asked.generations, asked.every, backend)
+            return RunExport(whole, asked.generations, asked.every, backend)
 
         def job(progress: Progress) -> None:
             save = export.save_gif if end == ".gif" else export.save_mp4
@@ -147,7 +158,7 @@ class ShareMenu(Menu):
     def _start(
         self, path: str, job: Callable[[Progress], None], recording: Recording | None
     ) -> None:
-        """recording: what the job reads, if it reads one."""
+        """Begin an export. recording: what the job reads, if it reads one."""
         name, window = os.path.basename(path), self.window
         self._folder = os.path.dirname(path)
 
@@ -172,6 +183,6 @@ class ShareMenu(Menu):
         window.registry.refresh()
 
 
-def clip(recording: Recording, ends: tuple[int, int]) -> Clip:
-    """From one picture of a recording to another, of those that there are still."""
-    return Clip(recording, recording.shots[ends[0] : ends[1] + 1])
+def clip(recording: Recording, ends: tuple[int, int]) -> FilmClip:
+    """Return the film from one picture of a recording to another, of those that there are still."""
+    return FilmClip(recording, recording.shots[ends[0] : ends[1] + 1])

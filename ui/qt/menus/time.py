@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -12,19 +13,22 @@ from ui.film.playback import Drawable
 from ui.qt.actions import Action
 from ui.qt.film.plots_dock import PlotsDock
 from ui.qt.film.timeline_dock import TimelineDock
+from ui.qt.focus import focus_on
 from ui.qt.menus.base import Menu
 
 if TYPE_CHECKING:
-    from ui.qt.window import Window
+    from ui.qt.window import LifeWindow
 
 
 _WIDTH = 380  # pixels, of the plots when they are first shown
 
 
 class TimeMenu(Menu):
+    """Adds the timeline and the plots."""
+
     prefix, place = "time", "&Time"
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: LifeWindow) -> None:
         super().__init__(window)
         self.timeline = TimelineDock(self._play, window.look, window.report, window)
         self.plots = PlotsDock(window.report, window)
@@ -35,11 +39,13 @@ class TimeMenu(Menu):
         self._is_sized = False
 
     def actions(self) -> list[Action]:
+        """Return the actions of the menu."""
         window, timeline = self.window, self.timeline
         window.opened.connect(self._opened)
         timeline.changed.connect(lambda: window.registry.refresh())
         for dock in (timeline, self.plots):
-            dock.visibilityChanged.connect(lambda _: window.registry.refresh())
+            dock.visibilityChanged.connect(partial(self._seen, dock))
+            dock.acted.connect(lambda: focus_on(window.canvas))
         act = self.act
         docks = [
             act(
@@ -82,7 +88,8 @@ class TimeMenu(Menu):
             ),
         ]  # fmt: skip
 
-    def keep(self) -> None:
+    def close(self) -> None:
+        """Close the recording."""
         self.timeline.close_recording()
 
     def _opened(self) -> None:
@@ -92,6 +99,11 @@ class TimeMenu(Menu):
     def _play(self, drawn: Drawable | None) -> None:
         self.window.worker.serve(drawn or self.window.session)
         self.window.look()
+
+    def _seen(self, dock: QDockWidget, visible: bool) -> None:
+        if dock.isHidden() and self.window.isVisible():
+            self.window.canvas.setFocus()  # which may have been in the dock
+        self.window.registry.refresh()
 
     def _toggle(self, dock: QDockWidget) -> None:
         dock.setVisible(dock.isHidden())
@@ -127,4 +139,5 @@ class TimeMenu(Menu):
             self.timeline.show()
 
     def ask_folder(self) -> str:
+        """Ask for a folder; '' is: not after all."""
         return QFileDialog.getExistingDirectory(self.window, "A folder for the recording")

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt
 
-from lifesim.grid import Box
 from lifesim.render import PALETTES
 from ui.picture.live import Aim
 from ui.qt import theme
@@ -22,9 +21,12 @@ _SHOWN = {
 
 
 class ViewMenu(Menu):
+    """Adds actions that change what is seen, and how."""
+
     prefix, place = "view", "&View"
 
     def actions(self) -> list[Action]:
+        """Return the actions of the menu: a table, however long."""
         window, canvas, act = self.window, self.window.canvas, self.act
         actions = [
             act("fit", "&Fit all live cells", window.fit, "F", icon="fit"),
@@ -117,11 +119,11 @@ class ViewMenu(Menu):
             self.window.show_box(self.window.view.selection)
 
     def _fit_universe(self) -> None:
-        self.window.show_box(Box(0, 0, self.window.session.width, self.window.session.height))
+        self.window.show_box(self.window.session.box)
 
     def _middle(self) -> None:
-        view, session = self.window.view, self.window.session
-        middle = view.viewport.centred(session.width // 2, session.height // 2)
+        view, box = self.window.view, self.window.session.box
+        middle = view.viewport.centred(box.x + box.width // 2, box.y + box.height // 2)
         self.window.aim(None)
         self.window.set_view(view.at(middle))
 

@@ -7,13 +7,13 @@ import sys
 from PySide6.QtCore import QSettings
 
 from ui.parsing.launch import ParseLaunch
-from ui.parsing.sentences import Lines
+from ui.parsing.sentences import SentenceLines
 from ui.qt import theme
 from ui.qt.app import application, report, signals
 from ui.qt.parsing.window import ParseWindow
 
 
-def run(launch: ParseLaunch, text: str, lines: Lines) -> int:
+def run(launch: ParseLaunch, text: str, lines: SentenceLines) -> int:
     """Show a window with a grammar's text and sentences until it is closed; the exit code."""
     app = application("ckyparse")
     settings = QSettings("bulkbits", "lifesim")

@@ -8,8 +8,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
+from ui.numbers import many
 from ui.parsing.model import Language, Latest, Way
-from ui.parsing.sentences import Findings, Lines, TextError
+from ui.parsing.sentences import Findings, SentenceLines, TextError
 from ui.qt.parsing.sentences import SentenceLine, SentenceModel, SentenceTable
 
 _SHOWING = 60  # milliseconds between two pictures of findings
@@ -22,10 +23,11 @@ _WAYS: tuple[tuple[str, Way | None], ...] = (
 
 
 class BatchPanel(QWidget):
-    """lines: all sentences. modified: whether any was typed, pasted or removed.
+    """Shows all sentences with their verdicts.
 
-    looked: somebody wants to see this sentence. counted: there is another summary.
-    changed: something that menus show may be otherwise. report: is told what went wrong.
+    lines: all sentences. modified: whether any was typed, pasted or removed. looked: somebody wants
+    to see this sentence. counted: there is another summary. changed: something that menus show may
+    be otherwise. report: is told what went wrong.
     """
 
     looked = Signal(str)
@@ -36,7 +38,7 @@ class BatchPanel(QWidget):
     def __init__(self, report: Callable[[Exception], None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._report = report
-        self.lines = Lines()
+        self.lines = SentenceLines()
         self.modified = False
         self.language: Language | None = None
         self._range = 0, 0  # of rows in view: the worker counts them first
@@ -67,22 +69,25 @@ class BatchPanel(QWidget):
 
     @property
     def is_busy(self) -> bool:
+        """Tell whether sentences are being judged, or are to be."""
         return self.showing.isActive() or self.judge.is_busy
 
     @property
     def way(self) -> Way:
+        """Return what tokens are."""
         _, chosen = _WAYS[self.ways.currentIndex()]
         if chosen is not None:
             return chosen
         return self.language.likely_tokens if self.language else "space"
 
     def set_way(self, way: Way | None) -> None:
+        """Choose what tokens are; None is what the grammar suggests."""
         self.ways.setCurrentIndex([known for _, known in _WAYS].index(way))
 
     # --- the list --------------------------------------------------------------
 
-    def show_lines(self, lines: Lines, select: bool = False) -> None:
-        """In place of those that are there, unchanged. select: look at the first."""
+    def show_lines(self, lines: SentenceLines, select: bool = False) -> None:
+        """Show lines in place of those that are there, unchanged. select: look at the first."""
         self.lines, self.modified = lines, False
         self.model.show_lines(lines)
         if select and len(lines):
@@ -90,28 +95,31 @@ class BatchPanel(QWidget):
         self.judge_all()
         self.changed.emit()
 
-    def _change(self, lines: Lines) -> None:
+    def _change(self, lines: SentenceLines) -> None:
         self.show_lines(lines)
         self.modified = True
 
     def add_line(self) -> None:
-        self._change(self.lines.plus(Lines.of(self.line.text() + "\n")))
+        """Add the line that has been typed."""
+        self._change(self.lines.plus(SentenceLines.of(self.line.text() + "\n")))
         self.table.go_to(len(self.lines) - 1)
         self.line.selectAll()
 
     def add_text(self, text: str) -> None:
-        """Lines, as of the clipboard. Raises TextError."""
+        """Add lines, as of the clipboard. Raises TextError."""
         if not text:
             raise TextError("the clipboard has no text")
         first = len(self.lines)
-        self._change(self.lines.plus(Lines.of(text)))
+        self._change(self.lines.plus(SentenceLines.of(text)))
         self.table.go_to(first)
 
     def paste(self) -> None:
+        """Add the lines of the clipboard."""
         self.add_text(QGuiApplication.clipboard().text())
 
     def copy(self) -> int:
-        """How many. Raises TextError for more than a clipboard should hold."""
+        """Copy the selected lines and return how many. Raises TextError for more than a clipboard
+        should hold."""
         chosen, show = self.table.chosen(), self.model.text
         if chosen.size > _COPIED:
             raise TextError(
@@ -124,16 +132,19 @@ class BatchPanel(QWidget):
         return len(rows)
 
     def remove(self) -> None:
+        """Remove the lines that are selected."""
         rows = self.table.chosen()
         self._change(self.lines.without(rows))
         if len(self.lines):
             self.table.go_to(min(int(rows[0]), len(self.lines) - 1))
 
     def clear(self) -> None:
-        self._change(Lines())
+        """Remove all lines."""
+        self._change(SentenceLines())
 
     @property
     def has_selection(self) -> bool:
+        """Tell whether lines are selected."""
         return self.table.selectionModel().hasSelection()
 
     def _pasted(self, text: str) -> None:
@@ -165,13 +176,13 @@ class BatchPanel(QWidget):
     # --- what is found ---------------------------------------------------------
 
     def judge_all(self) -> None:
+        """Judge all lines anew."""
         self._findings = None
         if self.language is None or not len(self.lines):
             self.judge.ask(None)
             self.model.show_findings(None)
             n = len(self.lines)
-            some = f"{n:,} sentence{'s' * (n > 1)}, no grammar"
-            self.counted.emit(some if n else "no sentences")
+            self.counted.emit(f"{many(n, 'sentence')}, no grammar" if n else "no sentences")
             return
         findings = Findings(self.language, self.way, self.lines)
         self.counted.emit(findings.summary())
@@ -197,6 +208,7 @@ class BatchPanel(QWidget):
         self._range = self.table.in_view()
 
     def close_down(self) -> None:
+        """Stop the thread, and let go of what is large."""
         self.judge.close()
         self.language = self._findings = None
-        self.model.show_lines(Lines())
+        self.model.show_lines(SentenceLines())

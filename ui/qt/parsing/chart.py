@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QImage, QKeyEvent, QPainter, QP
 from PySide6.QtWidgets import QWidget
 
 from ui.parsing.layout import Triangle, shown
-from ui.parsing.model import Look
+from ui.parsing.model import SentenceLook
 from ui.qt.parsing.pane import Pane
 
 _CELL = 84.0, 40.0
@@ -23,22 +23,25 @@ _Role = QPalette.ColorRole
 
 
 class ChartPane(Pane):
-    """pointed: the span under the pointer, or None. picked: the one that was clicked."""
+    """Draws the chart of a sentence.
+
+    pointed: the span under the pointer, or None. picked: the one that was clicked.
+    """
 
     pointed = Signal(object)
     picked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Chart", parent)
-        self.look: Look | None = None
+        self.look: SentenceLook | None = None
         self.triangle = Triangle(0, *_CELL)
         self.under: Span | None = None
         self.pick: Span | None = None
         self.marked: frozenset[Span] = frozenset()
         self._names: dict[Span, tuple[str, list[str]]] = {}
 
-    def show_look(self, look: Look | None, message: str = "") -> None:
-        """None shows the message instead."""
+    def show_look(self, look: SentenceLook | None, message: str = "") -> None:
+        """Show a chart; None shows the message instead."""
         before = self.look
         self.look, self.message = look, message
         tokens = len(look.tokens) if look is not None and look.chart is not None else 0
@@ -60,13 +63,14 @@ class ChartPane(Pane):
         self.viewport().update()
 
     def point(self, span: Span | None) -> None:
+        """Light up a span, as if the pointer were there; None is none."""
         if span != self.under:
             self.under = span
             self.viewport().update()
             self.pointed.emit(span)
 
     def describe(self, span: Span) -> str:
-        """What a cell has, in a line."""
+        """Return what a cell has, in a line."""
         if self.look is None:
             return ""
         start, end = span
@@ -81,16 +85,20 @@ class ChartPane(Pane):
     # --- Pane ------------------------------------------------------------------
 
     def extent(self) -> QSizeF:
+        """Return the size of the triangle."""
         triangle = self.triangle
         return QSizeF(triangle.width, triangle.height + _TOKENS if triangle.tokens else 0)
 
     def hover(self, at: QPointF | None) -> None:
+        """Point to the cell under the pointer."""
         self.point(None if at is None else self._span_at(at))
 
     def click(self, at: QPointF) -> None:
+        """Pick the cell under the pointer."""
         self.choose(self._span_at(at))
 
     def choose(self, span: Span | None) -> None:
+        """Pick a span; the one that is picked already is let go."""
         self.pick = None if span == self.pick else span
         self.viewport().update()
         self.picked.emit(self.pick)
@@ -101,7 +109,7 @@ class ChartPane(Pane):
         return self.triangle.at(at.x(), at.y())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows move what is picked: along a row, to longer and to shorter spans."""
+        """Move what is picked by arrows: along a row, to longer and to shorter spans."""
         n = self.triangle.tokens
         # Up grows to the right, or to the left where there is no more.
         moves = {
@@ -128,6 +136,7 @@ class ChartPane(Pane):
         return QRectF(left, top, *_CELL).adjusted(_GAP, _GAP, -_GAP, -_GAP)
 
     def paint(self, painter: QPainter, visible: QRectF) -> None:
+        """Draw the cells that are visible."""
         if _CELL[0] * self.scale < _SEPARATE:
             self._paint_far(painter, visible)
         else:
@@ -136,7 +145,7 @@ class ChartPane(Pane):
 
     @property
     def _colours(self) -> tuple[QColor, QColor, QColor]:
-        """Of cells without a nonterminal, with one, with the start symbol."""
+        """Return the colours of cells without a nonterminal, with one, with the start symbol."""
         start = QColor(_START[self.is_dark])
         start.setAlpha(70)
         return self.shade(_Role.Text, 12), self.shade(_Role.Highlight, 70), start
@@ -168,7 +177,7 @@ class ChartPane(Pane):
                 painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, label)
 
     def _paint_far(self, painter: QPainter, visible: QRectF) -> None:
-        """Too many cells to draw one by one: a pixel shows the cell that it is in."""
+        """Draw too many cells to do it one by one: a pixel shows the cell that it is in."""
         assert self.look is not None
         inside = visible.intersected(QRectF(0, 0, self.triangle.width, self.triangle.height))
         if inside.isEmpty():
@@ -218,7 +227,7 @@ class ChartPane(Pane):
             painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
 
     def _label(self, span: Span, metrics: QFontMetricsF, width: float) -> str:
-        """The names of a cell, as many as there is room for."""
+        """Return the names of a cell, as many as there is room for."""
         assert self.look is not None
         known = self._names.get(span)
         if known is None:
@@ -230,7 +239,7 @@ class ChartPane(Pane):
 
 
 def _fitted(names: list[str], metrics: QFontMetricsF, width: float) -> str:
-    """On two lines at most."""
+    """Return names on two lines at most."""
     lines = [""]
     for index, name in enumerate(names):
         rest = len(names) - index

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFileDialog
 
 from ui.parsing.files import FileError, check_source, read_grammar, write
-from ui.parsing.sentences import Lines, examples
+from ui.parsing.sentences import SentenceLines, examples
 from ui.qt.actions import Action
-from ui.qt.dialogs import Answer, Dialogs
+from ui.qt.background import Opening
+from ui.qt.dialogs import Dialogs, UnsavedAnswer
 
 if TYPE_CHECKING:
     from ui.qt.parsing.window import ParseWindow
@@ -23,27 +24,35 @@ _SENTENCES = "Sentences (*.txt *.examples);;All files (*)"
 
 
 class ParseDialogs(Dialogs):
-    """Each method shows a dialog and waits. None is: not after all."""
+    """The dialogs of the window for parsing: each method shows one and waits. None is: not after
+    all."""
 
     def open_grammar(self, folder: str) -> str | None:
+        """Ask for a grammar."""
         path, _ = QFileDialog.getOpenFileName(self._window, "Open a grammar", folder, _GRAMMARS)
         return path or None
 
     def open_sentences(self, folder: str) -> str | None:
+        """Ask for a file of sentences."""
         path, _ = QFileDialog.getOpenFileName(self._window, "Open sentences", folder, _SENTENCES)
         return path or None
 
     def save_grammar(self, path: str) -> str | None:
+        """Ask where to save a grammar."""
         chosen, _ = QFileDialog.getSaveFileName(self._window, "Save the grammar", path, _GRAMMARS)
         return chosen or None
 
     def save_sentences(self, path: str) -> str | None:
+        """Ask where to save sentences."""
         chosen, _ = QFileDialog.getSaveFileName(self._window, "Save sentences", path, _SENTENCES)
         return chosen or None
 
 
 class Files:
-    """path: of the grammar, None if it has none yet. dialogs: whom to ask."""
+    """Opens and saves the grammar and the sentences of a window.
+
+    path: of the grammar, None if it has none yet. dialogs: whom to ask.
+    """
 
     def __init__(self, window: ParseWindow) -> None:
         self.window = window
@@ -51,6 +60,7 @@ class Files:
         self.path: str | None = None
 
     def actions(self) -> list[Action]:
+        """Return the actions of files."""
         made = [
             Action("file.open", "&Open grammar…", "&File", self.open_grammar, ("Ctrl+O",)),
             Action(
@@ -84,26 +94,29 @@ class Files:
         return made
 
     def close(self) -> None:
+        """Close the window."""
         self.window.close()
 
     # --- grammars --------------------------------------------------------------
 
     def open_grammar(self) -> None:
+        """Ask for a grammar, and open it. Raises FileError."""
         path = self.dialogs.open_grammar(self._folder())
         if path is not None:
             self.open_path(path)
 
     def open_path(self, path: str) -> None:
-        """Of a grammar. Raises FileError."""
+        """Open a grammar. Raises FileError."""
         path = os.path.abspath(path)
         check_source(path)
         text = read_grammar(path)
         self._confirm_grammar(lambda: self.show(text, path))
 
     def open_example(self, path: Path) -> None:
+        """Open a grammar that comes with the project, with its sentences. Raises FileError."""
         text = read_grammar(path)
         beside = path.with_suffix(".examples")
-        lines = Lines.read(beside) if beside.is_file() else None
+        lines = SentenceLines.read(beside) if beside.is_file() else None
 
         def go() -> None:
             self.show(text, str(path))
@@ -113,19 +126,20 @@ class Files:
         self.confirm(go)
 
     def show(self, text: str, path: str) -> None:
-        """What was read from a file."""
+        """Show what was read from a file."""
         self.path = os.path.abspath(path)
         self.window.grammar.show_text(text)
         self.retitle()
 
     def save(self, then: Callable[[], None] = lambda: None) -> None:
-        """Then go on, if it could be saved. Raises FileError."""
+        """Save; then go on, if it could be saved. Raises FileError."""
         if self.path is None:
             self.save_as(then)
         else:
             self._write_grammar(self.path, then)
 
     def save_as(self, then: Callable[[], None] = lambda: None) -> None:
+        """Ask for a name, and save there; then go on, if it could be saved. Raises FileError."""
         start = self.path or os.path.join(self._folder(), "grammar.cfg")
         path = self.dialogs.save_grammar(start)
         if path is not None:
@@ -140,6 +154,7 @@ class Files:
         then()
 
     def retitle(self) -> None:
+        """Show the name of the grammar in the title of the window."""
         name = os.path.basename(self.path) if self.path else "untitled grammar"
         self.window.setWindowTitle(f"{name}[*] — ckyparse")
         self.window.setWindowModified(self.window.editor.document().isModified())
@@ -147,36 +162,39 @@ class Files:
     # --- sentences -------------------------------------------------------------
 
     def open_sentences(self) -> None:
+        """Ask for a file of sentences, and read it. Raises FileError."""
         path = self.dialogs.open_sentences(self._folder())
         if path is not None:
             self.read_sentences([path])
 
     def read_sentences(self, paths: list[str]) -> None:
-        """Of all files, one after the other, off the main thread; in place of those that are
-        there. Raises FileError for a pipe."""
+        """Read the sentences of all files, one after the other, off the main thread, in place of
+        those that are there. Raises FileError for a pipe."""
         for path in paths:
             check_source(path)
         what = os.path.basename(paths[0]) if len(paths) == 1 else f"{len(paths)} files"
         window = self.window
 
-        def landed(lines: Lines) -> None:
+        def landed(lines: SentenceLines) -> None:
             self._confirm_sentences(lambda: show(lines))
 
-        def show(lines: Lines) -> None:
+        def show(lines: SentenceLines) -> None:
             window.batch.show_lines(lines, select=True)
             if len(paths) > 1:
                 window.note(f"Opened the sentences of {what}, one after the other")
 
-        read = partial(Lines.read_all, paths)
+        def read(opening: Opening) -> SentenceLines:
+            return SentenceLines.read_all(paths, opening, opening.tell)
+
         window.background.open(f"Opening {what}…", read, landed, window.report)
 
     def cancel(self) -> None:
-        """Stay with the sentences that are there."""
+        """Cancel what is being read: stay with the sentences that are there."""
         self.window.background.cancel()
         self.window.note("Opening was cancelled.")
 
     def save_sentences(self, then: Callable[[], None] = lambda: None) -> None:
-        """Then go on, if they could be saved. Raises FileError."""
+        """Save; then go on, if they could be saved. Raises FileError."""
         path = self.dialogs.save_sentences(os.path.join(self._folder(), "sentences.txt"))
         if path is not None:
             write(path, self.window.lines.data)
@@ -206,10 +224,10 @@ class Files:
         save: Callable[[Callable[[], None]], None],
         then: Callable[[], None],
     ) -> None:
-        answer = self.dialogs.unsaved(name) if changed else Answer.DISCARD
-        if answer is Answer.DISCARD:
+        answer = self.dialogs.unsaved(name) if changed else UnsavedAnswer.DISCARD
+        if answer is UnsavedAnswer.DISCARD:
             then()
-        elif answer is Answer.SAVE:
+        elif answer is UnsavedAnswer.SAVE:
             try:
                 save(then)
             except FileError as error:

@@ -29,6 +29,8 @@ _WRONG = QColor("#e5484d")
 
 
 class GrammarEditor(QPlainTextEdit):
+    """Edits the text of a grammar: numbers its lines, colours it, underlines its error."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Grammar")
@@ -86,7 +88,7 @@ class GrammarEditor(QPlainTextEdit):
         return mark
 
     def go_to(self, line: int, column: int) -> None:
-        """From 1 on."""
+        """Move the cursor to a place; lines and columns count from 1."""
         block = self.document().findBlockByNumber(max(0, line - 1))
         if block.isValid():
             cursor = QTextCursor(block)
@@ -95,12 +97,13 @@ class GrammarEditor(QPlainTextEdit):
         self.setFocus()
 
     def recolour(self) -> None:
-        """For another palette."""
+        """Take the colours of another palette."""
         self._colours.rehighlight()
 
     # --- line numbers ----------------------------------------------------------
 
     def gutter_width(self) -> int:
+        """Return the width of the line numbers."""
         digits = max(2, len(str(max(1, self.blockCount()))))
         return 14 + self.fontMetrics().horizontalAdvance("9") * (digits + 2)
 
@@ -114,11 +117,13 @@ class GrammarEditor(QPlainTextEdit):
             self._gutter.update(0, rect.y(), self._gutter.width(), rect.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the line numbers as high as the text."""
         super().resizeEvent(event)
         inside = self.contentsRect()
         self._gutter.setGeometry(inside.left(), inside.top(), self.gutter_width(), inside.height())
 
     def paint_gutter(self, event: QPaintEvent) -> None:
+        """Draw the numbers of the lines that are seen."""
         painter = QPainter(self._gutter)
         painter.setFont(self.font())
         painter.fillRect(event.rect(), self.palette().color(QPalette.ColorRole.Window))

@@ -13,8 +13,11 @@ _TYPING = 150  # milliseconds without a key until a grammar is read
 
 
 class GrammarPanel(QWidget):
-    """language: of the last text without errors, None if there was none. changed: it is another
-    one; checked: there is an error, or there is no more."""
+    """Edits a grammar, and reads it as it is typed.
+
+    language: of the last text without errors, None if there was none. changed: it is another one;
+    checked: there is an error, or there is no more.
+    """
 
     changed = Signal()
     checked = Signal()
@@ -45,16 +48,18 @@ class GrammarPanel(QWidget):
 
     @property
     def is_busy(self) -> bool:
+        """Tell whether the text is being read, or is to be."""
         return self.typing.isActive() or self.reader.is_busy
 
     def show_text(self, text: str) -> None:
-        """In place of what is there, as it was read from a file."""
+        """Show a text in place of what is there, as it was read from a file."""
         self.editor.setPlainText(text)
         self.editor.document().setModified(False)
         self.typing.stop()
         self.read()
 
     def read(self) -> None:
+        """Read the text as it is now."""
         text, backend = self.editor.toPlainText(), self.backend
         if text.strip():
             self.reader.ask(lambda: [read(text, backend)])
@@ -72,7 +77,9 @@ class GrammarPanel(QWidget):
             self.language = found
             self.editor.show_error(None)
             empty = "The language is empty: no sentence will be accepted."
-            self._say(empty if found.is_empty else "", False)
+            notes = [empty] if found.is_empty else []
+            notes += [found.note[0].upper() + found.note[1:] + "."] if found.note else []
+            self._say("\n".join(notes), False)
             self.changed.emit()
         elif isinstance(found, GrammarError):
             self.editor.show_error(found)
@@ -93,9 +100,11 @@ class GrammarPanel(QWidget):
         self.note.setVisible(bool(text))
 
     def go_to_error(self) -> None:
+        """Move the cursor to the error, if there is one."""
         if self.editor.error is not None:
             self.editor.go_to(self.editor.error.line, self.editor.error.column)
 
     def close_down(self) -> None:
+        """Stop the thread."""
         self.reader.close()
         self.language = None

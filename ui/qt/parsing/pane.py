@@ -33,11 +33,8 @@ _CLICK = 4  # pixels that a mouse may move in a click
 
 
 class Pane(QAbstractScrollArea):
-    """Subclasses say extent() and paint(), and may take hover() and click().
-
-    The wheel zooms at the pointer; dragging moves; [ and ] zoom, F shows all, arrows move.
-    message: what stands there where there is nothing to draw.
-    """
+    """A drawing that is moved and zoomed; subclasses say extent() and paint(), and may take hover()
+    and click()."""
 
     zoomed = Signal()
 
@@ -58,36 +55,40 @@ class Pane(QAbstractScrollArea):
     # --- for subclasses --------------------------------------------------------
 
     def extent(self) -> QSizeF:
-        """Of the drawing, at scale 1."""
+        """Return the size of the drawing, at scale 1."""
         return QSizeF()
 
     def paint(self, painter: QPainter, visible: QRectF) -> None:
-        """Units are those of extent()."""
+        """Draw what is visible, in units of extent()."""
 
     def hover(self, at: QPointF | None) -> None:
-        """None: the pointer has gone."""
+        """Take note of the point under the pointer; None: it has gone."""
 
     def click(self, at: QPointF) -> None:
+        """Take a click at a point of the drawing; here, nothing is done."""
         pass
 
     # --- the view --------------------------------------------------------------
 
     def shade(self, role: QPalette.ColorRole, alpha: int = 255) -> QColor:
+        """Return a colour of the palette, more or less transparent."""
         colour = QColor(self.palette().color(role))
         colour.setAlpha(alpha)
         return colour
 
     @property
     def is_dark(self) -> bool:
+        """Tell whether the background is dark."""
         return self.palette().color(QPalette.ColorRole.Base).lightness() < 128
 
     def drawing_font(self) -> QFont:
+        """Return the font of the drawing."""
         font = QFont(self.font())
         font.setPixelSize(13)
         return font
 
     def renew(self) -> None:
-        """The drawing is another one."""
+        """Take note that the drawing is another one."""
         self._fitted = True
         self.fit()
 
@@ -103,7 +104,7 @@ class Pane(QAbstractScrollArea):
         self.zoomed.emit()
 
     def zoom(self, steps: float, at: QPoint | None = None) -> None:
-        """at: of the viewport; what is there stays there."""
+        """Zoom. at: a point of the viewport; what is there stays there."""
         place = QPointF(at if at is not None else self.viewport().rect().center())
         fixed = self.to_drawing(place)
         self._fitted = False
@@ -119,10 +120,12 @@ class Pane(QAbstractScrollArea):
             self._put(rect.center(), QPointF(self.viewport().rect().center()))
 
     def to_drawing(self, at: QPointF) -> QPointF:
+        """Return the point of the drawing under one of the viewport."""
         origin = self._origin()
         return QPointF((at.x() - origin.x()) / self.scale, (at.y() - origin.y()) / self.scale)
 
     def to_screen(self, at: QPointF) -> QPointF:
+        """Return the point of the viewport that shows one of the drawing."""
         return QPointF(at.x() * self.scale, at.y() * self.scale) + self._origin()
 
     def _room(self) -> QSizeF:
@@ -130,7 +133,7 @@ class Pane(QAbstractScrollArea):
         return QSizeF(max(1, size.width() - 2 * _MARGIN), max(1, size.height() - 2 * _MARGIN))
 
     def _origin(self) -> QPointF:
-        """Where the drawing's corner is on the viewport: in the middle, if there is room."""
+        """Return where the drawing's corner is on the viewport: in the middle, if there is room."""
         size, view = self.extent() * self.scale, self.viewport().size()
         free_x = (view.width() - size.width()) / 2
         free_y = (view.height() - size.height()) / 2
@@ -166,6 +169,7 @@ class Pane(QAbstractScrollArea):
     # --- events ----------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep what is shown in view."""
         super().resizeEvent(event)
         if self._fitted:
             self.fit()
@@ -173,6 +177,7 @@ class Pane(QAbstractScrollArea):
             self._bars()
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw what is visible, or the message."""
         painter = QPainter(self.viewport())
         painter.fillRect(event.rect(), self.palette().color(QPalette.ColorRole.Base))
         painter.setFont(self.drawing_font())
@@ -189,6 +194,7 @@ class Pane(QAbstractScrollArea):
         self.paint(painter, visible)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom at the pointer; with Shift, scroll."""
         turned = event.angleDelta()
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or not turned.y():
             super().wheelEvent(event)
@@ -197,10 +203,12 @@ class Pane(QAbstractScrollArea):
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin to move the drawing, or a click."""
         if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
             self._pressed, self._dragged = event.position(), False
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Move the drawing, or tell where the pointer is."""
         if self._pressed is None:
             self.hover(self.to_drawing(event.position()))
             return
@@ -217,15 +225,18 @@ class Pane(QAbstractScrollArea):
             bar.setValue(round(bar.value() - distance))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End a move, or take a click."""
         pressed, self._pressed = self._pressed, None
         self.viewport().unsetCursor()
         if pressed is not None and not self._dragged:
             self.click(self.to_drawing(event.position()))
 
     def leaveEvent(self, event: object) -> None:
+        """Tell that the pointer has gone."""
         self.hover(None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Zoom, fit and scroll by keys."""
         if event.text() in ("]", "+", "="):
             self.zoom(1)
         elif event.text() in ("[", "-"):

@@ -21,7 +21,15 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTableV
 
 from ui.parsing.layout import EMPTY
 from ui.parsing.model import exact_count, short_count
-from ui.parsing.sentences import ACCEPTED, REJECTED, TOO_LONG, VERDICTS, WAITING, Findings, Lines
+from ui.parsing.sentences import (
+    ACCEPTED,
+    REJECTED,
+    TOO_LONG,
+    VERDICTS,
+    WAITING,
+    Findings,
+    SentenceLines,
+)
 
 _SENTENCE, _VERDICT, _PARSES, _NOTE = range(4)
 _TITLES = "Sentence", "Verdict", "Parses", "Why not"
@@ -40,29 +48,33 @@ _Role = Qt.ItemDataRole
 
 
 class SentenceModel(QAbstractTableModel):
-    """edited: a line was written over: its number and text."""
+    """Lines and findings on them, as a table.
+
+    edited: a line was written over: its number and text.
+    """
 
     edited = Signal(int, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.lines = Lines()
+        self.lines = SentenceLines()
         self.findings: Findings | None = None
 
-    def show_lines(self, lines: Lines) -> None:
+    def show_lines(self, lines: SentenceLines) -> None:
+        """Show other lines."""
         self.beginResetModel()
         self.lines, self.findings = lines, None
         self.endResetModel()
 
     def show_findings(self, findings: Findings | None) -> None:
-        """Of the same lines; again whenever there are more."""
+        """Show findings on the same lines; again whenever there are more."""
         self.findings = findings
         if len(self.lines):
             last = len(self.lines) - 1
             self.dataChanged.emit(self.index(0, _VERDICT), self.index(last, _NOTE))
 
     def text(self, row: int, column: int) -> str:
-        """As it is shown."""
+        """Return a line as it is shown."""
         if column == _SENTENCE:
             return self.lines[row]
         found = self.findings
@@ -82,14 +94,17 @@ class SentenceModel(QAbstractTableModel):
     # --- QAbstractTableModel ---------------------------------------------------
 
     def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
+        """Return how many lines there are."""
         return 0 if parent.isValid() else len(self.lines)
 
     def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
+        """Return how many columns there are."""
         return 0 if parent.isValid() else len(_TITLES)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = _Role.DisplayRole
     ) -> Any:
+        """Return the title of a column."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == _Role.TextAlignmentRole and section == _PARSES:
@@ -97,10 +112,12 @@ class SentenceModel(QAbstractTableModel):
         return _TITLES[section] if role == _Role.DisplayRole else None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
+        """Return what can be done with a cell: sentences can be edited."""
         flags = super().flags(index)
         return flags | Qt.ItemFlag.ItemIsEditable if index.column() == _SENTENCE else flags
 
     def data(self, index: _Index, role: int = _Role.DisplayRole) -> Any:
+        """Return what a cell of the table shows."""
         if not index.isValid():
             return None
         row, column = index.row(), index.column()
@@ -120,6 +137,7 @@ class SentenceModel(QAbstractTableModel):
         return None
 
     def setData(self, index: _Index, value: Any, role: int = _Role.EditRole) -> bool:
+        """Tell that a sentence has been edited; it is shown when it comes back."""
         if role != _Role.EditRole or index.column() != _SENTENCE:
             return False
         if value != self.lines[index.row()]:
@@ -148,7 +166,10 @@ class SentenceModel(QAbstractTableModel):
 
 
 class SentenceTable(QTableView):
-    """pasted: several lines; removed: the Delete key."""
+    """The table of sentences.
+
+    pasted: several lines; removed: the Delete key.
+    """
 
     pasted = Signal(str)
 
@@ -183,13 +204,14 @@ class SentenceTable(QTableView):
         self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
 
     def in_view(self) -> tuple[int, int]:
-        """Rows first .. last - 1."""
+        """Return the rows that are seen: first, and one more than the last."""
         first = self.rowAt(0)
         last = self.rowAt(self.viewport().height() - 1)
         return max(0, first), last + 1 if last >= 0 else len(self._lines.lines)
 
     def chosen(self) -> npt.NDArray[np.int64]:
-        """Selected rows, in order; a range of a million is not written down index by index."""
+        """Return the selected rows, in order; a range of a million is not written down index by
+        index."""
         selection = self.selectionModel().selection()
         parts = [selection.at(index) for index in range(selection.size())]
         ranges = [(part.top(), part.bottom()) for part in parts]
@@ -197,6 +219,7 @@ class SentenceTable(QTableView):
         return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Tell of pasting and of the Delete key."""
         if event.matches(QKeySequence.StandardKey.Paste):
             self.pasted.emit(QGuiApplication.clipboard().text())
         else:
@@ -204,7 +227,10 @@ class SentenceTable(QTableView):
 
 
 class SentenceLine(QLineEdit):
-    """pasted: text of several lines, which is not for a line."""
+    """A line to type a sentence.
+
+    pasted: text of several lines, which is not for a line.
+    """
 
     pasted = Signal(str)
 
@@ -214,6 +240,7 @@ class SentenceLine(QLineEdit):
         self.setMaxLength(1 << 20)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Tell of pasted text that has several lines."""
         if event.matches(QKeySequence.StandardKey.Paste):
             text = QGuiApplication.clipboard().text()
             if "\n" in text.strip("\n") or len(text) >= self.maxLength():

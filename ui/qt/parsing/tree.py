@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
-from ui.parsing.layout import Box, TreeLayout, lay_out
+from ui.parsing.layout import NodeBox, TreeLayout, lay_out
 from ui.qt.parsing.pane import Pane
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ _Role = QPalette.ColorRole
 
 
 class TreePane(Pane):
-    """pointed: the span of the node under the pointer, or None."""
+    """Draws a tree.
+
+    pointed: the span of the node under the pointer, or None.
+    """
 
     pointed = Signal(object)
 
@@ -28,15 +31,15 @@ class TreePane(Pane):
         super().__init__("Parse tree", parent)
         self.layout_: TreeLayout | None = None
         self.marked: tuple[int, int] | None = None
-        self._under: Box | None = None
-        self._rows: list[tuple[float, list[Box]]] = []
+        self._under: NodeBox | None = None
+        self._rows: list[tuple[float, list[NodeBox]]] = []
 
     def show_tree(self, tree: Tree | None, message: str = "") -> None:
-        """None shows the message instead."""
+        """Show a tree; None shows the message instead."""
         self.message, self._under = message, None
         metrics = QFontMetricsF(self.drawing_font())
         self.layout_ = None
-        rows: dict[float, list[Box]] = {}
+        rows: dict[float, list[NodeBox]] = {}
         if tree is not None:
             known: dict[str, float] = {}
 
@@ -60,9 +63,11 @@ class TreePane(Pane):
     # --- Pane ------------------------------------------------------------------
 
     def extent(self) -> QSizeF:
+        """Return the size of the tree."""
         return QSizeF(self.layout_.width, self.layout_.height) if self.layout_ else QSizeF()
 
     def hover(self, at: QPointF | None) -> None:
+        """Light up the node under the pointer."""
         found = None if at is None else self.node_at(at)
         if found is not self._under:
             self._under = found
@@ -70,7 +75,8 @@ class TreePane(Pane):
             self.setToolTip("" if found is None or found.label == found.text else found.label)
             self.pointed.emit(span)
 
-    def node_at(self, at: QPointF) -> Box | None:
+    def node_at(self, at: QPointF) -> NodeBox | None:
+        """Return the node at a point of the drawing; None where there is none."""
         for y, row in self._rows:
             if abs(at.y() - y) <= row[0].height / 2:
                 place = bisect_left(row, at.x(), key=lambda box: box.x + box.width / 2)
@@ -79,6 +85,7 @@ class TreePane(Pane):
         return None
 
     def paint(self, painter: QPainter, visible: QRectF) -> None:
+        """Draw the nodes and lines that are visible."""
         assert self.layout_ is not None
         nodes = self.layout_.nodes
         plain = self.scale < 0.12
@@ -105,7 +112,7 @@ class TreePane(Pane):
                     break
                 self._paint_node(painter, node, start, plain)
 
-    def _paint_node(self, painter: QPainter, node: Box, accent: QColor, plain: bool) -> None:
+    def _paint_node(self, painter: QPainter, node: NodeBox, accent: QColor, plain: bool) -> None:
         rect = QRectF(node.x - node.width / 2, node.y - node.height / 2, node.width, node.height)
         lit = self.marked is not None and (
             (node.start, node.end) == self.marked

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
-from ui.parsing.model import Found, Look, exact_count, short_count
+from ui.parsing.model import FoundTree, SentenceLook, exact_count, probability, short_count
 from ui.qt.parsing.tree import TreePane
+from ui.qt.shy import ShyLabel
 
 if TYPE_CHECKING:
-    from nltk.tree import Tree
+    from nltk.tree import ProbabilisticTree, Tree
 
+_SAID = 72  # pixels, at least, of how many trees there are
 _FARTHEST = 10_000_000  # trees that one may jump ahead
 
 
 class TreePanel(QWidget):
-    """wanted: the number of a tree, from 0 on. drawn: the spans of the tree that is shown."""
+    """Shows the trees of a sentence, one at a time.
+
+    wanted: the number of a tree, from 0 on. drawn: the spans of the tree that is shown.
+    """
 
     wanted = Signal(int)
     drawn = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.look: Look | None = None
+        self.look: SentenceLook | None = None
         self.index = 0  # of the tree that is shown
         self._tree: Tree | None = None
         self.pane = TreePane()
@@ -38,14 +43,13 @@ class TreePanel(QWidget):
         self.number.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.number.setFixedWidth(84)
         self.number.returnPressed.connect(self._typed)
-        self.said = QLabel()
-        self.said.setTextFormat(Qt.TextFormat.PlainText)
-        self.said.setAccessibleName("How many trees there are")
+        self.said = ShyLabel("How many trees there are")
+        self.said.setMinimumWidth(_SAID)
         row = QHBoxLayout()
         row.setContentsMargins(6, 2, 6, 2)
-        for widget in (QLabel("Tree"), self.back, self.number, self.forth, self.said):
+        for widget in (QLabel("Tree"), self.back, self.number, self.forth):
             row.addWidget(widget)
-        row.addStretch(1)
+        row.addWidget(self.said, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(5)
@@ -55,7 +59,7 @@ class TreePanel(QWidget):
 
     @property
     def end(self) -> int | None:
-        """How many trees there are, if that is known."""
+        """Return how many trees there are, if that is known."""
         if self.look is None or self.look.trees is None:
             return 0
         if self.look.trees.end is not None:
@@ -65,17 +69,21 @@ class TreePanel(QWidget):
 
     @property
     def has_next(self) -> bool:
+        """Tell whether there is, or may be, another tree after this one."""
         return self.end is None or self.index + 1 < self.end
 
     @property
     def has_previous(self) -> bool:
+        """Tell whether there is a tree before this one."""
         return self.index > 0
 
     def next(self) -> None:
+        """Ask for the next tree."""
         if self.has_next:
             self._go(self.index + 1)
 
     def previous(self) -> None:
+        """Ask for the tree before."""
         if self.has_previous:
             self._go(self.index - 1)
 
@@ -84,11 +92,11 @@ class TreePanel(QWidget):
         self._go(index if self.end is None else min(index, self.end - 1))
 
     def _go(self, index: int) -> None:
-        self.said.setText(self._of("looking for it…"))
+        self._say("looking for it…")
         self.wanted.emit(index)
 
-    def show_look(self, look: Look | None, message: str = "") -> None:
-        """Another sentence; or the same one, of which more is known."""
+    def show_look(self, look: SentenceLook | None, message: str = "") -> None:
+        """Show another sentence; or the same one, of which more is known."""
         same = look is not None and self.look is not None and look.trees is self.look.trees
         self.look = look
         if same and look is not None and look.trees is not None:
@@ -102,10 +110,10 @@ class TreePanel(QWidget):
         self.drawn.emit(frozenset())
         self._refresh()
 
-    def show_tree(self, found: Found) -> None:
-        """What has come of the one that was asked for."""
+    def show_tree(self, found: FoundTree) -> None:
+        """Show what has come of the one that was asked for."""
         if isinstance(found.tree, int):
-            self.said.setText(self._of(f"{found.tree:,} passed…"))
+            self._say(f"{found.tree:,} passed…")
             return
         if found.tree is not None:
             self.index, self._tree = found.number, found.tree
@@ -122,8 +130,15 @@ class TreePanel(QWidget):
         self.forth.setEnabled(self.has_next)
         more = ""
         if tree is not None and hasattr(tree, "logprob"):
-            more = f"probability {tree.prob():.6g}"
+            more = f"probability {probability(cast('ProbabilisticTree', tree))}"
+        self._say(more)
+
+    def _say(self, more: str) -> None:
+        """Say how many trees there are, and what else there is to say."""
         self.said.setText(self._of(more))
+        count = self.look.count if self.look is not None and self.look.trees is not None else None
+        if count is not None and count != math.inf:
+            self.said.setToolTip(exact_count(count))
 
     def _of(self, more: str) -> str:
         if self.look is None or self.look.trees is None:
@@ -136,7 +151,6 @@ class TreePanel(QWidget):
             text = "" if end is None else f"of {end:,}"
         else:
             text = f"of {short_count(count)}"
-            self.said.setToolTip(exact_count(count))
         return f"{text}   {more}".rstrip()
 
 

@@ -17,38 +17,41 @@ from PySide6.QtGui import (
     QDragMoveEvent,
     QDropEvent,
     QResizeEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
-    QLabel,
     QMainWindow,
-    QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
 from ckyparse.grammar import GrammarError
-from kernels.backend import BackendUnavailableError
+from kernels.targets.contract import BackendUnavailableError
+from ui.numbers import many
 from ui.parsing.files import FileError
 from ui.parsing.launch import ParseLaunch
-from ui.parsing.model import Found, Latest, Look, exact_count, look, tree
-from ui.parsing.sentences import Lines, TextError
-from ui.qt.actions import Action, Registry
+from ui.parsing.model import FoundTree, Latest, SentenceLook, exact_count, look, tree
+from ui.parsing.sentences import SentenceLines, TextError
+from ui.qt.actions import Registry
 from ui.qt.background import Background
 from ui.qt.banner import Banner
 from ui.qt.dropped import files_of
-from ui.qt.palette import CommandPalette
+from ui.qt.parsing.actions import actions_of
 from ui.qt.parsing.batch import BatchPanel
 from ui.qt.parsing.chart import ChartPane
 from ui.qt.parsing.files import Files
 from ui.qt.parsing.language import GrammarPanel
-from ui.qt.parsing.pane import MOUSE, Pane
+from ui.qt.parsing.panels import Panels, fill_status_bar, plain_label
 from ui.qt.parsing.trees import TreePanel
-from ui.qt.shortcuts import ShortcutsPage
+from ui.qt.remembered import SettingsMemory, fit_screen
+from ui.qt.shy import ShyLabel
 from ui.qt.status import BusyLine
 
 
 class ParseWindow(QMainWindow):
-    """settings: what is remembered. backend: who computes, as CKYParser takes it."""
+    """The window for parsing.
+
+    settings: what is remembered. backend: who computes, as CKYParser takes it.
+    """
 
     _looked = Signal(int, object)
 
@@ -62,57 +65,28 @@ class ParseWindow(QMainWindow):
         self.grammar = GrammarPanel(backend)
         self.editor = self.grammar.editor
         self.batch = BatchPanel(self.report)
-        self.verdict = _label("Verdict on the sentence")
-        self.chart, self.cell_note = ChartPane(), _label("What spans what")
+        self.verdict = ShyLabel("Verdict on the sentence")
+        self.chart, self.cell_note = ChartPane(), ShyLabel("What spans what")
         self.trees = TreePanel()
         self.banner = Banner()
-        self.summary = _label("Summary of all sentences")
-        self.busy, self.facts = BusyLine(), _label("The grammar in numbers")
-        self._lay_out()
+        self.summary = ShyLabel("Summary of all sentences")
+        self.busy, self.facts = BusyLine(), plain_label("The grammar in numbers")
+        self.panels = Panels(self)
+        self.setCentralWidget(self.panels)
+        fill_status_bar(self)
         self.background = Background()
         self.files = Files(self)
         self.registry = Registry(self, self.batch.table, self.report)
-        self.registry.add(*self.files.actions(), *self._actions())
+        self.registry.add(*self.files.actions(), *actions_of(self))
         self.registry.fill(self.menuBar())
 
         self._watcher = Latest("sentence", self._looked.emit)
         self._connect()
+        self._memory = SettingsMemory(settings, self._remembered)
         self._restore()
+        self._memory.begin()
         self.files.retitle()
         self._hint()
-
-    def _lay_out(self) -> None:
-        for label in (self.cell_note, self.verdict):
-            label.setContentsMargins(6, 2, 6, 2)
-        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.facts.setProperty("dim", True)
-        self.cell_note.setProperty("dim", True)
-        self.splits = [QSplitter(Qt.Orientation.Vertical) for _ in range(2)]
-        left, right = self.splits
-        left.addWidget(self.grammar)
-        left.addWidget(self.batch)
-        right.addWidget(_column(self.verdict, self.chart, self.cell_note))
-        right.addWidget(self.trees)
-        across = QSplitter(Qt.Orientation.Horizontal)
-        across.addWidget(left)
-        across.addWidget(right)
-        across.setSizes([540, 740])
-        across.setStretchFactor(1, 1)
-        right.setSizes([400, 400])
-        self.splits.append(across)
-        for split in self.splits:
-            split.setChildrenCollapsible(False)
-        self._middle = QWidget()
-        box = QVBoxLayout(self._middle)
-        box.setContentsMargins(8, 6, 8, 4)
-        box.addWidget(across)
-        self.setCentralWidget(self._middle)
-        self.banner.setParent(self._middle)
-        bar = self.statusBar()
-        bar.setSizeGripEnabled(False)
-        bar.addWidget(self.summary, 1)
-        bar.addPermanentWidget(self.busy)
-        bar.addPermanentWidget(self.facts)
 
     def _connect(self) -> None:
         queued = Qt.ConnectionType.QueuedConnection
@@ -132,56 +106,8 @@ class ParseWindow(QMainWindow):
         self.trees.wanted.connect(self._want_tree)
         self.trees.drawn.connect(self.chart.mark)
 
-    def _actions(self) -> list[Action]:
-        trees = self.trees
-        return [
-            Action(
-                "edit.paste", "&Paste sentences", "&Edit", self.batch.paste, ("Ctrl+Shift+V",),
-                tip="Add the lines of the clipboard",
-            ),
-            Action(
-                "edit.copy", "&Copy with verdicts", "&Edit", self._copy, ("Ctrl+Shift+C",),
-                enabled=lambda: self.batch.has_selection,
-                tip="The sentences that are selected, as a table",
-            ),
-            Action(
-                "edit.remove", "&Remove selected sentences", "&Edit", self.batch.remove, ("Del",),
-                section=1, local=True,
-                enabled=lambda: self.batch.has_selection,
-            ),
-            Action(
-                "edit.clear", "Remove &all sentences", "&Edit", self.batch.clear, section=1,
-                enabled=lambda: len(self.lines) > 0,
-            ),
-            Action(
-                "view.next", "&Next tree", "&View", trees.next, ("Alt+Right",),
-                enabled=lambda: trees.has_next,
-            ),
-            Action(
-                "view.previous", "&Previous tree", "&View", trees.previous, ("Alt+Left",),
-                enabled=lambda: trees.has_previous,
-            ),
-            Action("view.zoom-in", "Zoom &in", "&View", lambda: self._pane().zoom(1),
-                   ("Ctrl++", "Ctrl+="), section=1),
-            Action("view.zoom-out", "Zoom &out", "&View", lambda: self._pane().zoom(-1),
-                   ("Ctrl+-",), section=1),
-            Action("view.fit", "&Fit chart and tree", "&View", self._fit, ("Ctrl+0",), section=1),
-            Action(
-                "view.error", "Go to the &error", "&View", self.grammar.go_to_error, ("F8",),
-                section=2, enabled=lambda: self.editor.error is not None,
-            ),
-            Action(
-                "help.palette", "&Command palette…", "&Help",
-                lambda: CommandPalette(self.registry, self).show(), ("Ctrl+Shift+P",),
-            ),
-            Action(
-                "help.shortcuts", "&Shortcuts…", "&Help",
-                lambda: ShortcutsPage(self.registry, MOUSE, self).show(), ("F1",),
-            ),
-        ]  # fmt: skip
-
-    def begin(self, launch: ParseLaunch, text: str, lines: Lines) -> None:
-        """With what a command was given."""
+    def begin(self, launch: ParseLaunch, text: str, lines: SentenceLines) -> None:
+        """Show what a command was given."""
         self.batch.set_way(launch.way)
         if launch.grammar is not None:
             self.files.show(text, launch.grammar)
@@ -190,7 +116,8 @@ class ParseWindow(QMainWindow):
     # --- grammar and sentences -------------------------------------------------
 
     @property
-    def lines(self) -> Lines:
+    def lines(self) -> SentenceLines:
+        """Return all sentences."""
         return self.batch.lines
 
     def _language_changed(self) -> None:
@@ -200,8 +127,8 @@ class ParseWindow(QMainWindow):
         else:
             grammar = language.grammar
             self.facts.setText(
-                f"{_many(len(grammar.nonterminals), 'nonterminal')}, "
-                f"{_many(len(grammar.productions), 'production')}"
+                f"{many(len(grammar.nonterminals), 'nonterminal')}, "
+                f"{many(len(grammar.productions), 'production')}"
             )
         self._parse()
 
@@ -209,12 +136,10 @@ class ParseWindow(QMainWindow):
         self.batch.judge_all()
         self._look()
 
-    def _copy(self) -> None:
-        self.note(f"Copied {_many(self.batch.copy(), 'sentence')}")
-
     # --- one sentence ----------------------------------------------------------
 
     def look_at(self, sentence: str) -> None:
+        """Show chart and trees of a sentence."""
         self.sentence = sentence
         self._look()
 
@@ -240,14 +165,15 @@ class ParseWindow(QMainWindow):
     def _land_look(self, serial: int, found: object) -> None:
         if serial != self._watcher.serial:
             return
-        if isinstance(found, Look):
+        if isinstance(found, SentenceLook):
             self.verdict.setText(found.verdict[:1].upper() + found.verdict[1:])
-            self.verdict.setToolTip(exact_count(found.count) if found.accepted else "")
+            if found.accepted:
+                self.verdict.setToolTip(exact_count(found.count))
             self.chart.show_look(found)
             self.trees.show_look(found)
         elif isinstance(found, Exception):
             self.report(found)
-        elif isinstance(found, Found):
+        elif isinstance(found, FoundTree):
             self.trees.show_tree(found)
         self.registry.refresh()
 
@@ -261,14 +187,6 @@ class ParseWindow(QMainWindow):
         self.trees.pane.mark(span)
         self.cell_note.setText(self.chart.describe(span) if span else "")
 
-    def _pane(self) -> Pane:
-        tree = self.trees.pane
-        return tree if tree.hasFocus() or tree.underMouse() else self.chart
-
-    def _fit(self) -> None:
-        self.chart.fit()
-        self.trees.pane.fit()
-
     # --- messages --------------------------------------------------------------
 
     def _show_busy(self, what: str, can_cancel: bool) -> None:
@@ -276,8 +194,9 @@ class ParseWindow(QMainWindow):
         self.registry.refresh()
 
     def note(self, text: str) -> None:
+        """Show a note."""
         self.banner.note(text)
-        self._place_banner()
+        self.panels.place(self.banner)
 
     def report(self, error: BaseException) -> None:
         """Say what went wrong. What nobody foresaw is also written to standard error."""
@@ -285,39 +204,37 @@ class ParseWindow(QMainWindow):
         if not isinstance(error, known):
             traceback.print_exception(error, file=sys.stderr)
         self.banner.error(_message(error))
-        self._place_banner()
-
-    def _place_banner(self) -> None:
-        parent = self._middle
-        self.banner.setFixedWidth(min(720, parent.width() - 40))
-        self.banner.adjustSize()
-        self.banner.move((parent.width() - self.banner.width()) // 2, 12)
-        self.banner.raise_()
+        self.panels.place(self.banner)
 
     # --- events ----------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the banner in the middle."""
         super().resizeEvent(event)
-        self._place_banner()
+        self.panels.place(self.banner)
 
     def changeEvent(self, event: QEvent) -> None:
+        """Follow a change of colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "editor"):
             self.editor.recolour()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept files."""
         files_of(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Accept files."""
         files_of(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """A grammar by its name; all else are sentences."""
+        """Open files: a grammar by its name; all else are sentences."""
         paths = files_of(event)
         # The other program waits for the end of this.
         QTimer.singleShot(0, lambda: self.open_paths(paths))
 
     def open_paths(self, paths: list[str]) -> None:
+        """Open files: one grammar, told by its name, and all else as sentences."""
         grammars = [path for path in paths if path.endswith((".cfg", ".pcfg"))]
         sentences = [path for path in paths if path not in grammars]
         if len(grammars) > 1:
@@ -332,12 +249,13 @@ class ParseWindow(QMainWindow):
                 self.report(error)
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        """Close when changes are saved, or may be lost."""
         self._agreed = False
         self.files.confirm(self._agree)
         if not self._agreed:
             event.ignore()
             return
-        self._keep()
+        self._memory.write()
         self._watcher.close()
         self.background.close()
         # Let go of what is large: Qt may keep a window that is closed.
@@ -351,20 +269,30 @@ class ParseWindow(QMainWindow):
         self._agreed = True
 
     def _restore(self) -> None:
-        self.resize(1280, 840)
+        fit_screen(self, 1280, 840)
         for key, restore in (
             ("parsing/geometry", self.restoreGeometry),
-            *((f"parsing/split{i}", split.restoreState) for i, split in enumerate(self.splits)),
+            *(
+                (f"parsing/split{i}", split.restoreState)
+                for i, split in enumerate(self.panels.splits)
+            ),
         ):
             kept = self.settings.value(key)
             if isinstance(kept, QByteArray):
                 restore(kept)
 
-    def _keep(self) -> None:
-        self.settings.setValue("parsing/geometry", self.saveGeometry())
-        for i, split in enumerate(self.splits):
-            self.settings.setValue(f"parsing/split{i}", split.saveState())
-        self.settings.sync()
+    def _remembered(self) -> dict[str, object]:
+        splits = {
+            f"parsing/split{i}": split.saveState() for i, split in enumerate(self.panels.splits)
+        }
+        return {"parsing/geometry": self.saveGeometry(), **splits}
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Begin to remember the geometry once the window has been laid out."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            # Once it has been laid out, it is as it was remembered.
+            QTimer.singleShot(0, self, lambda: self._memory.begin("parsing/"))
 
 
 _open: list[ParseWindow] = []
@@ -399,24 +327,3 @@ def _message(error: BaseException) -> str:
     if isinstance(error, (ValueError, OSError, BackendUnavailableError)):
         return text
     return f"Unexpected {type(error).__name__}: {text}"
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
-def _label(name: str) -> QLabel:
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setAccessibleName(name)
-    return label
-
-
-def _column(*widgets: QWidget) -> QWidget:
-    column = QWidget()
-    box = QVBoxLayout(column)
-    box.setContentsMargins(0, 0, 0, 0)
-    box.setSpacing(5)
-    for widget in widgets:
-        box.addWidget(widget)
-    return column

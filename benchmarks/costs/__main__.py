@@ -1,0 +1,5 @@
+"""Entry of python -m benchmarks.costs."""
+
+from benchmarks.costs import main
+
+main()

@@ -1,0 +1,64 @@
+"""Begin and end a command, so that Ctrl-C never shows a traceback, however early or late it comes.
+
+Imported first of all by a command's entry point. Until the command's own modules are there, and
+again when it is done, Ctrl-C ends the process as the system does by itself: there is nothing yet,
+or no longer, to be lost. (Python's start, some 10 ms before this, is not ours.)
+"""
+
+from __future__ import annotations
+
+# The built-in part of `signal`, whose own import would take longer than all the rest of this.
+import _signal  # type: ignore[import-not-found]
+import os
+import sys
+
+# Not where it is ignored, as of a job in a shell's background.
+_TAKEN = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
+if _TAKEN:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+_LEAST = 256 << 20  # bytes of addresses that the imports and a small job take
+
+
+def begin(name: str) -> None:
+    """Import the `cli` of the package of that name, and run its main(), which exits."""
+    if reason := _too_few_addresses():
+        if sys.stderr is not None:
+            print(f"{name}: {reason}", file=sys.stderr)
+        sys.exit(2)
+    try:
+        cli = __import__(f"{name}.cli", fromlist=["main"])
+        if _TAKEN:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+        cli.main()
+    except KeyboardInterrupt:  # before or after what bulkbits.entry looks after
+        if sys.stderr is not None:
+            print(f"{name}: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except Exception as error:  # while it is imported, as where numpy is broken
+        from bulkbits.faults import fail_internally
+
+        fail_internally(name, error)
+    finally:
+        if _TAKEN:
+            _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+
+def _too_few_addresses() -> str:
+    """Return why nothing can be done within this process's limit of addresses, "" if it can.
+
+    Without enough of them the imports themselves fail, in many lines that do not say so.
+    """
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return ""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit in (-1, resource.RLIM_INFINITY):
+        return ""
+    # Else OpenBLAS takes addresses for each core as numpy is imported, and nothing here needs it.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if limit >= _LEAST:
+        return ""
+    needed = f"{_LEAST >> 20} MiB of addresses are needed at least"
+    return f"{needed}, the limit is {limit >> 20} MiB: ulimit -v {_LEAST >> 10}, or more, raises it"

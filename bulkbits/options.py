@@ -1,0 +1,139 @@
+"""The options that commands share: spelled, checked and documented in one place.
+
+Each is a decorator for a click command. A command takes those that mean something for it; what is
+special about one there is said in the command's own help.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from bulkbits.amounts import Memory
+
+if TYPE_CHECKING:
+    from bulkbits.cluster import Cluster
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+BACKENDS = ("auto", "cuda", "cpu", "reference")
+
+
+class Devices(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Numbers of GPUs: 0 or 0,1."""
+
+    name = "N[,N...]"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
+        """Return the numbers."""
+        if isinstance(value, tuple):
+            return value
+        if not re.fullmatch(r"[0-9]{1,4}(,[0-9]{1,4})*", value):
+            self.fail(f"{value!r} names no devices: write 0 or 0,1", param, ctx)
+        devices = tuple(map(int, value.split(",")))
+        if len(set(devices)) < len(devices):
+            self.fail(f"{value!r} names a device twice", param, ctx)
+        return devices
+
+
+def all_of(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Return one decorator for all of them, which help then lists in this order."""
+
+    def decorate(command: F) -> F:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+# --- what computes ---------------------------------------------------------------
+
+
+def backend_option(names: Sequence[str] = BACKENDS, default: str = "auto") -> Callable[[F], F]:
+    """Return --backend with those of the names that the command has."""
+    return click.option(
+        "--backend", type=click.Choice(names), default=default, help=f"What computes. [{default}]"
+    )
+
+
+def memory_option(what: str) -> Callable[[F], F]:
+    """Return --memory. what: it bounds, and its default, in a few words."""
+    return click.option("--memory", type=Memory(), help=what)
+
+
+device_option = click.option(
+    "--device", type=click.IntRange(0), default=0, help="Which GPU, counted from 0. [0]"
+)
+devices_option = click.option(
+    "--device",
+    "devices",
+    type=Devices(),
+    default="0",
+    help="Which GPU; several, as 0,1, to use them all. [0]",
+)
+threads_option = click.option(
+    "--threads", type=click.IntRange(1, 4096), help="CPU threads. [all cores]"
+)
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Compute on a Dask cluster: local:N for N processes here, tcp://HOST:8786 or "
+    "tls://HOST:8786, or a scheduler file. Other options of what computes are for its workers.",
+)
+one_device_options = all_of(backend_option(), device_option, threads_option)
+many_devices_options = all_of(backend_option(), devices_option, threads_option)
+
+# --- what is written -------------------------------------------------------------
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+quiet_option = click.option("--quiet", is_flag=True, help="No progress bar, no notes.")
+force_option = click.option(
+    "--force", is_flag=True, help="Overwrite a file that is an input, or of another kind."
+)
+
+
+def out_option(
+    help: str = "[standard output]", *, default: str | None = "-", metavar: str = "FILE"
+) -> Callable[[F], F]:
+    """Return -o, --out: the file that the result is written to; "-" is standard output."""
+    return click.option("-o", "--out", default=default, metavar=metavar, help=help)
+
+
+def format_option(*formats: str, help: str) -> Callable[[F], F]:
+    """Return --format, as the argument `output`: what is printed, the first one by default."""
+    return click.option(
+        "--format",
+        "output",
+        type=click.Choice(formats),
+        default=formats[0],
+        help=f"{help} [{formats[0]}]",
+    )
+
+
+# --- clusters --------------------------------------------------------------------
+
+
+def check_cluster(cluster: str | None, devices: tuple[int, ...]) -> None:
+    """Raise UsageError where both are given: a worker has the GPU that it was started with."""
+    if cluster is not None and devices != (0,):
+        raise click.UsageError("--cluster and --device contradict each other")
+
+
+@contextmanager
+def opened_cluster(
+    address: str, backend: str, threads: int | None, *, quiet: bool
+) -> Iterator[Cluster]:
+    """Connect to a cluster, and say where its workers can be watched, unless quiet. Raises
+    ClusterError."""
+    from bulkbits.cluster import Cluster
+
+    with Cluster.open(address, backend=backend, threads=threads) as cluster:
+        if cluster.dashboard and not quiet:
+            program = click.get_current_context().find_root().info_name
+            click.echo(f"{program}: {cluster.dashboard} shows the workers", err=True)
+        yield cluster

@@ -1,0 +1,1 @@
+"""The engine on the CPU, and its C++."""

@@ -1,0 +1,61 @@
+"""Quotients and remainders of slabs of numbers on a device: a thread has a number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from kernels.targets.cuda.device import Buffer, Device
+
+from ..plan import width_class
+from .layouts import Slabs
+from .multiply import THREADS
+from .slabs import Argument, common_count, empty, operand, target
+
+HERE = Path(__file__).parent
+WIDEST = 32  # words of a divisor that a lane has registers for
+GUIDE = WIDEST + 2  # as in long.hpp
+_RESIDENT = 4  # blocks of a multiprocessor
+_SCRATCH = 1 << 30  # bytes at most, unless one block needs more
+
+
+def divmod(
+    device: Device, a: Slabs, b: Slabs, *, quotient: bool = True, remainder: bool = True
+) -> tuple[Slabs | None, Slabs | None]:
+    """Floor quotient, and remainder with the divisor's sign; None for what is not asked for.
+
+    Either operand may stand for all. Precondition: no divisor is zero.
+    """
+    count = common_count(a, b)
+    signed = a.negative is not None or b.negative is not None
+    results = (
+        empty(device, count, a.bits, signed=signed) if quotient else None,
+        empty(device, count, b.bits, signed=b.negative is not None) if remainder else None,
+    )
+    if not count or not (quotient or remainder):
+        return results
+    macros = {"QUOTIENT": int(quotient), "REMAINDER": int(remainder)}
+    arguments: list[Argument] = [*operand(a, count), *operand(b, count)]
+    for x in results:
+        arguments += target(x or a)
+        arguments.append(np.uint32(x is not None and x.negative is not None))
+    blocks = -(-count // THREADS)
+    if b.width <= WIDEST:
+        kernel, macros["WIDTH"] = "divide", width_class(b.width, WIDEST)
+    else:
+        kernel = "divide_long"
+        room = a.width + 2 * max(b.width, GUIDE) + (0 if quotient else a.width)
+        blocks, scratch = scratch_for(device, blocks, room)
+        arguments.append(scratch)
+    device.module(HERE / f"{kernel}.cu", macros).launch(
+        kernel, (blocks, 1, 1), (THREADS, 1, 1), *arguments, np.uint64(count)
+    )
+    return results
+
+
+def scratch_for(device: Device, blocks: int, room: int) -> tuple[int, Buffer]:
+    """Return how many blocks run at a time, and `room` words for each of their threads."""
+    nbytes = 4 * THREADS * room
+    blocks = min(blocks, _RESIDENT * device.info.multiprocessors, max(1, _SCRATCH // nbytes))
+    return blocks, device.alloc(blocks * nbytes)

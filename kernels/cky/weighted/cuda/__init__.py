@@ -1,0 +1,1 @@
+"""Weighted CKY parsing on CUDA devices: the launcher and its kernel."""

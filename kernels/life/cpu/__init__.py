@@ -1,0 +1,1 @@
+"""Life on the CPU."""

@@ -1,0 +1,295 @@
+"""Life on the CPU: universes lie row-major in host memory, moved on by the compiled passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kernels.life.chain import ChainedUniverse, ChainTurns, check_chain, even_passes, with_slack
+from kernels.life.contract import (
+    ChainShape,
+    LifeArena,
+    LifeChain,
+    LifeEngine,
+    LifeRule,
+    LifeShape,
+    LifeUniverse,
+    Words,
+    check_planes,
+)
+from kernels.life.plan import CpuPlan, choose_cpu, cpu_plan
+from kernels.targets.cpu import CpuTarget, level2_bytes
+
+try:
+    from kernels import _cpu
+except ImportError:
+    _cpu = None  # type: ignore[assignment]
+
+
+class CpuLifeEngine(LifeEngine[LifeRule]):
+    """Life by the compiled passes, at the level and with the threads of a CpuTarget."""
+
+    def __init__(self, target: CpuTarget) -> None:
+        self.target = target
+
+    def arena(
+        self,
+        shapes: Sequence[LifeShape],
+        slots: int,
+        rule: LifeRule,
+        chain: ChainShape | None = None,
+    ) -> LifeArena:
+        """Return an arena of packed rows in host memory."""
+        check_planes(shapes, chain)
+        return CpuArena(self.target, shapes, slots, rule, chain=chain)
+
+    def arena_bytes(
+        self, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None
+    ) -> tuple[int, int]:
+        """Return the bytes of host memory that arena() would take, and 0."""
+        check_planes(shapes, chain)
+        history = 0
+        if chain is not None:
+            shapes = with_slack(shapes, chain, self.chain(chain))
+            history = 2 * chain.generations * -(-chain.width // 64)
+        return 8 * ((slots + 1) * (_slot_words(shapes) + 7) + history), 0
+
+    def chain(self, shape: ChainShape) -> LifeChain:
+        """Return the chain of an arena, as cpu_chain() does."""
+        check_planes((), shape)
+        return cpu_chain(shape, self.target)
+
+
+def cpu_chain(shape: ChainShape, target: CpuTarget) -> LifeChain:
+    """Return the chain whose passes should be done soonest. Raises ValueError as check_chain()."""
+    check_chain(shape)
+    plan = choose_cpu(
+        shape.width,
+        shape.height,
+        shape.torus,
+        shape.generations,
+        target.vector_bits,
+        level2_bytes(),
+        target.threads,
+        chained=True,
+    )
+    return LifeChain(shape.width, shape.torus, even_passes(shape.generations, plan.steps))
+
+
+def _slot_words(shapes: Sequence[LifeShape]) -> int:
+    return max(shape.height * shape.row_words for shape in shapes)
+
+
+def _aligned_words(count: int) -> Words:
+    """Return uninitialised words from a multiple of 64 bytes on: the largest vectors' alignment."""
+    words = np.empty(count + 7, np.uint64)
+    start = -words.ctypes.data % 64 // 8
+    return words[start : start + count]
+
+
+class CpuArena(LifeArena):
+    """An arena of flat arrays, the last of them the spare.
+
+    A pass reads one, writes the spare, and they swap. plan: is used for every pass of at least
+    its steps, instead of the chosen one.
+    """
+
+    def __init__(
+        self,
+        target: CpuTarget,
+        shapes: Sequence[LifeShape],
+        slots: int,
+        rule: LifeRule,
+        plan: CpuPlan | None = None,
+        chain: ChainShape | None = None,
+    ) -> None:
+        self.slots, self.target, self.plan = slots, target, plan
+        self.rule = rule
+        self.chain = None
+        self.history: Words = np.empty((0, 0), np.uint64)
+        if chain is not None:
+            self.chain = cpu_chain(chain, target)
+            if plan is not None:
+                self.chain = LifeChain(
+                    chain.width, chain.torus, even_passes(chain.generations, plan.steps)
+                )
+            self._turns = ChainTurns(self.chain)
+            shapes = with_slack(shapes, chain, self.chain)
+            self.history = np.empty((2 * chain.generations, -(-chain.width // 64)), np.uint64)
+        self.slot_words = _slot_words(shapes)
+        self.memory = [_aligned_words(self.slot_words) for _ in range(slots + 1)]
+
+    def open(self, slot: int, shape: LifeShape) -> CpuLife:
+        """Return a universe in a slot; its cells are undefined until all are put."""
+        self.check_slot(slot, shape)
+        self._check_room(shape)
+        return CpuLife(self, slot, shape)
+
+    def open_chained(self, slot: int, height: int, *, first: bool) -> ChainedCpuLife:
+        """Return a universe of the chain in a slot."""
+        shape = self.check_chained(slot, height, first=first)
+        self._check_room(shape, 0 if first else self._turns.chain.slack)
+        return ChainedCpuLife(self, slot, height, self._turns, first=first)
+
+    def _check_room(self, shape: LifeShape, slack: int = 0) -> None:
+        if (shape.height + slack) * shape.row_words > self.slot_words:
+            raise ValueError(f"{shape.width}x{shape.height} cells in {self.slot_words} words")
+
+    def rows(self, index: int, width: int, first: int, count: int) -> Words:
+        """Return rows of one of the arrays, as they lie for universes of this width."""
+        row_words = -(-width // 64)
+        words = self.memory[index][first * row_words : (first + count) * row_words]
+        return words.reshape(-1, row_words)
+
+    def make_pass(
+        self,
+        source: Words,
+        target: Words,
+        width: int,
+        torus: bool,
+        plan: CpuPlan,
+        stopped: Callable[[], bool] | None = None,
+    ) -> bool:
+        """Make one pass; return False where `stopped` broke it off, which leaves the target
+        undefined."""
+        return _cpu.life_pass(
+            self.target.level,
+            source,
+            target,
+            width,
+            torus,
+            self.rule.birth,
+            self.rule.survival,
+            plan.steps,
+            plan.panels,
+            plan.useful,
+            plan.columns,
+            plan.halo,
+            plan.band_rows,
+            plan.block_rows,
+            self.target.threads,
+            stopped,
+        )
+
+    def close(self) -> None:
+        """Let the arrays go."""
+        self.memory.clear()
+        self.history = np.empty((0, 0), np.uint64)
+
+
+class CpuLife(LifeUniverse):
+    """A universe in rows of packed words, in a slot of an arena."""
+
+    base = 0  # the row of the memory at which row 0 stands
+    reads_beside_steps = True  # a pass reads one array and writes another
+
+    def __init__(self, arena: CpuArena, slot: int, shape: LifeShape) -> None:
+        self.width, self.height, self.generation = shape.width, shape.height, 0
+        self._arena, self._slot, self._torus = arena, slot, shape.torus
+        self.stride = self.plan(1 << 30).steps
+
+    def plan(self, generations: int) -> CpuPlan:
+        """Return how the first pass of a run of `generations` is cut up."""
+        target, given = self._arena.target, self._arena.plan
+        if given is not None and generations >= given.steps:
+            return given
+        return choose_cpu(
+            self.width,
+            self.height,
+            self._torus,
+            generations,
+            target.vector_bits,
+            level2_bytes(),
+            target.threads,
+        )
+
+    def _rows(self, index: int) -> Words:
+        """Return all rows, in one of the arena's arrays."""
+        return self._arena.rows(index, self.width, self.base, self.height)
+
+    def first_pass(self, generations: int) -> int:
+        """Return the generations of the first pass of a run of `generations`."""
+        return self.plan(generations).steps
+
+    def view(self) -> Words | None:
+        """Return the rows in the arena's array."""
+        return self._rows(self._slot)
+
+    def step(self, generations: int) -> None:
+        """Move on by generations, pass by pass; an interrupt breaks the pass off."""
+        self._step(None, generations)
+
+    def step_until(self, stopped: Callable[[], bool], generations: int) -> None:
+        """Move on by generations, or until stopped() breaks a pass off."""
+        self._step(stopped, generations)
+
+    def _step(self, stopped: Callable[[], bool] | None, generations: int) -> None:
+        arena, memory, slot = self._arena, self._arena.memory, self._slot
+        left = generations
+        while left > 0:
+            plan, source, target = self.plan(left), self._rows(slot), self._rows(-1)
+            if not arena.make_pass(source, target, self.width, self._torus, plan, stopped):
+                return
+            # No call, and so no interrupt, between these.
+            memory[slot], memory[-1] = memory[-1], memory[slot]
+            self.generation += plan.steps
+            left -= plan.steps
+
+    def put(self, y: int, words: Words) -> None:
+        """Copy rows into the array."""
+        self.check_rows(y, words)
+        self._rows(self._slot)[y : y + len(words)] = words
+
+    def get(self, y: int, words: Words) -> None:
+        """Copy rows out of the array."""
+        self.check_rows(y, words, written=True)
+        words[:] = self._rows(self._slot)[y : y + len(words)]
+
+
+class ChainedCpuLife(ChainedUniverse, CpuLife):
+    """A universe of a chain on the CPU.
+
+    Its rows stand at the same place of every array; what it takes, right in front of them.
+    """
+
+    def __init__(
+        self, arena: CpuArena, slot: int, height: int, turns: ChainTurns, *, first: bool
+    ) -> None:
+        ChainedUniverse.__init__(self, turns, height, first=first)
+        self._arena, self._slot, self._torus = arena, slot, self.chain.torus
+
+    def _make(self, i: int) -> None:
+        arena, memory, slot = self._arena, self._arena.memory, self._slot
+        steps = self.chain.passes[i]
+        # The first row that is read, and the number of rows; row `steps` becomes row 0.
+        above = 0 if self.first else 2 * steps
+        start, count = self.base - above, self.height + above
+        plan = arena.plan
+        if plan is None or plan.steps != steps:
+            plan = cpu_plan(
+                self.width,
+                count,
+                self._torus,
+                steps,
+                arena.target.vector_bits,
+                level2_bytes(),
+                arena.target.threads,
+            )
+        source = arena.rows(slot, self.width, start, count)
+        target = arena.rows(-1, self.width, start + above // 2, count)
+        arena.make_pass(source, target, self.width, self._torus, plan)
+        # No call, and so no interrupt, between these.
+        memory[slot], memory[-1] = memory[-1], memory[slot]
+        self.generation += steps
+        self._turns.made += 1
+
+    def _take(self, i: int) -> None:
+        first, end = self.entry(i)
+        rows = self._arena.rows(self._slot, self.width, self.base - (end - first), end - first)
+        rows[:] = self._arena.history[first:end]
+
+    def _leave(self, i: int) -> None:
+        first, end = self.left_rows(i)
+        entry = slice(*self.entry(i))
+        self._arena.history[entry] = self._rows(self._slot)[first:end]

@@ -1,0 +1,1 @@
+"""Life on CUDA devices."""

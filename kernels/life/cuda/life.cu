@@ -1,0 +1,329 @@
+// Life on a CUDA device.
+//
+// Layout. The universe is cut into `panels`, each of 32 K columns, K = LANES WORDS.
+// Column c of a panel is bit c / K of word c % K: the 32 bits of a word are 32
+// columns K apart, so that the neighbours of a cell are in the neighbouring words
+// and no shift is needed but at the seam between word K - 1 and word 0. Word x of
+// a row is held by lane x / WORDS of a team of LANES lanes. A panel computes `useful`
+// columns and carries `halo` columns of its neighbours on either side; panel p starts
+// at column p useful - halo of the universe (modulo its width on a torus, where the
+// last panel may run on into the first: `excess` columns are then computed twice).
+// Row y of all panels stands together: word (y panels + p) K + x.
+//
+// Time. A team streams down the rows of one segment of one panel. STEPS pipeline
+// stages keep the row sums of the last two rows of one generation each in registers,
+// so that a row is read once and written once for STEPS generations.
+//
+// Macros: LANES (8, 16, 32); WORDS (1 to 4) words a lane; ALIGNED 1 where width and
+// excess are multiples of it; STEPS generations a pass; TABLE the rule (circuit.hpp),
+// CONWAY 1 for B3/S23; PLANE 1 where all outside is dead; MIN_BLOCKS resident warps a
+// multiprocessor, which bounds the registers.
+#include "../circuit.hpp"
+
+#ifndef LANES
+#define LANES 32
+#endif
+#ifndef WORDS
+#define WORDS 2
+#endif
+#ifndef ALIGNED
+#define ALIGNED 1
+#endif
+#ifndef STEPS
+#define STEPS 8
+#endif
+#ifndef TABLE
+#define TABLE 0
+#define CONWAY 1
+#endif
+#ifndef CONWAY
+#define CONWAY 0
+#endif
+#ifndef PLANE
+#define PLANE 0
+#endif
+#ifndef MIN_BLOCKS
+#define MIN_BLOCKS 1
+#endif
+
+namespace {
+
+constexpr int K = LANES * WORDS;
+
+#if CONWAY
+using LifeRule = Conway;
+#else
+using LifeRule = StaticRule<TABLE>;
+#endif
+
+struct Row { u32 w[WORDS]; };
+
+__device__ __forceinline__ Row load(const u32* p) {
+    Row r;
+#if WORDS == 4
+    uint4 v = *reinterpret_cast<const uint4*>(p);
+    r.w[0] = v.x, r.w[1] = v.y, r.w[2] = v.z, r.w[3] = v.w;
+#elif WORDS == 2
+    uint2 v = *reinterpret_cast<const uint2*>(p);
+    r.w[0] = v.x, r.w[1] = v.y;
+#else
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) r.w[k] = p[k];
+#endif
+    return r;
+}
+
+// Rows come through a ring in shared memory, a few of them ahead, past the registers: with two
+// warps for each scheduler nothing else would hide the latency of global memory. A lane reads
+// only what it has copied itself.
+constexpr int RING = 4;
+
+template <int BYTES>
+__device__ __forceinline__ void copy_async(u32* shared, const u32* global) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
+                     u32(__cvta_generic_to_shared(shared))), "l"(global), "n"(BYTES));
+#else
+    for (int i = 0; i < BYTES / 4; i++) shared[i] = global[i];
+#endif
+}
+
+__device__ __forceinline__ void close_copies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;");
+#endif
+}
+
+// Waits for all copies but those of the last RING - 1 groups.
+__device__ __forceinline__ void await_copies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(RING - 1) : "memory");
+#endif
+}
+
+__device__ __forceinline__ void store(u32* p, const Row& r) {
+#if WORDS == 4
+    *reinterpret_cast<uint4*>(p) = make_uint4(r.w[0], r.w[1], r.w[2], r.w[3]);
+#elif WORDS == 2
+    *reinterpret_cast<uint2*>(p) = make_uint2(r.w[0], r.w[1]);
+#else
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) p[k] = r.w[k];
+#endif
+}
+
+// What a stage keeps of the last two rows of its generation.
+struct Stage {
+    u32 top_x[WORDS], top_m[WORDS], x[WORDS], m[WORDS], c[WORDS], l, r;
+};
+
+// A row of a generation, with the words beyond the lane's own on either side.
+struct Wide { Row row; u32 l, r; };
+
+__device__ __forceinline__ void fetch_sides(Wide& in, int lane) {
+    u32 l = __shfl_sync(ALL, in.row.w[WORDS - 1], (lane + LANES - 1) % LANES, LANES);
+    u32 r = __shfl_sync(ALL, in.row.w[0], (lane + 1) % LANES, LANES);
+    // At the seam, the word before word 0 is word K - 1 of the strip before, one bit on.
+    in.l = rotate_up(l, lane == 0);
+    in.r = rotate_up(r, lane == LANES - 1 ? 31 : 0);
+}
+
+// Takes the next row of a generation; returns the row above it, moved on by a generation. The
+// outer words come first, so that the shuffles run beside the inner words.
+__device__ __forceinline__ Wide advance(Stage& s, const Wide& in, u32 inside[WORDS], int lane) {
+    Wide out;
+#pragma unroll
+    for (int n = 0; n < WORDS; n++) {
+        const int k = n == 0 ? 0 : n == 1 ? WORDS - 1 : n - 1;
+        RowState<u32> low = row_state(k ? in.row.w[k - 1] : in.l, in.row.w[k],
+                                      k < WORDS - 1 ? in.row.w[k + 1] : in.r);
+        RowState<u32> top{s.top_x[k], s.top_m[k], 0, 0, 0};
+        RowState<u32> mid{s.x[k], s.m[k], k ? s.c[k - 1] : s.l, s.c[k],
+                          k < WORDS - 1 ? s.c[k + 1] : s.r};
+        out.row.w[k] = LifeRule()(top, mid, low);
+        if (PLANE) out.row.w[k] &= inside[k];
+        s.top_x[k] = s.x[k], s.top_m[k] = s.m[k];
+        s.x[k] = low.x, s.m[k] = low.m;
+        if (n == (WORDS > 1)) fetch_sides(out, lane);
+    }
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) s.c[k] = in.row.w[k];
+    s.l = in.l, s.r = in.r;
+    return out;
+}
+
+}  // namespace
+
+// Makes one pass: dst = the universe STEPS generations after src; `width` is the period of the
+// layout. A block is one warp, of 32 / LANES teams. The grid has enough of them for panels x
+// segments teams; all segments are `segment` rows but the last.
+extern "C" __global__ void __launch_bounds__(32, MIN_BLOCKS)
+life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, int panels,
+     int useful, int halo, int segment) {
+    const int lane = threadIdx.x % LANES;
+    const int team = blockIdx.x * (32 / LANES) + threadIdx.x / LANES;
+    const int panel = team % panels;
+    // A team too many, in the last block, has no rows of its own and stores none.
+    const int last = min(height, (team / panels + 1) * segment);
+    const int first = min(height, team / panels * segment), rows = last - first;
+    const int excess = panels * useful - width;
+    const int x = lane * WORDS;
+
+    // Halo columns are a neighbouring panel's. In each word of this lane at most one bit is
+    // of the halo (the host chooses `useful` so): bit `to` of the word, which is column `at`
+    // of panel `other`.
+    int other = -1, at = 0, to = 0;
+    if (x < halo) {
+        other = panel ? panel - 1 : panels - 1;
+        at = x + useful - (panel ? 0 : excess);
+    } else {
+        to = (halo + useful - x + K - 1) / K;
+        int column = x + K * to;
+        if (column < 2 * halo + useful) {
+            other = panel < panels - 1 ? panel + 1 : 0;
+            at = column - useful + (panel < panels - 1 ? 0 : excess);
+        }
+    }
+    const u32 halo_mask = other < 0 ? 0u : 1u << to;
+    constexpr int SOURCES = ALIGNED ? 1 : WORDS;  // unless aligned, a lane's words may lie apart
+    int turn[SOURCES];
+#pragma unroll
+    for (int k = 0; k < SOURCES; k++) turn[k] = (to - (at + k) / K) & 31;
+    u32 inside[WORDS];  // the bits that are cells of the universe
+#pragma unroll
+    for (int k = 0; PLANE && k < WORDS; k++) {
+        // These are columns c = x + k + K b with 0 <= panel useful - halo + c < width.
+        int low = halo - panel * useful - (x + k), high = low + width;
+        low = low <= 0 ? 0 : (low + K - 1) / K, high = high <= 0 ? 0 : (high + K - 1) / K;
+        u32 below_high = high >= 32 ? ALL : (1u << high) - 1;
+        u32 below_low = low >= 32 ? ALL : (1u << low) - 1;
+        inside[k] = below_high & ~below_low;
+    }
+
+    // Rows are found by the number of a lane's words in the whole array. 32 bits are enough
+    // for it (the host sees to that), and make addresses cheap.
+    const u32 pitch = u32(panels) * LANES, wrap = pitch * u32(height);
+    int y = first - STEPS;  // the row read next
+    const int above = y % height;
+    u32 source = pitch * u32(above < 0 ? above + height : above) + u32(panel * LANES + lane);
+    // Where the words that halo bits come from would lie for number 0 of the lane's words.
+    const u32* far_src[SOURCES];
+#pragma unroll
+    for (int k = 0; k < SOURCES; k++) {
+        far_src[k] = src + (other < 0 ? 0 : (other - panel) * K + (at + k) % K - x);
+#if defined(__CUDA_ARCH__)
+        asm("" : "+l"(far_src[k]));  // or addresses are made from src's, which takes longer
+#endif
+    }
+
+    __shared__ __align__(16) u32 ring[RING][2][32 * WORDS];
+    const int mine = threadIdx.x * WORDS;
+    auto prefetch = [&](int slot) {
+        constexpr int UNIT = WORDS == 3 ? 1 : WORDS, FAR_UNIT = ALIGNED ? UNIT : 1;
+#pragma unroll
+        for (int k = 0; k < WORDS; k += UNIT)
+            copy_async<4 * UNIT>(&ring[slot][0][mine + k], src + size_t(source) * WORDS + k);
+        if (halo_mask) {
+#pragma unroll
+            for (int k = 0; k < WORDS; k += FAR_UNIT)
+                copy_async<4 * FAR_UNIT>(
+                    &ring[slot][1][mine + k],
+                    far_src[ALIGNED ? 0 : k] + size_t(source) * WORDS + (ALIGNED ? k : 0));
+        }
+        close_copies();
+        source += pitch, y++;
+        source = min(source, source - wrap);  // which is huge below the last row's end
+    };
+    // Takes the row of a slot, which is row y - RING: as many have been asked for since.
+    auto take = [&](int slot) {
+        await_copies();
+        Wide wide;
+        wide.row = load(&ring[slot][0][mine]);
+        Row far = load(&ring[slot][1][mine]);
+#pragma unroll
+        for (int k = 0; k < WORDS; k++) {
+            u32& w = wide.row.w[k];
+            w = mux(halo_mask, rotate_up(far.w[k], turn[ALIGNED ? 0 : k]), w);
+            if (PLANE) w &= unsigned(y - RING) < unsigned(height) ? inside[k] : 0;
+        }
+        fetch_sides(wide, lane);
+        return wide;
+    };
+    // Moves on by a generation in stage t, whose output row is 1 + t above the row taken.
+    Stage stages[STEPS];
+    auto run = [&](int t, const Wide& row) {
+        u32 here[WORDS];
+#pragma unroll
+        for (int k = 0; PLANE && k < WORDS; k++)
+            here[k] = unsigned(y - RING - 1 - t) < unsigned(height) ? inside[k] : 0;
+        return advance(stages[t], row, here, lane);
+    };
+
+#pragma unroll
+    for (int t = 0; t < STEPS; t++) stages[t] = Stage{};
+    for (int n = 0; n < RING - 1; n++) prefetch(n);
+    // Fills the pipeline: from row 2 t on, stage t has all it needs of the stages before it.
+#pragma unroll 1
+    for (int i = 0; i < 2 * STEPS; i++) {
+        prefetch((i + RING - 1) % RING);
+        Wide row = take(i % RING);
+#pragma unroll
+        for (int t = 0; t < STEPS; t++) {
+            if (i < 2 * t) break;
+            row = run(t, row);
+        }
+    }
+    // Makes a turn of the ring at a time: so its slots are constants, and what moves between
+    // registers is only renamed.
+    constexpr int FILLED = 2 * STEPS;
+    u32 target = pitch * u32(first) + u32(panel * LANES + lane);
+#pragma unroll 1
+    for (int i = 0; i < segment; i += RING) {
+#pragma unroll
+        for (int j = 0; j < RING; j++) {
+            prefetch((FILLED + j + RING - 1) % RING);
+            Wide row = take((FILLED + j) % RING);
+#pragma unroll
+            for (int t = 0; t < STEPS; t++) row = run(t, row);
+            if (unsigned(i + j) < unsigned(rows)) store(dst + size_t(target) * WORDS, row.row);
+            target += pitch;
+        }
+    }
+}
+
+// Packs row-major words of 32 cells, `stride` words a row, into panels: `rows` rows from row
+// `first` of the universe on, which are all that `cells` holds. Each thread makes a word.
+extern "C" __global__ void pack(const u32* __restrict__ cells, u32* __restrict__ dst, int width,
+                                int first, int rows, int stride, int panels, int useful, int halo,
+                                int plane) {
+    const int x = threadIdx.x;  // a block of K threads makes a row of a panel
+    const size_t row = size_t(blockIdx.x) + size_t(blockIdx.y) * gridDim.x;
+    if (row >= size_t(panels) * rows) return;
+    const int panel = int(row % panels), y = int(row / panels);
+    const u32* source = cells + size_t(y) * stride;
+    u32 word = 0;
+    for (int b = 0; b < 32; b++) {
+        long long column = (long long)panel * useful - halo + x + K * b;
+        if (plane ? column < 0 || column >= width : false) continue;
+        column %= width;
+        if (column < 0) column += width;
+        word |= (source[column >> 5] >> (column & 31) & 1) << b;
+    }
+    dst[(size_t(first) * panels + row) * K + x] = word;
+}
+
+// Unpacks panels to row-major words of 32 cells, as pack() takes them; padding bits become zero.
+extern "C" __global__ void unpack(const u32* __restrict__ src, u32* __restrict__ cells, int width,
+                                  int first, int rows, int stride, int panels, int useful,
+                                  int halo) {
+    const size_t index = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (index >= size_t(rows) * stride) return;
+    const int y = int(index / stride), column = int(index % stride) * 32;
+    u32 word = 0;
+    for (int j = 0; j < 32 && column + j < width; j++) {
+        int panel = (column + j) / useful, c = (column + j) % useful + halo;
+        u32 w = src[((size_t(first) + y) * panels + panel) * K + c % K];
+        word |= (w >> (c / K) & 1) << j;
+    }
+    cells[index] = word;
+}

@@ -1,0 +1,1 @@
+"""HashLife in compiled code, on the CPU."""

@@ -1,0 +1,143 @@
+// A plane of cells as a tree of squares that shares what is equal, and remembers what became of it
+// (Gosper 1984).
+//
+// A square of level n has 2^n x 2^n cells; the root's middle is the corner (0, 0) of cell (0, 0).
+// Whatever names squares while others are made lies in `stack_`: making room gives nodes other
+// names there, and forgets those that are named nowhere.
+#pragma once
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "memo.hpp"
+#include "nodes.hpp"
+
+namespace hashlife {
+
+constexpr int HIGHEST = 250;  // level of a root, at most
+
+// The number of generations of a step: bit b of `bits[b / 8]`.
+struct Generations {
+    std::vector<std::uint8_t> bits;
+    bool bit(int b) const { return b >> 3 < int(bits.size()) && bits[std::size_t(b >> 3)] >> (b & 7) & 1; }
+    int width() const;     // bits up to the highest that is set; 0 for none
+    int trailing() const;  // zeros below the lowest; HIGHEST + 8 for none
+    std::uint32_t low(int count) const;  // the lowest bits, at most 8 of them
+};
+
+enum class Outcome { made, stopped, no_memory };
+
+struct Statistics {
+    std::uint64_t steps = 0;        // of squares of level 6, by the circuit
+    std::uint64_t results = 0;      // of larger squares
+    std::uint64_t collections = 0;  // of garbage
+};
+
+class Tree {
+public:
+    Tree(const LeafOps& ops, std::uint32_t birth, std::uint32_t survival, std::size_t memory);
+
+    // Asked from time to time during long work: whether to break off.
+    std::function<bool()> asked;
+
+    // Moves the universe on, or leaves it as it was.
+    Outcome step(const Generations& generations);
+
+    Id root() const { return stack_[0]; }
+    int root_level() const { return level_; }
+    // Makes `id`, of a level of at least 6, the root, without empty squares around it.
+    void set_root(Id id, int level);
+    void restore(Id id, int level) {  // the same, as it is
+        stack_[0] = id;
+        level_ = level;
+        top_ = 1;
+    }
+    void pad();  // puts the root into the middle of a square of twice its size
+
+    // Returns the square of four of level - 1.
+    Id join(Id nw, Id ne, Id sw, Id se, int level) {
+        return nodes_->find(nodes_->key(nw, ne, sw, se), level);
+    }
+    Id leaf(const std::uint32_t* rows) { return leaves_.find(rows); }
+    Id empty(int level) const { return empties_[std::size_t(level)]; }
+    bool is_empty(Id id) const {
+        return id == EMPTY_LEAF || (!is_leaf(id) && id == empties_[std::size_t(nodes_->level(id))]);
+    }
+    const Id* children(Id id) const { return nodes_->children(id); }
+    const std::uint32_t* rows(Id id) const { return leaves_.rows(id); }
+    int level(Id id) const { return is_leaf(id) ? LEAF_LEVEL : nodes_->level(id); }
+
+    // Whether a leaf or a node has this name.
+    bool names(Id id) const {
+        return is_leaf(id) ? (id >> 2) < leaves_.count() : nodes_->names(id);
+    }
+
+    // Makes sure that there is room for MARGIN nodes and LEAF_MARGIN leaves, and that nobody has asked to stop: whoever
+    // makes squares asks before every few of them. Names are then good only where they stand on
+    // the stack or in `held`.
+    bool ready();
+    // How often names may have changed.
+    std::uint64_t renamings() const { return renamings_; }
+    Outcome outcome() const { return outcome_; }
+    void begin();  // before the first of a row of calls of ready()
+    static constexpr std::size_t MARGIN = 1 << 15, LEAF_MARGIN = 1 << 12;
+
+    // Returns room for so many names on the stack.
+    Id* push(int count);
+    void pop(int count) { top_ -= std::size_t(count); }
+    std::vector<Id> held;
+
+    std::size_t bytes() const { return nodes_->bytes() + leaves_.bytes() + memo_.bytes(); }
+    std::size_t squares() const { return nodes_->live() + leaves_.live(); }
+    const Statistics& statistics() const { return statistics_; }
+    void set_memory(std::size_t memory) { memory_ = memory; }
+
+private:
+    void trim();
+    static constexpr int WIDTH = 9;  // squares that are worked on together, at most
+    struct Todo {
+        int count = 0;
+        int at[WIDTH];  // indices of a list of squares, no two the same
+    };
+    // Replaces squares by their middles, later by 2^(level - 2) generations (whole), or by the
+    // generations of this step modulo that.
+    void advance(Id* slots, int count, int level, bool whole);
+    void grow_older(Id* slots, const Todo& todo, int level, bool whole);
+    void leaf_steps(Id* slots, const Todo& todo, int generations, bool kept);
+    void middle(Id* slots, int count, int level);  // at once
+    Id known(Id id, bool whole) const;
+    void spread(const Id* slots, const Todo& todo, int level, Id* nine);
+    void combine(Id* nine, int count, int level);
+    bool lacks_room() const {
+        return nodes_->live() + MARGIN > nodes_->room() || leaves_.is_full(LEAF_MARGIN);
+    }
+    bool is_stopped();  // asks, 100 times a second at most
+    Outcome make_room();
+    void mark(Id id, std::vector<std::uint8_t>& nodes, std::vector<bool>& leaves) const;
+    bool collect(bool all);
+    bool grow_nodes(std::size_t buckets);
+
+    const LeafOps& ops_;
+    const std::uint32_t birth_, survival_;
+    std::size_t memory_;
+    std::unique_ptr<Nodes> nodes_;
+    Leaves leaves_;
+    Memo<Id> memo_;  // what squares become in the generations of `now_`, where they are less than their own
+    Generations now_;
+    int level_ = LEAF_LEVEL + 1;
+    std::array<Id, HIGHEST + 1> empties_{};
+    std::vector<Id> stack_;
+    std::size_t top_ = 1;
+    Outcome outcome_ = Outcome::made;
+    std::uint32_t polls_ = 0;
+    std::uint64_t renamings_ = 0;
+    int emptied_ = 0;  // how often all that nothing names was given up, since begin()
+    std::chrono::steady_clock::time_point last_;
+    Statistics statistics_;
+};
+
+}  // namespace hashlife

@@ -1,0 +1,103 @@
+// A universe of tiles: rounds that visit only tiles in which, or beside which, something is other
+// than SLOTS rounds ago; and what is read and written between them.
+//
+// What differs from SLOTS rounds ago spreads by a cell each generation at most, so that a round
+// changes only tiles with a quadrant beside one that differs. All other tiles hold the cells of the
+// round's end already: those of SLOTS rounds ago. Of tiles beside such quadrants only those are
+// visited that a cell came near, in this round or SLOTS rounds ago: the others have the same
+// neighbours as then. When cells have been set, what was before is forgotten (restart()).
+#pragma once
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "../../../team.hpp"
+#include "store.hpp"
+
+namespace tiles {
+
+// Tiles from (x0, y0) to (x1, y1).
+struct Range {
+    std::int64_t x0, y0, x1, y1;
+};
+
+struct Box {
+    bool empty;
+    std::int64_t left, top, right, bottom;  // cells, the last ones included
+};
+
+class Plane {
+public:
+    // Says whether to stop; asked often, and by the calling thread.
+    using Ask = std::function<bool()>;
+
+    Plane(const Ops& ops, std::uint32_t birth, std::uint32_t survival, std::size_t most, int threads)
+        : ops(ops), birth(birth), survival(survival), threads(threads), store(most), team(threads) {
+        make_room(1);
+    }
+
+    // Moves on by generations, or by fewer if it is told to stop. Raises bad_alloc at a whole
+    // generation; moved() tells which.
+    void step(std::uint64_t generations, const Ask& ask);
+
+    std::uint64_t moved() const { return done + std::uint64_t(within); }
+    // Whether every ROUND * SLOTS generations from here bring back what is there.
+    bool settled() const {
+        return !edited && number > whole && current.empty() && hollow.empty();
+    }
+    std::size_t nbytes() const { return store.nbytes(); }
+
+    // Sets squares of 64 x 64 cells: two places and 64 words each.
+    void put(const std::int64_t* places, const std::uint64_t* words, std::size_t count);
+
+    std::uint64_t population() const;
+    Box box() const;
+    // Writes squares that hold live cells, at most `most` of them, among those of `range`. Goes on
+    // from `cursor`, which is 0 at first and NO_MORE at the end.
+    static constexpr std::size_t NO_MORE = ~std::size_t(0);
+    std::size_t squares(const Range& range, std::size_t& cursor, std::int64_t* places,
+                        std::uint64_t* words, std::size_t most) const;
+    // Sets bits of rows of `stride` words: cell (x, y) is bit 0 of the first.
+    void get(std::int64_t x, std::int64_t y, std::uint64_t* words, std::size_t rows,
+             std::size_t stride) const;
+    // Adds the live cells of blocks of 2^level cells a side.
+    void counts(std::int64_t x, std::int64_t y, int level, double* blocks, std::size_t rows,
+                std::size_t columns) const;
+
+private:
+    int slot() const { return within ? NOW : int(number % SLOTS); }
+    bool round(const Ask& ask);
+    bool visit(const Round& round, const std::vector<Tile*>& list, std::size_t begin,
+               const Ask& ask);
+    void list(Tile* tile);
+    void pass_on(Tile* tile, bool lives);
+    void wake(Tile* tile, unsigned directions);
+    void look_at_hollow(const Round& round);
+    void leave_hollow(const Round& round);
+    void part(int generations);
+    void restart();
+    void free_idle();
+    void make_room(std::size_t tiles);
+    Tile* make(std::int64_t x, std::int64_t y);
+    void rest(Tile* tile);
+    template <class Use>
+    void each(const Range& range, Use use) const;
+
+    const Ops& ops;
+    const std::uint32_t birth, survival;
+    const int threads;
+    Store store;
+    Team team;
+    // Tiles that differ from SLOTS rounds ago, and so are visited in the next round, and in the one
+    // after that (or, in part(), just some); those of them in which nothing lives, and which are only
+    // visited where something may enter them; and those that may be freed.
+    std::vector<Tile*> current, next, hollow, next_hollow, idle;
+    std::vector<Visited> visited;
+    std::uint64_t number = 1;  // of the round that comes next
+    bool edited = false;       // cells have been set since the last round
+    std::uint64_t whole = 0;   // the round that visits all tiles
+    std::uint64_t done = 0;    // generations in rounds
+    int within = 0;            // generations beyond these: the cells are those of slot NOW
+};
+
+}  // namespace tiles

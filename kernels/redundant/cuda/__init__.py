@@ -1,0 +1,1 @@
+"""The launchers on CUDA devices, and their kernels."""

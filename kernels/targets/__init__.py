@@ -1,0 +1,2 @@
+"""Targets, the places where code runs: CUDA devices, the CPU, or numpy as the reference; no
+algorithm."""

@@ -1,0 +1,77 @@
+"""Choice of a target: the one that is named, or the best that works here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kernels.targets.contract import BackendUnavailableError, Target
+
+NAMES = ("auto", "cuda", "cpu", "reference")
+
+
+def pick(
+    name: str = "auto", *, device: int | Sequence[int] = 0, threads: int | None = None
+) -> Target:
+    """Return the target of that name; auto takes CUDA if it works, else the CPU.
+
+    device: a GPU's number, or those of several, which a universe is spread over; then auto
+    takes nothing else. threads: CPU threads, all cores by default. Raises
+    BackendUnavailableError where the one asked for cannot run, ValueError for an unknown name.
+    """
+    return explain(name, device=device, threads=threads)[0]
+
+
+def explain(
+    name: str = "auto", *, device: int | Sequence[int] = 0, threads: int | None = None
+) -> tuple[Target, list[str]]:
+    """Pick a target, and return it with a line for each that auto passed over, saying why."""
+    if name not in NAMES:
+        raise ValueError(f"unknown backend {name!r}: one of {', '.join(NAMES)}")
+    if not isinstance(device, int):
+        if len(device) != 1:
+            return _several(name, device), []
+        device = device[0]
+    reasons: list[str] = []
+    for candidate in ("cuda", "cpu", "reference") if name == "auto" else (name,):
+        try:
+            return _make(candidate, device, threads), reasons
+        except BackendUnavailableError as error:
+            if name != "auto":
+                raise
+            reasons.append(f"{candidate}: {error}")
+    raise AssertionError("the reference backend is always there")
+
+
+def why_slow(*, device: int | Sequence[int] = 0, threads: int | None = None) -> str:
+    """Return why auto takes the slow reference here, "" where it takes another backend."""
+    try:
+        _make("cpu", 0, threads)
+    except BackendUnavailableError as error:
+        return str(error) if pick(device=device, threads=threads).is_reference else ""
+    return ""
+
+
+def _several(name: str, devices: Sequence[int]) -> Target:
+    numbers = ",".join(map(str, devices))
+    if name not in ("auto", "cuda"):
+        raise BackendUnavailableError(f"devices {numbers} are GPUs, not for the {name} backend")
+    if not devices or len(set(devices)) < len(devices):
+        raise BackendUnavailableError(f"devices {numbers or '()'}: each is to be named once")
+    from kernels.targets.cuda.pycuda import CudaTarget
+    from kernels.targets.several import SeveralDevices
+
+    return SeveralDevices([CudaTarget(number) for number in devices])
+
+
+def _make(name: str, device: int, threads: int | None) -> Target:
+    if name == "cuda":
+        from kernels.targets.cuda.pycuda import CudaTarget
+
+        return CudaTarget(device)
+    if name == "cpu":
+        from kernels.targets.cpu import CpuTarget
+
+        return CpuTarget(threads)
+    from kernels.targets.reference import ReferenceTarget
+
+    return ReferenceTarget()

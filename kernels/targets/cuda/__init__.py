@@ -1,0 +1,1 @@
+"""CUDA devices: one driver layer a file, and what launchers need of any."""

@@ -1,1 +1,0 @@
-"""The parts of the enumeration on a CUDA device."""

@@ -1,0 +1,1 @@
+"""Enumerate on the CPU: C++ that spreads the rows of a batch over threads."""

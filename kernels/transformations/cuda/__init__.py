@@ -1,0 +1,1 @@
+"""Enumerate on a CUDA device: launchers, and the kernels that they launch."""

@@ -1,0 +1,225 @@
+"""The choices of a person for a run: the options of `lifesim run` and `lifesim resume`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import click
+
+from bulkbits.options import (
+    check_cluster,
+    cluster_option,
+    force_option,
+    json_option,
+    many_devices_options,
+    quiet_option,
+)
+from lifesim.cli.options import (
+    MOST_STEPS,
+    check_outs,
+    every_option,
+    periods,
+    streaming_options,
+    view_of,
+    view_options,
+)
+from lifesim.cli.streamed import opened_executor
+from lifesim.outputs import Output, is_directory_name, open_output
+from lifesim.rule import Rule
+from lifesim.soup import Soup
+from lifesim.stream.executor import PhaseExecutor
+from lifesim.topology import Topology
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def running_options(function: _Function) -> _Function:
+    """Add the options of CommonChoices, but --out."""
+    for option in (
+        quiet_option,
+        json_option,
+        cluster_option,
+        many_devices_options,
+        streaming_options,
+        view_options,
+        every_option,
+        force_option,
+    ):
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommonChoices:
+    """The options that say what is written, who computes and how it is done on disk.
+
+    The fields are the options of `lifesim resume` by their names; None where one was not given.
+    """
+
+    outs: tuple[str, ...]
+    force: bool
+    everies: tuple[int, ...]
+    region: str | None
+    scale: str | None
+    palette: str | None
+    memory: int | None
+    phase: int | None
+    keep_previous: bool
+    backend: str
+    devices: tuple[int, ...]
+    threads: int | None
+    cluster: str | None
+    as_json: bool
+    quiet: bool
+
+    @property
+    def shows_progress(self) -> bool:
+        """Tell whether there is a terminal to show progress on, and nobody minds."""
+        return not self.quiet and sys.stderr.isatty()
+
+    @property
+    def directories(self) -> list[str]:
+        """Return the outputs that are universe directories."""
+        return [path for path in self.outs if is_directory_name(path)]
+
+    def check(self) -> None:
+        """Raise UsageError for options that contradict each other, RenderError for no view."""
+        check_cluster(self.cluster, self.devices)
+        self._check_outputs()
+
+    def _check_outputs(self) -> None:
+        view = (self.region, self.scale, self.palette)
+        periods(self.outs, self.everies)
+        check_outs(self.outs, as_json=self.as_json, view=view != (None,) * 3)
+        self._check_directories()
+        view_of(*view)
+
+    def _check_directories(self) -> None:
+        pass
+
+    def open_outputs(
+        self, origin: str = "", inputs: Sequence[str] = (), leaving: Collection[str] = ()
+    ) -> list[Output]:
+        """Return the outputs in the order of --out, except those that are in `leaving`.
+
+        Raises LifesimError for one that cannot be written (open_output).
+        """
+        view = view_of(self.region, self.scale, self.palette)
+        return [
+            open_output(path, every, view, origin, inputs, self.force)
+            for path, every in zip(self.outs, periods(self.outs, self.everies), strict=True)
+            if path not in leaving
+        ]
+
+    def executor(self) -> AbstractContextManager[PhaseExecutor]:
+        """Return who computes a universe on disk (opened_executor)."""
+        return opened_executor(
+            self.cluster, self.backend, self.devices, self.threads, self.memory, self.quiet
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeChoices(CommonChoices):
+    """The options of `lifesim resume`."""
+
+    directory: str
+
+    def _check_directories(self) -> None:
+        for path in self.directories:
+            raise click.UsageError(f"{self.directory} moves on where it is, not in {path}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunChoices(CommonChoices):
+    """The options of `lifesim run`: besides the others' what is run and how far.
+
+    pattern: a file, "-", a universe directory, or None for a soup.
+    """
+
+    pattern: str | None
+    steps: int
+    size: tuple[int, int] | None
+    topology: str | None
+    rule: str | None
+    density: Fraction | None
+    seed: int | None
+    at: tuple[int, int] | None
+    center: bool
+    engine: str
+
+    @property
+    def inputs(self) -> list[str]:
+        """Return the files that are read, which no output may overwrite."""
+        return [] if self.pattern is None else [self.pattern]
+
+    @property
+    def is_of_directory(self) -> bool:
+        """Tell whether it is a universe on disk that is run."""
+        return self.pattern is not None and os.path.isdir(self.pattern)
+
+    @property
+    def takes_squares(self) -> bool:
+        """Tell whether a macrocell file is taken as it is, as a list of squares."""
+        return self.engine == "hashlife" and not self.at and not self.center
+
+    @property
+    def chosen_rule(self) -> Rule | None:
+        """Return --rule. Raises RuleError."""
+        return None if self.rule is None else Rule.parse(self.rule)
+
+    @property
+    def chosen_topology(self) -> Topology | None:
+        """Return --topology."""
+        return Topology(self.topology) if self.topology else None
+
+    @property
+    def soup(self) -> Soup:
+        """Return the soup that the universe starts from where there is no pattern."""
+        density = Fraction(1, 2) if self.density is None else self.density
+        return Soup(density, 1 if self.seed is None else self.seed)
+
+    def check(self) -> None:
+        """Raise UsageError for options that contradict each other, RenderError for no view and
+        RuleError for no rule."""
+        check_cluster(self.cluster, self.devices)
+        if self.pattern is None and (self.at or self.center):
+            raise click.UsageError("--at and --center place a pattern; there is none")
+        if self.pattern is not None and (self.density is not None or self.seed is not None):
+            raise click.UsageError("--random and --seed make a soup; a pattern is given")
+        if self.at and self.center:
+            raise click.UsageError("--at and --center contradict each other")
+        self._check_outputs()
+        self._check_engine()
+        rule = self.chosen_rule
+        if self.is_of_directory:
+            if self.size or rule or self.topology or self.at or self.center:
+                raise click.UsageError(
+                    f"{self.pattern} is a universe: it has its size, rule and topology"
+                )
+            for path in self.directories:
+                raise click.UsageError(f"{self.pattern} moves on where it is, not in {path}")
+
+    def _check_engine(self) -> None:
+        if self.engine != "hashlife" and self.steps > MOST_STEPS:
+            raise click.UsageError(
+                f"{self.steps} generations are out of range: 0 to {MOST_STEPS:,}, or more with "
+                "--engine hashlife"
+            )
+        if self.engine == "dense":
+            return
+        if self.pattern is None or self.is_of_directory or self.size or self.cluster:
+            raise click.UsageError(
+                f"--engine {self.engine} runs a pattern on a plane without bounds, in memory"
+            )
+        if self.topology == "torus":
+            raise click.UsageError(f"--engine {self.engine} knows no torus")
+
+    def _check_directories(self) -> None:
+        if len(self.directories) > 1:
+            raise click.UsageError("two --out name directories")

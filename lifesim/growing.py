@@ -1,0 +1,281 @@
+"""A plane without bounds: a universe that is put into a larger one before it is too small.
+
+News travels one cell a generation at most. So where no cell lives closer than n cells to an
+edge, n generations are those of a plane without bounds, to the last cell. They are made, it is
+looked where cells live now, and so on; where little room is left, the live cells move to a
+universe with more room around them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.life import engine_for
+from kernels.life.contract import LifeShape, LifeUniverse
+from kernels.targets.contract import Target
+from kernels.targets.memory import available_memory
+from lifesim.digest import digest
+from lifesim.grid import BitGrid, Box, GridError, Words, bytes_of, human_bytes
+from lifesim.live_box import live_box, part_of
+from lifesim.rule import Rule
+
+COPIES = 4  # of a universe, that a run holds at most: two to step, two to write the result
+REFERENCE_COPIES = 40  # of one that the reference runs: a byte a cell, in five arrays
+# Cells around what lives, at first: as many as cost about what looking where it is costs.
+_ROOM, _DEVICE_ROOM = 96, 512
+_SHARE = 16  # ... or this part of its longer side
+_LEAST = 24  # generations to make before it is looked again where cells live
+
+
+class OutgrownError(GridError):
+    """A plane without bounds takes more memory than may be taken."""
+
+
+class Sides(NamedTuple):
+    """The numbers of cells to the left of something, above it, to the right and below."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+def check_birth(rule: Rule) -> None:
+    """Raise GridError for a rule under which empty space comes alive: all of a plane without
+    bounds would, which nothing holds."""
+    if rule.birth & 1:
+        raise GridError(
+            f"{rule} brings empty space to life, which a plane without bounds has no end of: "
+            f"give it a size (--size)"
+        )
+
+
+class GrowingUniverse:
+    """A universe that has no bounds along one axis or both.
+
+    x, y: coordinates of the top-left cell of `cells`, which is what is held just now, in a
+    backend. generation: how many it has been moved on. target: up to which it will be, as
+    far as that is known: no more room is made than that takes. updates: of cells, so far.
+    """
+
+    sets_pace = False
+
+    def __init__(
+        self,
+        backend: Target,
+        grid: BitGrid,
+        at: tuple[int, int],
+        bounds: tuple[int, int],
+        rule: Rule,
+        *,
+        torus: bool,
+        memory: int | None = None,
+    ) -> None:
+        """Put a grid into a universe without bounds. grid: its top-left cell is put at `at`.
+        bounds: width and height, 0 for none; along an axis that has them, grid is as long, and put
+        at 0. torus: how bounds meet. memory: bytes that may be taken, by default what is free."""
+        for side, length, start in zip(bounds, (grid.width, grid.height), at, strict=True):
+            if side and (side, 0) != (length, start):
+                raise ValueError(f"{length} cells from {start} on do not fill bounds of {side}")
+        self._backend, self._rule, self._torus, self._memory = backend, rule, torus, memory
+        self._on_device = backend.free_device_memory() is not None
+        self.bounds = bounds
+        self.x, self.y = at
+        self._before = self.updates = 0
+        self.target = 0
+        self.cells = self._open(grid.words, grid.width, grid.height)
+        self._looked = -1  # the generation of which the box is
+        self._box: Box | None = None
+        self._grown: tuple[int, Sides] | None = None  # generation and edges of what lived then
+
+    @property
+    def generation(self) -> int:
+        """Return how many generations it has been moved on."""
+        return self._before + self.cells.generation
+
+    @property
+    def stride(self) -> int:
+        """Return how many generations are best made at once."""
+        return self.cells.stride
+
+    @property
+    def work(self) -> int:
+        """Return the number of updates of cells so far."""
+        return self.updates + self.cells.generation * self.cells.width * self.cells.height
+
+    def step(self, generations: int) -> None:
+        """Move on, in a larger universe where need be.
+
+        Interrupted, it stands at a whole generation. Raises OutgrownError, at a whole
+        generation, where there is no memory for a larger universe, and GridError for a rule
+        of B0.
+        """
+        if generations:
+            check_birth(self._rule)
+        stop = self.generation + generations
+        self.target = max(self.target, stop)
+        while (left := stop - self.generation) > 0:
+            wanted = min(_LEAST, self.target - self.generation)
+            if self._safe() < wanted:
+                if self._live() is None:
+                    self._before += left  # nothing lives, and nothing will
+                    self._looked += left
+                    return
+                if self._safe() < wanted:
+                    self._grow(wanted)
+            made = min(left, self._safe())
+            if self.stride < made < left:
+                made -= made % self.stride
+            self.cells.step(made)
+
+    def box(self) -> Box | None:
+        """Return the smallest rectangle that holds every live cell, None where none lives."""
+        live = self._live()
+        return live and Box(self.x + live.x, self.y + live.y, live.width, live.height)
+
+    def part(self, box: Box) -> BitGrid:
+        """Return the cells of any rectangle; dead where nothing is held."""
+        left, top = max(box.x, self.x), max(box.y, self.y)
+        right = min(box.x + box.width, self.x + self.cells.width)
+        bottom = min(box.y + box.height, self.y + self.cells.height)
+        if left >= right or top >= bottom:
+            return BitGrid(box.width, box.height)
+        held = part_of(self.cells, Box(left - self.x, top - self.y, right - left, bottom - top))
+        if (held.width, held.height) == (box.width, box.height):
+            return held
+        grid = BitGrid(box.width, box.height)
+        grid.paste(held, left - box.x, top - box.y)
+        return grid
+
+    def population(self) -> int:
+        """Return the number of live cells."""
+        live = self.box()
+        return self.part(live).population() if live else 0
+
+    def digest(self, frame: Box) -> str:
+        """Return the digest of a rectangle that holds all that lives (lifesim.digest)."""
+        return digest(self.part(frame))
+
+    def squares(self) -> None:
+        """Return None: the cells are no tree."""
+
+    def take(self, squares: object) -> None:
+        """Raise GridError: a tree is not unfolded here."""
+        raise GridError("a list of squares is for HashLife")
+
+    def _live(self) -> Box | None:
+        """Return the box of live cells in `cells`."""
+        if self._looked != self.generation:
+            box, now = live_box(self.cells), self.generation
+            self._box, self._looked = box, now
+        return self._box
+
+    def _safe(self) -> int:
+        """Return how many generations can be made, as far as is known, before an edge is felt."""
+        if self._looked < 0 or self._box is None:
+            return 0
+        return max(0, min(self._room(self._box)) - (self.generation - self._looked))
+
+    def _room(self, live: Box) -> list[int]:
+        """Return the cells between what lives and the edges that are none."""
+        room = []
+        if not self.bounds[0]:
+            room += [live.x, self.cells.width - live.x - live.width]
+        if not self.bounds[1]:
+            room += [live.y, self.cells.height - live.y - live.height]
+        return room
+
+    def _grow(self, least: int) -> None:
+        """Put what lives into a universe with at least so many cells around it."""
+        live = self._live()
+        assert live
+        ahead = self.target - self.generation
+        try:
+            self._move(live, Sides(*(min(room, ahead) for room in self._wanted(live))))
+        except OutgrownError:
+            self._move(live, Sides(least, least, least, least))
+        here = self.x, self.y, self.x, self.y
+        assert self._box
+        self._grown = self.generation, Sides(*map(int.__add__, _edges(self._box), here))
+
+    def _wanted(self, live: Box) -> Sides:
+        """Return room for as many generations as there were, at the speed of late; so a pattern
+        that goes on growing moves to universes twice as large. What only moves needs no more room
+        than before."""
+        least = _DEVICE_ROOM if self._on_device else _ROOM
+        least = max(least, max(live.width, live.height) // _SHARE)
+        if self._grown is None or self.generation <= self._grown[0]:
+            return Sides(least, least, least, least)
+        then, were = self._grown
+        here = self.x, self.y, self.x, self.y
+        now = Sides(*map(int.__add__, _edges(live), here))
+        gone = Sides(
+            were.left - now.left,
+            were.top - now.top,
+            now.right - were.right,
+            now.bottom - were.bottom,
+        )
+        passed = self.generation - then
+        grown = (far + min(0, gone[(side + 2) % 4]) for side, far in enumerate(gone))
+        return Sides(*(max(least, far * self.generation // passed) for far in grown))
+
+    def _move(self, live: Box, room: Sides) -> None:
+        x, width = self._span(0, live.x, live.width, room.left, room.right)
+        y, height = self._span(1, live.y, live.height, room.top, room.bottom)
+        self._check(width, height)
+        words = np.zeros((height, -(-width // 64)), np.uint64)
+        first, last = live.x // 64, -(-(live.x + live.width) // 64)
+        to = first - x // 64
+        cells = part_of(
+            self.cells,
+            Box(
+                64 * first,
+                live.y,
+                min(self.cells.width, 64 * last) - 64 * first,
+                live.height,
+            ),
+        )
+        words[live.y - y : live.y - y + live.height, to : to + last - first] = cells.words
+        larger = self._open(words, width, height)
+        work, now = self.work, self.generation
+        box = Box(live.x - x, live.y - y, live.width, live.height)
+        # No call, and so no interrupt, between these.
+        self.updates, self._before, self.cells = work, now, larger
+        self.x, self.y = self.x + x, self.y + y
+        self._box, self._looked = box, now
+
+    def _span(self, axis: int, at: int, length: int, before: int, after: int) -> tuple[int, int]:
+        """Return where the larger universe begins, by the coordinates of the one that is, and how
+        long it is: columns move by whole words, and devices are quicker with whole groups of four
+        of them."""
+        if self.bounds[axis]:
+            return 0, self.bounds[axis]
+        start = at - before
+        if axis == 1:
+            return start, before + length + after
+        start -= start % 64
+        least = at + length + after - start
+        unit = 256 if self._on_device else 64
+        return start, -(-least // unit) * unit
+
+    def _check(self, width: int, height: int) -> None:
+        most = available_memory() if self._memory is None else self._memory
+        copies = REFERENCE_COPIES if self._backend.is_reference else COPIES
+        need = copies * bytes_of(width, height)
+        if need > most:
+            raise OutgrownError(
+                f"the pattern has outgrown memory at generation {self.generation}: "
+                f"{width}x{height} cells need {human_bytes(need)}, "
+                f"{human_bytes(most)} may be taken"
+            )
+
+    def _open(self, words: Words, width: int, height: int) -> LifeUniverse:
+        return engine_for(self._backend).universe(
+            words, LifeShape(width, height, self._torus), self._rule
+        )
+
+
+def _edges(box: Box) -> Sides:
+    return Sides(box.x, box.y, box.x + box.width, box.y + box.height)

@@ -1,0 +1,87 @@
+"""The one pattern of a zip archive: hostile until shown otherwise, as any file is."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+
+from lifesim.patterns.files import unpacked
+from lifesim.patterns.pattern import PatternError
+
+_END = struct.Struct("<4s4H2LH")  # of the directory: magic, ..., its size at 5
+_END_MAGIC, _LONG_MAGIC = b"PK\x05\x06", b"PK\x06\x07"
+_LONG_SIZE = 20
+_MOST_DIRECTORY = 1 << 20  # bytes of it, which become objects ten times as large
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 1
+_SHOWN = 3
+_DAMAGES = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    ValueError,  # and UnicodeDecodeError, of names
+    OverflowError,
+    IndexError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+)
+
+
+def only_member(data: bytes, extensions: tuple[str, ...], name: str) -> tuple[bytes, str]:
+    """Return the bytes of the only member with one of the extensions, and what errors call it.
+
+    Names are looked at, and never used as paths; archives in the archive are not opened. Raises
+    PatternError for a damaged archive, for none or several such members, and for one that is
+    encrypted, packed by another method than deflate, or a bomb.
+    """
+    _check_directory(data, name)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = [entry for entry in archive.infolist() if _is_pattern(entry, extensions)]
+            if len(members) != 1:
+                raise PatternError(_count(members), name)
+            member = members[0]
+            where = f"{name}/{_plain(member.filename)}"
+            if member.flag_bits & _ENCRYPTED:
+                raise PatternError("encrypted: no pattern is read from it", where)
+            if member.compress_type not in _METHODS:
+                raise PatternError("packed by another method than deflate", where)
+            with archive.open(member) as stream:
+                return unpacked(stream, where, min(member.compress_size, len(data))), where
+    except _DAMAGES as error:
+        raise PatternError(f"damaged zip archive: {_plain(str(error))}", name) from None
+
+
+def _check_directory(data: bytes, name: str) -> None:
+    """Raise PatternError for a directory so long that its entries would fill the memory."""
+    at = data.rfind(_END_MAGIC, max(0, len(data) - _END.size - (1 << 16)))
+    if at < 0 or len(data) - at < _END.size:
+        raise PatternError("damaged zip archive: it is cut off", name)
+    size = _END.unpack_from(data, at)[5]
+    if size > _MOST_DIRECTORY or data[max(0, at - _LONG_SIZE) : at].startswith(_LONG_MAGIC):
+        raise PatternError("too large an archive: unpack it and open the pattern", name)
+
+
+def _is_pattern(entry: zipfile.ZipInfo, extensions: tuple[str, ...]) -> bool:
+    path = entry.filename.lower().split("/")
+    # macOS puts a file with what it knows of each beside them.
+    hidden = "__macosx" in path or path[-1].startswith(".")
+    return not entry.is_dir() and not hidden and path[-1].endswith(extensions)
+
+
+def _count(members: list[zipfile.ZipInfo]) -> str:
+    if not members:
+        return "the archive holds no pattern"
+    names = ", ".join(_plain(entry.filename) for entry in members[:_SHOWN])
+    more = ", ..." if len(members) > _SHOWN else ""
+    return f"the archive holds {len(members)} patterns: {names}{more}: unpack it and open one"
+
+
+def _plain(text: str) -> str:
+    """Return text from an archive as it may stand in an error message: one line, and short."""
+    shown = "".join(character if character.isprintable() else "?" for character in text)
+    return shown if len(shown) <= 80 else shown[:77] + "..."

@@ -1,0 +1,254 @@
+"""Planes without bounds in engines that hold no rectangle: tiles, and a tree that shares."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from kernels.life.contract import LifeRule
+from kernels.plane.contract import SIDE, PlaneEngine, PlaneUniverse
+from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, LONGEST, HashPlane, HashPlaneEngine
+from kernels.plane.hashlife.listing import SquareList
+from kernels.plane.tiles.cpu.engine import PERIOD, CpuTilesEngine
+from kernels.targets.contract import Target
+from kernels.targets.cpu import CpuTarget
+from kernels.targets.memory import available_memory
+from lifesim.digest import finish, scattered
+from lifesim.errors import LifesimError
+from lifesim.grid import BitGrid, Box, GridError, Words, human_bytes
+from lifesim.growing import OutgrownError, check_birth
+from lifesim.rule import Rule
+
+_ONLY_CPU = (
+    "the engines tiles and hashlife run on the CPU, by compiled code: the backend is cpu, or auto"
+)
+_SHARE = 2  # of the memory that is free a plane may take the half, unless told
+_MOST_WORDS = 1 << 24  # of 64 cells, in which cells may live for there to be a digest
+_QUICK, _SLOW = 0.02, 0.2  # seconds: steps that are quicker become four times as long, or twice
+
+
+def plane_target(engine: str, backend: str, threads: int | None) -> CpuTarget:
+    """Return the target of an engine, the CPU; HashLife has one thread. Raises LifesimError for the
+    name of another, and BackendUnavailableError where there is no compiled code."""
+    if backend not in ("auto", "cpu"):
+        raise LifesimError(_ONLY_CPU)
+    return CpuTarget(1 if engine == "hashlife" else threads)
+
+
+def check_target(backend: Target) -> CpuTarget:
+    """Return the target, if it is the CPU. Raises LifesimError for any other."""
+    if not isinstance(backend, CpuTarget):
+        raise LifesimError(_ONLY_CPU)
+    return backend
+
+
+class _PlaneLife:
+    """A universe without bounds in an engine of the plane; else as lifesim.growing.GrowingUniverse.
+
+    target: of no use here. work: 0, as updates of cells are not counted.
+    """
+
+    work = 0
+
+    def __init__(
+        self, plane: PlaneUniverse, memory: int, grid: BitGrid, at: tuple[int, int]
+    ) -> None:
+        """Put a grid into an empty plane, its top-left cell at `at`.
+
+        memory: bytes that the plane may take. Raises OutgrownError where that is too little.
+        """
+        self._plane, self._memory = plane, memory
+        self.target = 0
+        try:
+            self._put(grid, at)
+        except MemoryError:
+            raise self._outgrown() from None
+
+    @property
+    def generation(self) -> int:
+        """Return how many generations it has been moved on."""
+        return self._plane.generation
+
+    def _outgrown(self) -> OutgrownError:
+        return OutgrownError(
+            f"the pattern has outgrown memory at generation {self.generation}: "
+            f"{human_bytes(self._memory)} may be taken"
+        )
+
+    def population(self) -> int:
+        """Return the number of live cells."""
+        return self._plane.population()
+
+    def box(self) -> Box | None:
+        """Return the smallest rectangle that holds every live cell, None where none lives."""
+        box = self._plane.box()
+        return box and Box(*box)
+
+    def part(self, box: Box) -> BitGrid:
+        """Return the cells of any rectangle. Raises GridError for one too large for memory."""
+        grid = BitGrid(box.width, box.height)
+        self._plane.get(box.x, box.y, grid.words)
+        if grid.width % 64:
+            grid.words[:, -1] &= np.uint64((1 << grid.width % 64) - 1)
+        return grid
+
+    def digest(self, frame: Box) -> str:
+        """Return the digest of a frame that holds all that lives (lifesim.digest), without ever
+        holding it as a grid. Raises GridError for one too wide, or for too many live words."""
+        if max(frame.width, frame.height) >= 1 << 62:
+            raise GridError(f"a plane of {frame.width}x{frame.height} cells is too wide")
+        rows, columns, words = (np.concatenate(parts) for parts in self._live_words(frame))
+        # Two squares side by side may each have cells of one word.
+        order = np.lexsort((columns, rows))
+        rows, columns, words = rows[order], columns[order], words[order]
+        starts = np.ones(len(rows), np.bool_)
+        starts[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+        first = np.flatnonzero(starts)
+        whole = np.bitwise_or.reduceat(words, first) if len(words) else words
+        return finish(frame.width, frame.height, scattered(whole, rows[first], columns[first]))
+
+    def _live_words(self, frame: Box) -> tuple[list[Words], list[Words], list[Words]]:
+        """Return rows, columns of words and words of a frame, those that are not zero. Where its
+        words lie across the tree's, each is in two parts."""
+        rows, columns, words = ([np.zeros(0, np.uint64)] for _ in range(3))
+        shift = frame.x % SIDE
+        count = 0
+        if self.population() > 64 * _MOST_WORDS:
+            raise GridError(f"{self.population()} cells live, too many for one")
+        for places, squares in self._plane.squares():
+            count += int(np.count_nonzero(squares))
+            if count > _MOST_WORDS:
+                raise GridError(
+                    f"cells live in more than {_MOST_WORDS} words of 64, too many for one"
+                )
+            for part, moved in (
+                (squares >> np.uint64(shift), 0),
+                (squares << np.uint64(64 - shift), -1),
+            ):
+                if moved and not shift:
+                    continue
+                which, row = np.nonzero(part)
+                rows.append((SIDE * places[which, 1] + row - frame.y).astype(np.uint64))
+                columns.append((places[which, 0] - frame.x // SIDE + moved).astype(np.uint64))
+                words.append(part[which, row])
+        return rows, columns, words
+
+    def _put(self, grid: BitGrid, at: tuple[int, int]) -> None:
+        """Put the cells of a grid into squares of 64 x 64, some rows of them at a time."""
+        x, y = at
+        right, down = x % SIDE, y % SIDE
+        across = (right + grid.width - 1) // SIDE + 1
+        first_column, first_row = (x - right) // SIDE, (y - down) // SIDE
+        lines = (down + grid.height - 1) // SIDE + 1
+        for line in range(lines):
+            low, high = max(SIDE * line - down, 0), min(SIDE * (line + 1) - down, grid.height)
+            rows = np.zeros((SIDE, across + 1), np.uint64)
+            begin = low + down - SIDE * line
+            count = grid.words.shape[1]
+            words = grid.words[low:high]
+            rows[begin : begin + len(words), :count] = words << np.uint64(right)
+            if right:
+                rows[begin : begin + len(words), 1 : count + 1] |= words >> np.uint64(SIDE - right)
+            columns = np.flatnonzero(rows[:, :across].any(axis=0))
+            places = np.stack([columns + first_column, np.full(len(columns), first_row + line)], 1)
+            squares = np.ascontiguousarray(rows[:, columns].T)
+            self._plane.put(np.ascontiguousarray(places, np.int64), squares)
+
+
+class HashedUniverse(_PlaneLife):
+    """A universe without bounds in a tree of squares that shares what is equal.
+
+    stride: a power of two, larger as long as steps are quick.
+    """
+
+    sets_pace = True
+    _plane: HashPlane
+
+    def __init__(
+        self, backend: CpuTarget, grid: BitGrid, at: tuple[int, int], rule: Rule, memory: int | None
+    ) -> None:
+        """Put a grid into an empty plane. memory: bytes that the tree may take, by default half of
+        what is free. Raises OutgrownError, and GridError for a rule of B0."""
+        memory = max(_allowed(memory), LEAST_MEMORY)
+        self.stride = 1
+        self._longest = 1 << LONGEST - 1
+        super().__init__(_opened(HashPlaneEngine(backend), rule, memory), memory, grid, at)
+
+    def step(self, generations: int) -> None:
+        """Move on. Interrupted, or out of memory (OutgrownError), it stands where it stood before a
+        stride."""
+        stop = self.generation + generations
+        while (left := stop - self.generation) > 0:
+            began = time.perf_counter()
+            made = min(left, self.stride)
+            try:
+                self._plane.step(made)
+            except MemoryError:
+                if made == 1:
+                    raise self._outgrown() from None
+                # Shorter steps need less, and no longer ones are tried again.
+                self._longest = self.stride = 1 << max(made.bit_length() - 3, 0)
+                continue
+            took = time.perf_counter() - began
+            if made == self.stride and took < _SLOW:
+                self.stride = min(self.stride * (4 if took < _QUICK else 2), self._longest)
+
+    def take(self, squares: SquareList) -> None:
+        """Replace all cells by those of a macrocell file. Raises OutgrownError."""
+        try:
+            self._plane.put_list(squares)
+            self._plane.move_a_row(down=True)  # its root's middle is a row below that of ours
+        except MemoryError:
+            raise self._outgrown() from None
+
+    def squares(self) -> SquareList | None:
+        """Return the tree as macrocell files have it; None where no cell lives."""
+        if not self.population():
+            return None
+        return self._plane.list(lifted=True)
+
+
+class TiledUniverse(_PlaneLife):
+    """A universe without bounds in tiles that are computed where something changes.
+
+    stride: generations after which tiles that repeat themselves are known to.
+    """
+
+    sets_pace = False
+    stride = PERIOD
+
+    def __init__(
+        self, backend: CpuTarget, grid: BitGrid, at: tuple[int, int], rule: Rule, memory: int | None
+    ) -> None:
+        """Put a grid into an empty plane.
+
+        memory: bytes that tiles may take, by default half of what is free. Raises OutgrownError,
+        and GridError for a rule of B0.
+        """
+        memory = _allowed(memory)
+        super().__init__(_opened(CpuTilesEngine(backend), rule, memory), memory, grid, at)
+
+    def step(self, generations: int) -> None:
+        """Move on. Interrupted or out of memory (OutgrownError) it stands at a whole generation."""
+        try:
+            self._plane.step(generations)
+        except MemoryError:
+            raise self._outgrown() from None
+
+    def take(self, squares: SquareList) -> None:
+        """Raise GridError: a tree is not unfolded here."""
+        raise GridError("a list of squares is for HashLife")
+
+    def squares(self) -> None:
+        """Return None: the cells are no tree."""
+
+
+def _allowed(memory: int | None) -> int:
+    return available_memory() // _SHARE if memory is None else memory
+
+
+def _opened(engine: PlaneEngine, rule: Rule, memory: int) -> Any:
+    check_birth(rule)
+    return engine.universe(LifeRule(rule.birth, rule.survival), memory)

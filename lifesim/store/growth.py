@@ -1,0 +1,95 @@
+"""Room for planes without bounds on disk to grow into."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+from lifesim.errors import DamagedDataError
+from lifesim.grid import BitGrid, Box
+from lifesim.store import disk, read
+from lifesim.store.directory import Directory
+from lifesim.store.make import Source, Words, check_room, make_tiles
+from lifesim.store.making import form_of
+from lifesim.store.names import tile_name
+from lifesim.store.state import disk_errors
+from lifesim.store.tilefile import TileRecord
+from lifesim.store.tilewriter import TileWriter
+from lifesim.store.tiling import Tiling
+from lifesim.store.universe import Universe
+
+
+def grow(
+    universe: Universe,
+    live: Box,
+    size: tuple[int, int],
+    at: tuple[int, int],
+    tiling: Tiling,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Have the plane hold more: what lives in `live`, by the tiles' coordinates now, is put at
+    `at` of tiles that hold `size`.
+
+    New files are whole before the manifest, in one rename, says that they are the universe;
+    then the old ones go. Killed or failed before that, the universe is what it was. Raises
+    LifesimError where the disk has no room.
+    """
+    old = universe.manifest
+    assert old.corner
+    assert universe.phase is None
+    if not old.generation:  # then names are not to be told from those of the next generation
+        raise DamagedDataError(f"{universe.path}: there was no room around its first cells")
+    check_room(os.path.join(universe.path, "tiles"), *size, pyramid=bool(old.form.top))
+    form = form_of(tiling, old.form.compression, bool(old.form.top))
+    taken = {record.file for record in old.tiles}
+    larger = Directory(universe.path, replace(old, tiling=tiling, form=form))
+    records: dict[int, TileRecord] = {}
+    fill = _moved(universe, live, at)
+
+    def writer(tile: int) -> TileWriter:
+        # A name that no file of now has, nor any of a generation to come.
+        label = old.generation
+        row, column = divmod(tile, tiling.across)
+        if tile_name(row, column, label) in taken:
+            label -= 1
+        return larger.writer(tile, old.generation, label=label)
+
+    try:
+        with disk_errors(universe.path):
+            make_tiles(tiling, form, fill, writer, records.__setitem__, progress)
+            disk.sync_folder(universe.tiles_folder)
+    except BaseException:
+        universe.journal.sweep()
+        raise
+    count = len(tiling)
+    universe.directory.write_manifest(
+        replace(
+            old,
+            tiling=tiling,
+            form=form,
+            tiles=tuple(records[tile] for tile in range(count)),
+            steady=(False,) * count,
+            last=0,
+            corner=(old.corner[0] + live.x - at[0], old.corner[1] + live.y - at[1]),
+        )
+    )
+    universe.journal.sweep()
+
+
+def _moved(universe: Universe, live: Box, at: tuple[int, int]) -> Source:
+    """Return a source of a universe whose cells in `live` are put at `at`."""
+
+    def fill(words: Words, y0: int, w0: int, width: int) -> None:
+        rows, count = words.shape
+        words[:] = 0
+        top, bottom = max(y0, at[1]), min(y0 + rows, at[1] + live.height)
+        left, right = max(64 * w0, at[0]), min(64 * (w0 + count), at[0] + live.width)
+        if left < right and top < bottom:
+            x, y = live.x + left - at[0], live.y + top - at[1]
+            block = BitGrid(min(64 * count, width - 64 * w0), rows)
+            part = read.region(universe, Box(x, y, right - left, bottom - top))
+            block.paste(part, left - 64 * w0, top - y0)
+            words[:] = block.words
+
+    return fill

@@ -1,0 +1,188 @@
+"""The executors that move a universe on: the devices of this process, or others."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from kernels.life import engine_for
+from kernels.life.contract import LifeArena
+from kernels.targets.contract import Target
+from kernels.targets.cpu import core_count
+from kernels.targets.memory import available_memory
+from lifesim.store.tilefile import TileFormat
+from lifesim.store.tiling import TileBlock, Tiling, blocks
+from lifesim.store.universe import Universe
+from lifesim.stream.costs import PHASE_COSTS, PhaseCosts
+from lifesim.stream.phase import Tally, Watch, run_lanes, windows_of
+from lifesim.stream.plan import LaneMachine, PhaseModel, PhasePlan, Rates, choose
+from lifesim.stream.rates import measure
+
+T = TypeVar("T")
+
+_DEVICE_SHARE = 0.9  # of its free memory
+HOST_SHARE = 0.5  # of available memory, where no budget is given
+
+
+class Stopped(Exception):
+    """A run stopped as it was asked to: the universe is between two generations, and the phase can
+    be resumed."""
+
+
+class PhaseExecutor(ABC):
+    """The one that moves a universe on: the devices of this process, or the workers of a cluster.
+    name, describe(): of what computes, as a Target has them. lanes: how many blocks are moved on at
+    once. seconds_behind: how long it takes to know of what they write."""
+
+    name: str
+    lanes: int
+    seconds_behind = 0.0
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Say what computes."""
+
+    @abstractmethod
+    def check(self, universe: Universe) -> None:
+        """Raise LifesimError where not everybody can work on a universe."""
+
+    def gather(self, universe: Universe) -> bool:
+        """Count in, before a phase, who has come since the last one, and no longer who has gone.
+        Returns whether that changed anything."""
+        return False
+
+    @abstractmethod
+    def measure(self, universe: Universe) -> Rates:
+        """Return the cell rate of a lane, and the disk's rates of all lanes together."""
+
+    @abstractmethod
+    def plan(self, make: Callable[..., T], *args: Any) -> T:
+        """Return make(machine, *args). make: a function of a module, where the machine is at
+        hand."""
+
+    @abstractmethod
+    def move_on(
+        self,
+        universe: Universe,
+        todo: Sequence[TileBlock],
+        plan: PhasePlan,
+        tally: Tally,
+        watch: Watch,
+    ) -> bool:
+        """Move blocks on, and finish_tiles(); False where watch stopped it before the end.
+
+        Raises what went wrong: DamagedDataError, LifesimError, MemoryError.
+        """
+
+    def phase(self, universe: Universe, plan: PhasePlan, watch: Watch) -> Tally:
+        """Take the phase that has begun to its end, or raise Stopped.
+
+        Raises as move_on(). All is on disk that finish_tiles() was told of, and can be
+        resumed from.
+        """
+        phase = universe.phase
+        assert phase
+        linked = universe.journal.linked()
+        wanted = set(range(len(universe.tiling))) - linked - set(phase.done)
+        todo = blocks(universe.tiling, plan.shape.across, plan.shape.down, wanted)
+        tally = Tally(linked=len(linked))
+        began = time.perf_counter()
+        whole = not todo or self.move_on(universe, todo, plan, tally, watch)
+        tally.seconds = time.perf_counter() - began
+        if whole or wanted <= phase.done.keys():  # what was under way was all
+            universe.end_phase()
+        if not whole:
+            raise Stopped
+        return tally
+
+    def check_budget(self, tiling: Tiling, form: TileFormat) -> None:
+        """Raise BudgetError where not even one tile can be moved on by one generation."""
+        self.plan(_least, tiling, form)
+
+
+class LocalExecutor(PhaseExecutor):
+    """The devices of this process, each of them a lane.
+
+    memory: bytes of host memory that windows and buffers may take, by default half of what
+    is available.
+    """
+
+    def __init__(self, backends: Sequence[Target], memory: int | None = None) -> None:
+        self._backends = list(backends)
+        self._memory = memory or int(available_memory() * HOST_SHARE)
+        self.name, self.lanes = self._backends[0].name, len(self._backends)
+
+    def describe(self) -> str:
+        """Say what computes."""
+        return self._backends[0].describe()
+
+    def check(self, universe: Universe) -> None:
+        """Do nothing: who computes here has opened the universe."""
+        pass
+
+    def measure(self, universe: Universe) -> Rates:
+        """Return the rates of the first device, and of the disk."""
+        return measure(universe, self._backends[0])
+
+    def plan(self, make: Callable[..., T], *args: Any) -> T:
+        """Return make(machine, *args) for the least of the devices."""
+        free = [backend.free_device_memory() for backend in self._backends]
+        device = None if free[0] is None else min(nbytes or 0 for nbytes in free)
+        memory = self._memory // self.lanes
+        threads = max(1, core_count() // self.lanes)
+        return make(machine_of(self._backends[0], self.lanes, memory, device, threads), *args)
+
+    def move_on(
+        self,
+        universe: Universe,
+        todo: Sequence[TileBlock],
+        plan: PhasePlan,
+        tally: Tally,
+        watch: Watch,
+    ) -> bool:
+        """Move blocks on, each device with an arena of its own."""
+        assert universe.phase
+        windows = windows_of(universe.tiling, todo, universe.phase.generations, plan.shape)
+        arenas: list[LifeArena] = []
+        try:
+            for backend in self._backends:
+                arenas.append(windows.open(backend, universe.rule))
+            return run_lanes(
+                universe,
+                todo,
+                list(zip(self._backends, arenas, strict=True)),
+                tally,
+                workers=plan.workers,
+                watch=watch,
+                sink=universe.finish_tiles,
+            )
+        finally:
+            for arena in arenas:
+                arena.close()
+
+
+def machine_of(
+    backend: Target,
+    lanes: int,
+    memory: int,
+    free: int | None,
+    threads: int,
+    costs: PhaseCosts = PHASE_COSTS,
+) -> LaneMachine:
+    """Return what a lane may take of a machine. memory, threads: of a lane. free: bytes of its
+    device's memory; None: it has no device."""
+    return LaneMachine(
+        host=memory,
+        device=None if free is None else int(_DEVICE_SHARE * free),
+        arena_bytes=engine_for(backend).arena_bytes,
+        devices=lanes,
+        pass_rows=costs.host_rows if free is None else costs.device_rows,
+        byte_cost=0.0 if free is not None else costs.byte / (threads * lanes),
+        workers=max(1, min(8, threads // (1 if free is None else 2))),
+    )
+
+
+def _least(machine: LaneMachine, tiling: Tiling, form: TileFormat) -> None:
+    choose(PhaseModel(tiling, form, machine, Rates(1.0, 1.0, 1.0)), 1, generations=1)

@@ -1,0 +1,68 @@
+"""The part of a universe that pictures show, and how."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from lifesim import render
+from lifesim.grid import Box
+
+PICTURE_PIXELS = 1 << 20
+
+
+class DensitySource(Protocol):
+    """A universe of which pictures can be made."""
+
+    def frame(self) -> Box:
+        """Return the rectangle that holds its cells."""
+
+    def levels(self, box: Box, scale_log2: int) -> render.Levels:
+        """Return how densely the cells of a region live (lifesim.render.density_levels)."""
+
+
+class PictureView:
+    """The choice of which cells pictures show, and how. Raises RenderError for an unknown
+    palette."""
+
+    def __init__(
+        self, region: Box | None = None, scale: int | None = None, palette: str = "dark"
+    ) -> None:
+        render.palette_table(palette)
+        self.region, self.scale, self.palette = region, scale, palette
+
+    def image_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the pixels of a picture of a width x height universe; 0: it has no bounds.
+
+        Raises RenderError for a region outside it and for too large a picture. Where neither the
+        universe has bounds nor the view a region, this is of the smallest picture.
+        """
+        box, scale = self._frame(Box(0, 0, width or 1, height or 1))
+        self.check_meets(Box(0, 0, width, height))
+        return render.image_size(box.width, box.height, scale)
+
+    def check_meets(self, frame: Box) -> None:
+        """Raise RenderError for a region that shows nothing of the frame; 0: of any length."""
+        if (box := self.region) is None:
+            return
+        for start, length, first, side in zip(box[:2], box[2:], frame[:2], frame[2:], strict=True):
+            if side and not first - length < start < first + side:
+                raise render.RenderError(
+                    f"region {box.x},{box.y},{box.width}x{box.height} lies outside "
+                    f"the {frame.width}x{frame.height} universe"
+                )
+
+    def levels(self, life: DensitySource) -> render.Levels:
+        """Return the densities of the cells that the view shows."""
+        return life.levels(*self._frame(life.frame()))
+
+    def of(self, frame: Box) -> PictureView:
+        """Return this view of a frame, which it shows unless it has a region of its own."""
+        view = PictureView(*self._frame(frame), self.palette)
+        view.image_size(0, 0)
+        return view
+
+    def _frame(self, frame: Box) -> tuple[Box, int]:
+        box = self.region or frame
+        if self.scale is not None:
+            return box, self.scale
+        return box, render.choose_scale(box.width, box.height, PICTURE_PIXELS)

@@ -1,0 +1,59 @@
+"""Options that several commands have are spelled and mean the same in all of them."""
+
+from __future__ import annotations
+
+import importlib
+from collections import defaultdict
+from collections.abc import Iterator
+
+import click
+import pytest
+
+GROUPS = ("arith", "ckyparse", "lifesim", "semigroups")
+# What else these are called, and what the command line calls the same thing nowhere.
+SHORT = {"--out": "-o"}
+GONE = ("--jobs", "-j", "--output", "--verbose", "--cpu")
+# These say more in a command where they mean something special, but have one spelling and type.
+SAME_HELP = ("--threads", "--device", "--json", "--quiet", "--force", "--cluster")
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    for name in GROUPS:
+        group = importlib.import_module(f"{name}.cli").group
+        context = click.Context(group)
+        for command in group.list_commands(context):
+            yield f"{name} {command}", group.get_command(context, command)
+
+
+def options() -> dict[str, dict[str, click.Option]]:
+    """Return the options of each command, by the spelling and the command."""
+    found: dict[str, dict[str, click.Option]] = defaultdict(dict)
+    for name, command in commands():
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                for spelling in parameter.opts:
+                    found[spelling][name] = parameter
+    return found
+
+
+def test_no_command_spells_them_otherwise() -> None:
+    found = options()
+    assert len(found["--backend"]) > 10
+    assert not set(GONE) & set(found)
+    for long, short in SHORT.items():
+        assert set(found[long]) == set(found[short])
+
+
+@pytest.mark.parametrize("spelling", SAME_HELP)
+def test_they_mean_the_same(spelling: str) -> None:
+    texts = defaultdict(list)
+    for name, option in options()[spelling].items():
+        texts[option.help, option.name, str(option.type)].append(name)
+    # One GPU, or several.
+    assert len(texts) == (2 if spelling == "--device" else 1), dict(texts)
+
+
+def test_memory_is_always_an_amount() -> None:
+    found = options()["--memory"]
+    assert len(found) >= 5
+    assert {option.type.name for option in found.values()} == {"BYTES"}

@@ -1,0 +1,151 @@
+"""HashLife: the contract of the unbounded plane, and what only a tree of squares can do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("kernels._cpu")
+
+from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, HashPlane, HashPlaneEngine
+from kernels.targets.cpu import CpuTarget, levels
+from tests.plane_contract import (
+    LIFE,
+    MEMORY,
+    RULES,
+    Cells,
+    PlaneContract,
+    cells_of,
+    gun,
+    opened,
+    patterns,
+    soup,
+)
+from tests.quick import examples
+
+
+@pytest.fixture(scope="module", params=levels())
+def engine(request: pytest.FixtureRequest) -> HashPlaneEngine:
+    """Return the engine at each level that this CPU has."""
+    return HashPlaneEngine(CpuTarget(1, request.param))
+
+
+class TestHashLife(PlaneContract):
+    """HashLife beside a set of cells."""
+
+    @settings(max_examples=examples(30), deadline=None)
+    @given(patterns(), RULES, st.integers(0, 3000), st.integers(0, 3000))
+    def test_steps_add_up(self, engine: Any, cells: Cells, rule: Any, a: int, b: int) -> None:
+        if rule.birth & 6:
+            a, b = a % 200, b % 200
+        once, twice = (opened(engine, cells, rule) for _ in range(2))
+        once.step(a + b)
+        twice.step(a)
+        twice.step(b)
+        assert once.population() == twice.population()
+        assert once.box() == twice.box()
+        assert once.generation == twice.generation
+
+    @settings(max_examples=examples(30), deadline=None)
+    @given(patterns(), st.booleans())
+    def test_a_list_is_the_tree(self, engine: Any, cells: Cells, down: bool) -> None:
+        universe = opened(engine, cells)
+        other = engine.universe(LIFE, MEMORY)
+        if cells:
+            other.put_list(universe.list())
+        assert cells_of(other) == cells
+        if cells:
+            again = engine.universe(LIFE, MEMORY)
+            again.put_list(other.list(lifted=True))
+            assert cells_of(again) == {(x, y - 1) for x, y in cells}
+            assert cells_of(other) == cells
+        other.move_a_row(down=down)
+        by = 1 if down else -1
+        assert cells_of(other) == {(x, y + by) for x, y in cells}
+
+    def test_a_gun_for_very_long(self, engine: HashPlaneEngine) -> None:
+        universe = opened(engine, gun())
+        for exponent in (6, 9, 30):
+            universe.step(10**exponent - universe.generation)
+            # A glider every 30 generations; what stands between two of them depends on the phase.
+            assert abs(universe.population() - (36 + universe.generation // 6)) < 60
+        assert opened_at(engine, 10**6).population() == 166_713  # as Golly has it
+
+    def test_two_to_the_200(self, engine: HashPlaneEngine) -> None:
+        universe = opened(engine, gun())
+        universe.step(2**200)
+        other = opened(engine, gun())
+        other.step(2**200 - 120)
+        assert universe.generation == 2**200
+        assert universe.population() == other.population() + 5 * 120 // 30
+        box = universe.box()
+        assert box is not None
+        assert box.width > 2**197
+        assert box.width - other.box().width == 30  # type: ignore[union-attr]
+        with pytest.raises(OverflowError):
+            list(universe.squares())
+        with pytest.raises(OverflowError):
+            universe.step(2**244)
+        assert universe.generation == 2**200
+        whole = universe.counts(-1, -1, 240, (2, 2)).sum()
+        assert whole == pytest.approx(float(universe.population()))
+
+    def test_the_end_of_the_plane(self, engine: HashPlaneEngine) -> None:
+        universe = opened(engine, gun())
+        with pytest.raises(MemoryError):  # noqa: PT012
+            while True:
+                universe.step(2**243)
+        assert universe.generation % 2**243 == 0
+        assert universe.population() > universe.generation // 6
+
+    def test_little_memory(self, engine: HashPlaneEngine) -> None:
+        large, small = (opened(engine, soup(1000), memory=m) for m in (MEMORY, LEAST_MEMORY))
+        for _ in range(60):
+            small.step(16)
+        large.step(960)
+        assert cells_of(small) == cells_of(large)
+        assert isinstance(small, HashPlane)
+        assert small.statistics()["collections"] > 0
+        assert small.nbytes <= LEAST_MEMORY
+
+    def test_too_little_memory_is_said_and_nothing_lost(self, engine: HashPlaneEngine) -> None:
+        with pytest.raises(MemoryError):
+            engine.universe(LIFE, LEAST_MEMORY - 1)
+        universe = engine.universe(LIFE, LEAST_MEMORY)
+        rng = np.random.default_rng(4)
+        places = np.stack(np.divmod(np.arange(110 * 110), 110), axis=1)
+        squares = rng.integers(0, 2**64, (len(places), 64), np.uint64)
+        universe.put(places, squares)
+        before = universe.population(), universe.box()
+        with pytest.raises(MemoryError):
+            universe.step(1)
+        with pytest.raises(MemoryError):
+            universe.put(places + 200, ~squares)
+        assert (universe.population(), universe.box()) == before
+        assert universe.generation == 0
+        universe.put(places[1:], np.zeros_like(squares[1:]))
+        universe.step(1)
+        assert universe.generation == 1
+
+    def test_wrong_lists_are_refused(self, engine: HashPlaneEngine) -> None:
+        universe = opened(engine, gun())
+        squares = universe.list()
+        for change in ("levels", "children", "leaves"):
+            wrong = getattr(squares, change).copy()
+            wrong.reshape(-1)[-1 if change != "leaves" else 0] += 1
+            with pytest.raises(ValueError, match="contradict"):
+                universe.put_list(replace(squares, **{change: wrong}))
+        assert cells_of(universe) == gun()
+
+
+def opened_at(engine: HashPlaneEngine, generation: int) -> HashPlane:
+    """Return Gosper's gun at a generation."""
+    universe = opened(engine, gun())
+    assert isinstance(universe, HashPlane)
+    universe.step(generation)
+    return universe

@@ -1,0 +1,262 @@
+"""What every engine of the unbounded plane must do, beside a set of live cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.life.contract import LifeRule
+from kernels.plane import PlaneBox, PlaneEngine, PlaneRuleError, PlaneUniverse
+from kernels.plane.ref import ReferencePlaneEngine
+from tests.quick import examples
+
+LIFE = LifeRule(1 << 3, 1 << 2 | 1 << 3)
+EXPLOSIVE = LifeRule(1 << 3 | 1 << 4, 1 << 3 | 1 << 4)  # nothing comes to rest
+MEMORY = 1 << 30
+GLIDER = {(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)}
+GUN = (
+    "........................O",
+    "......................O.O",
+    "............OO......OO............OO",
+    "...........O...O....OO............OO",
+    "OO........O.....O...OO",
+    "OO........O...O.OO....O.O",
+    "..........O.....O.......O",
+    "...........O...O",
+    "............OO",
+)
+
+Cells = set[tuple[int, int]]
+
+
+def squares_of(cells: Cells) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    """Return cells as PlaneUniverse.put() takes them."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for x, y in cells:
+        found.setdefault((x >> 6, y >> 6), [0] * 64)[y & 63] |= 1 << (x & 63)
+    places = np.array(list(found), np.int64).reshape(-1, 2)
+    return places, np.array(list(found.values()), np.uint64).reshape(-1, 64)
+
+
+def cells_of(universe: PlaneUniverse, box: PlaneBox | None = None) -> Cells:
+    """Return the live cells of the squares that a universe tells."""
+    cells: Cells = set()
+    for places, squares in universe.squares(box):
+        assert places.dtype == np.int64
+        assert squares.shape == (len(places), 64)
+        for (i, j), rows in zip(places.tolist(), squares.tolist(), strict=True):
+            assert any(rows)
+            new = {
+                (64 * i + b, 64 * j + r) for r in range(64) for b in range(64) if rows[r] >> b & 1
+            }
+            assert not cells & new
+            cells |= new
+    return cells
+
+
+def gun() -> Cells:
+    """Return Gosper's gun: 36 cells, a glider every 30 generations."""
+    return {(x, y) for y, row in enumerate(GUN) for x, cell in enumerate(row) if cell == "O"}
+
+
+def soup(side: int) -> Cells:
+    """Return a square of random cells, 37 % of them live."""
+    live = np.random.default_rng(side).random((side, side)) < 0.37
+    return {(int(x), int(y)) for y, x in np.argwhere(live)}
+
+
+def opened(
+    engine: PlaneEngine, cells: Cells, rule: LifeRule = LIFE, memory: int = MEMORY
+) -> PlaneUniverse:
+    """Return a universe of some cells."""
+    universe = engine.universe(rule, memory)
+    universe.put(*squares_of(cells))
+    return universe
+
+
+RULES = st.builds(LifeRule, st.integers(0, 255).map(lambda n: 2 * n), st.integers(0, 511))
+PLACES = st.one_of(
+    st.integers(-3, 3), st.sampled_from([-(1 << 55), -(1 << 30), (1 << 30) - 1, (1 << 55) - 1])
+)
+
+
+@st.composite
+def patterns(draw: st.DrawFn, most: int = 3) -> Cells:
+    """Draw some clusters of cells, near each other, near corners of squares, or far apart."""
+    cells: Cells = set()
+    for _ in range(draw(st.integers(0, most))):
+        x = 64 * draw(PLACES) + draw(st.integers(-8, 60))
+        y = 64 * draw(PLACES) + draw(st.integers(-8, 60))
+        seed = draw(st.integers(0, 2**32 - 1))
+        size = draw(st.integers(1, 24))
+        live = np.random.default_rng(seed).random((size, size)) < draw(st.sampled_from([0.2, 0.5]))
+        cells |= {(x + int(i), y + int(j)) for j, i in np.argwhere(live)}
+    return cells
+
+
+class PlaneContract:
+    """Tests of an engine; a subclass has a fixture `engine`."""
+
+    @settings(max_examples=examples(40), deadline=None)
+    @given(patterns(), patterns(), st.booleans())
+    def test_cells_come_back(self, engine: Any, first: Cells, second: Cells, again: bool) -> None:
+        ours, reference = (each.universe(LIFE, MEMORY) for each in (engine, ReferencePlaneEngine()))
+        for cells in (first, second):
+            for universe in (ours, reference):
+                universe.put(*squares_of(cells))
+        if again:
+            ours.put(*squares_of(second))
+        assert cells_of(ours) == reference.cells
+        assert ours.population() == len(reference.cells)
+        assert ours.box() == reference.box()
+
+    @settings(max_examples=examples(60), deadline=None)
+    @given(patterns(), RULES, st.lists(st.integers(0, 70), min_size=1, max_size=3))
+    def test_steps(self, engine: Any, cells: Cells, rule: LifeRule, steps: list[int]) -> None:
+        ours, reference = (opened(each, cells, rule) for each in (engine, ReferencePlaneEngine()))
+        for step in steps:
+            # Some rules fill the plane at the speed of light.
+            step = min(step, 12) if rule.birth & 6 else step
+            for universe in (ours, reference):
+                universe.step(step)
+            assert ours.generation == reference.generation
+            assert cells_of(ours) == cells_of(reference)
+            assert ours.population() == reference.population()
+            assert ours.box() == reference.box()
+
+    @settings(max_examples=examples(30), deadline=None)
+    @given(patterns(), patterns(1), st.integers(0, 40), st.integers(0, 40))
+    def test_cells_are_put_between_steps(
+        self, engine: Any, cells: Cells, more: Cells, first: int, second: int
+    ) -> None:
+        ours, reference = (opened(each, cells) for each in (engine, ReferencePlaneEngine()))
+        for universe in (ours, reference):
+            universe.step(first)
+            universe.put(*squares_of(more))
+            universe.step(second)
+        assert cells_of(ours) == cells_of(reference)
+
+    @settings(max_examples=examples(40), deadline=None)
+    @given(
+        patterns(), st.integers(-200, 200), st.integers(-200, 200), st.integers(1, 90),
+        st.integers(1, 3),
+    )  # fmt: skip
+    def test_rectangles(
+        self, engine: Any, cells: Cells, x: int, y: int, height: int, width: int
+    ) -> None:
+        ours, reference = (opened(each, cells) for each in (engine, ReferencePlaneEngine()))
+        for corner in ((x, y), *[(at_x - 70, at_y - 30) for at_x, at_y in list(cells)[:2]]):
+            got, wanted = (np.full((height, width), 7, np.uint64) for _ in range(2))
+            ours.get(*corner, got)
+            reference.get(*corner, wanted)
+            assert np.array_equal(got, wanted)
+            box = PlaneBox(*corner, 64 * width, height)
+            assert cells_of(ours, box) == cells_of(reference, box)
+
+    @settings(max_examples=examples(40), deadline=None)
+    @given(patterns(), st.integers(0, 75), st.integers(-3, 3), st.integers(-3, 3))
+    def test_counts(self, engine: Any, cells: Cells, level: int, x: int, y: int) -> None:
+        ours, reference = (opened(each, cells) for each in (engine, ReferencePlaneEngine()))
+        corners = [(x, y), *[((i >> level) - 2, (j >> level) - 1) for i, j in list(cells)[:2]]]
+        for corner in corners:
+            got, wanted = (each.counts(*corner, level, (3, 5)) for each in (ours, reference))
+            assert got.dtype == np.float64
+            assert np.array_equal(got, wanted)
+
+    def test_a_glider_travels(self, engine: Any) -> None:
+        universe = opened(engine, {(x - 30, y + 50) for x, y in GLIDER})
+        for generations in (4, 96, 1900, 1, 3, 7996):
+            universe.step(generations)
+        assert universe.generation == 10000
+        assert cells_of(universe) == {(x - 30 + 2500, y + 50 + 2500) for x, y in GLIDER}
+
+    def test_a_gun(self, engine: Any) -> None:
+        universe = opened(engine, gun())
+        universe.step(3000)
+        reference = opened(ReferencePlaneEngine(), gun())
+        reference.step(600)
+        assert universe.population() == 36 + 5 * 100
+        other = opened(engine, gun())
+        other.step(600)
+        assert cells_of(other) == cells_of(reference)
+
+    def test_an_empty_plane(self, engine: Any) -> None:
+        universe = engine.universe(LIFE, MEMORY)
+        universe.step(10)
+        assert universe.generation == 10
+        assert universe.population() == 0
+        assert universe.box() is None
+        assert list(universe.squares()) == []
+        assert not universe.counts(-1, -1, 6, (2, 2)).any()
+
+    def test_what_dies_leaves_nothing(self, engine: Any) -> None:
+        universe = opened(engine, {(0, 0), (1 << 40, 5)})
+        universe.step(1)
+        assert universe.population() == 0
+        assert universe.box() is None
+
+    def test_birth_without_neighbours_is_refused(self, engine: Any) -> None:
+        with pytest.raises(PlaneRuleError):
+            engine.universe(LifeRule(1, 0), MEMORY)
+
+    @pytest.mark.parametrize(
+        ("places", "squares"),
+        [
+            (np.zeros((1, 2), np.int32), np.zeros((1, 64), np.uint64)),
+            (np.zeros((1, 3), np.int64), np.zeros((1, 64), np.uint64)),
+            (np.zeros((2, 2), np.int64), np.zeros((1, 64), np.uint64)),
+            (np.zeros((1, 2), np.int64), np.zeros((1, 63), np.uint64)),
+            (np.zeros((1, 2), np.int64), np.zeros((1, 64), np.int64)),
+            (np.full((1, 2), 1 << 56), np.ones((1, 64), np.uint64)),
+            (np.full((1, 2), -(1 << 56) - 1), np.ones((1, 64), np.uint64)),
+        ],
+    )
+    def test_other_arrays_are_refused(self, engine: Any, places: Any, squares: Any) -> None:
+        universe = opened(engine, GLIDER)
+        with pytest.raises(ValueError, match=r"places|squares|square"):
+            universe.put(places, squares)
+        assert cells_of(universe) == GLIDER
+
+    def test_who_is_stopped_stands_at_a_generation(self, engine: Any) -> None:
+        cells = soup(40)
+        for asked in (1, 3):
+            universe = opened(engine, cells, EXPLOSIVE)
+            calls = [0]
+
+            def stopped(calls: list[int] = calls, asked: int = asked) -> bool:
+                calls[0] += 1
+                return calls[0] >= asked
+
+            self.run_until(universe, stopped)
+            assert universe.generation < 1 << 30
+            # Nobody stops this one. Other tests say that it is right; a set of cells is slow.
+            witness = opened(engine, cells, EXPLOSIVE)
+            witness.step(universe.generation)
+            assert cells_of(universe) == cells_of(witness)
+            universe.step(50)
+            witness.step(50)
+            assert cells_of(universe) == cells_of(witness)
+
+    def test_who_is_interrupted_stands_at_a_generation(self, engine: Any) -> None:
+        cells = soup(40)
+        universe = opened(engine, cells, EXPLOSIVE)
+
+        def interrupted() -> bool:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            self.run_until(universe, interrupted)
+        witness = opened(engine, cells, EXPLOSIVE)
+        witness.step(universe.generation)
+        assert cells_of(universe) == cells_of(witness)
+
+    @staticmethod
+    def run_until(universe: PlaneUniverse, stopped: Callable[[], bool]) -> None:
+        """Step until stopped() was asked, or for ever longer."""
+        universe.step_until(stopped, 1 << 30)

@@ -1,0 +1,76 @@
+"""What can be done in the window for parsing, but for its files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ui.numbers import many
+from ui.qt.actions import Action
+from ui.qt.palette import CommandPalette
+from ui.qt.parsing.pane import MOUSE, Pane
+from ui.qt.shortcuts import ShortcutsPage
+
+if TYPE_CHECKING:
+    from ui.qt.parsing.window import ParseWindow
+
+
+def actions_of(window: ParseWindow) -> list[Action]:
+    """Return the actions that are not of files."""
+    batch, grammar, trees = window.batch, window.grammar, window.trees
+
+    def copy() -> None:
+        window.note(f"Copied {many(batch.copy(), 'sentence')}")
+
+    def pane() -> Pane:
+        tree = trees.pane
+        return tree if tree.hasFocus() or tree.underMouse() else window.chart
+
+    def fit() -> None:
+        window.chart.fit()
+        trees.pane.fit()
+
+    return [
+        Action(
+            "edit.paste", "&Paste sentences", "&Edit", batch.paste, ("Ctrl+Shift+V",),
+            tip="Add the lines of the clipboard",
+        ),
+        Action(
+            "edit.copy", "&Copy with verdicts", "&Edit", copy, ("Ctrl+Shift+C",),
+            enabled=lambda: batch.has_selection,
+            tip="The sentences that are selected, as a table",
+        ),
+        Action(
+            "edit.remove", "&Remove selected sentences", "&Edit", batch.remove, ("Del",),
+            section=1, local=True,
+            enabled=lambda: batch.has_selection,
+        ),
+        Action(
+            "edit.clear", "Remove &all sentences", "&Edit", batch.clear, section=1,
+            enabled=lambda: len(window.lines) > 0,
+        ),
+        Action(
+            "view.next", "&Next tree", "&View", trees.next, ("Alt+Right",),
+            enabled=lambda: trees.has_next,
+        ),
+        Action(
+            "view.previous", "&Previous tree", "&View", trees.previous, ("Alt+Left",),
+            enabled=lambda: trees.has_previous,
+        ),
+        Action("view.zoom-in", "Zoom &in", "&View", lambda: pane().zoom(1),
+               ("Ctrl++", "Ctrl+="), section=1),
+        Action("view.zoom-out", "Zoom &out", "&View", lambda: pane().zoom(-1),
+               ("Ctrl+-",), section=1),
+        Action("view.fit", "&Fit chart and tree", "&View", fit, ("Ctrl+0",), section=1),
+        Action(
+            "view.error", "Go to the &error", "&View", grammar.go_to_error, ("F8",),
+            section=2, enabled=lambda: window.editor.error is not None,
+        ),
+        Action(
+            "help.palette", "&Command palette…", "&Help",
+            lambda: CommandPalette(window.registry, window).show(), ("Ctrl+Shift+P",),
+        ),
+        Action(
+            "help.shortcuts", "&Shortcuts…", "&Help",
+            lambda: ShortcutsPage(window.registry, MOUSE, window).show(), ("F1",),
+        ),
+    ]  # fmt: skip
