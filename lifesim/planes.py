@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from kernels.life.contract import LifeRule
-from kernels.plane.contract import SIDE, PlaneEngine, PlaneUniverse
+from kernels.plane.contract import SIDE, Places, PlaneEngine, PlaneUniverse
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, LONGEST, HashPlane, HashPlaneEngine
 from kernels.plane.hashlife.listing import SquareList
 from kernels.plane.tiles.cpu.engine import PERIOD, CpuTilesEngine
@@ -18,7 +19,7 @@ from kernels.targets.memory import available_memory
 from lifesim.digest import finish, scattered
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError, Words, human_bytes
-from lifesim.growing import OutgrownError, check_birth
+from lifesim.growing import OutgrownError, check_birth, never
 from lifesim.rule import Rule
 
 _ONLY_CPU = (
@@ -50,6 +51,7 @@ class _PlaneLife:
     target: of no use here. work: 0, as updates of cells are not counted.
     """
 
+    engine: str
     work = 0
 
     def __init__(
@@ -65,6 +67,11 @@ class _PlaneLife:
             self._put(grid, at)
         except MemoryError:
             raise self._outgrown() from None
+
+    @property
+    def made(self) -> dict[str, int]:
+        """Return how many generations each engine has made: this one all of them."""
+        return {self.engine: self.generation} if self.generation else {}
 
     @property
     def generation(self) -> int:
@@ -135,6 +142,19 @@ class _PlaneLife:
                 words.append(part[which, row])
         return rows, columns, words
 
+    def all_squares(self) -> Iterator[tuple[Places, Words]]:
+        """Yield all squares with live cells (kernels.plane.contract). Raises OverflowError where
+        some are too far from the origin for that."""
+        return self._plane.squares()
+
+    def put_all(self, squares: Iterable[tuple[Places, Words]]) -> None:
+        """Set all cells of squares, as all_squares() gives them. Raises OutgrownError."""
+        try:
+            for places, cells in squares:
+                self._plane.put(places, cells)
+        except MemoryError:
+            raise self._outgrown() from None
+
     def _put(self, grid: BitGrid, at: tuple[int, int]) -> None:
         """Put the cells of a grid into squares of 64 x 64, some rows of them at a time."""
         x, y = at
@@ -163,6 +183,7 @@ class HashedUniverse(_PlaneLife):
     stride: a power of two, larger as long as steps are quick.
     """
 
+    engine = "hashlife"
     sets_pace = True
     _plane: HashPlane
 
@@ -176,15 +197,15 @@ class HashedUniverse(_PlaneLife):
         self._longest = 1 << LONGEST - 1
         super().__init__(_opened(HashPlaneEngine(backend), rule, memory), memory, grid, at)
 
-    def step(self, generations: int) -> None:
-        """Move on. Interrupted, or out of memory (OutgrownError), it stands where it stood before a
-        stride."""
+    def step(self, generations: int, stopped: Callable[[], bool] = never) -> None:
+        """Move on. Stopped, interrupted, or out of memory (OutgrownError), it stands where it stood
+        before a stride."""
         stop = self.generation + generations
-        while (left := stop - self.generation) > 0:
+        while (left := stop - self.generation) > 0 and not stopped():
             began = time.perf_counter()
             made = min(left, self.stride)
             try:
-                self._plane.step(made)
+                self._plane.step_until(stopped, made)
             except MemoryError:
                 if made == 1:
                     raise self._outgrown() from None
@@ -216,6 +237,7 @@ class TiledUniverse(_PlaneLife):
     stride: generations after which tiles that repeat themselves are known to.
     """
 
+    engine = "tiles"
     sets_pace = False
     stride = PERIOD
 
@@ -230,10 +252,11 @@ class TiledUniverse(_PlaneLife):
         memory = _allowed(memory)
         super().__init__(_opened(CpuTilesEngine(backend), rule, memory), memory, grid, at)
 
-    def step(self, generations: int) -> None:
-        """Move on. Interrupted or out of memory (OutgrownError) it stands at a whole generation."""
+    def step(self, generations: int, stopped: Callable[[], bool] = never) -> None:
+        """Move on. Stopped, interrupted or out of memory (OutgrownError) it stands at a whole
+        generation."""
         try:
-            self._plane.step(generations)
+            self._plane.step_until(stopped, generations)
         except MemoryError:
             raise self._outgrown() from None
 
