@@ -20,11 +20,12 @@ from lifesim.digest import digest
 from lifesim.edge import EdgeWatch
 from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.growing import REFERENCE_COPIES, GrowingUniverse
+from lifesim.joined import open_joined
 from lifesim.live_box import common, live_box
 from lifesim.pauses import Progress, periods_of, stops
 from lifesim.render import density_levels
 from lifesim.rule import LIFE, Rule
-from lifesim.topology import Topology
+from lifesim.topology import Edges, JoinedEdges, Topology, TopologyError, topology_of
 from lifesim.unbounded import ENGINES, UnboundedUniverse, open_unbounded
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ _CHUNK_SECONDS = 0.2  # between two calls of a progress function
 
 
 class Life:
-    """A universe that evolves: a torus, a plane, or a plane without bounds.
+    """A universe that evolves: a torus, a plane, another bounded grid of Golly's, or a plane
+    without bounds.
 
     bounds: width and height of the universe, 0 along an axis without bounds. A universe that
     has none grows as what lives in it does, so that no cell ever meets an edge. What grid(),
@@ -56,7 +58,7 @@ class Life:
         grid: BitGrid,
         *,
         rule: Rule | str = LIFE,
-        topology: Topology | str = Topology.TORUS,
+        topology: Edges | str = Topology.TORUS,
         generation: int = 0,
         bounds: tuple[int, int] | None = None,
         at: tuple[int, int] = (0, 0),
@@ -72,6 +74,8 @@ class Life:
         Its options are many, as each is one thing that a caller may say, by name, of a universe
         or of where it is computed.
 
+        topology: a Topology, JoinedEdges, or a name: "torus", "plane", "unbounded", "klein",
+        "cross-surface", "sphere", or Golly's bounds in one word, as "T30+5,20".
         bounds: of the universe, by default the size of the grid; 0 along an axis for none,
         else the grid's length. at: coordinates of the grid's top-left cell, 0 along an axis
         with bounds. watch: whether to find out when live cells meet an edge (`edge`).
@@ -81,12 +85,11 @@ class Life:
         engine: of one without any bounds, how it is kept: "dense", in a rectangle that grows;
         "tiles", which are computed where something changes, on the CPU; "hashlife", in a tree
         that shares what is equal and remembers what became of it, on one thread of the CPU.
-        Raises RuleError, ValueError for an unknown topology or backend name,
-        BackendUnavailableError, and GridError or MemoryError for too large a universe.
+        Raises RuleError, TopologyError (also a ValueError), ValueError for an unknown backend
+        name, BackendUnavailableError, and GridError or MemoryError for too large a universe.
         """
         self.rule = rule if isinstance(rule, Rule) else Rule.parse(rule)
-        self.topology = Topology(topology)
-        self.bounds = (grid.width, grid.height) if bounds is None else bounds
+        self.topology, self.bounds = topology_of(topology, bounds, (grid.width, grid.height))
         if engine not in ENGINES:
             raise ValueError(f"{engine!r} is no engine: {' or '.join(ENGINES)}")
         self.engine = engine
@@ -104,10 +107,7 @@ class Life:
         else:
             if self.bounds != (grid.width, grid.height) or at != (0, 0):
                 raise ValueError("the grid of a universe with bounds is all of it")
-            torus = self.topology is Topology.TORUS
-            self._fixed = engine_for(backend).universe(
-                grid.words, LifeShape(grid.width, grid.height, torus), self.rule
-            )
+            self._fixed = _bounded(backend, grid, self.topology, self.rule)
         self._watch = None
         if watch and any(self.bounds):
             self._watch = EdgeWatch(self.rule, (bool(self.bounds[0]), bool(self.bounds[1])))
@@ -125,7 +125,7 @@ class Life:
         size: tuple[int, int] | None = None,
         at: tuple[int, int] | None = None,
         rule: Rule | str | None = None,
-        topology: Topology | str | None = None,
+        topology: Edges | str | None = None,
         **options: Any,
     ) -> Life:
         """Make the universe of a pattern, or of a pattern file, as `lifesim run` does.
@@ -151,7 +151,7 @@ class Life:
             size,
             at,
             Rule.parse(rule) if isinstance(rule, str) else rule,
-            None if topology is None else Topology(topology),
+            topology,
             centre=margin is not None and at is None,
         )
         return cls.from_start(start, **options)
@@ -383,6 +383,17 @@ class Life:
             return stride
         wanted = _CHUNK_SECONDS * self._universe.generation / self.seconds
         return max(1, int(wanted / stride)) * stride
+
+
+def _bounded(backend: Target, grid: BitGrid, edges: Edges, rule: Rule) -> LifeUniverse:
+    """Return a universe that starts as a grid. Raises TopologyError for several devices where edges
+    are joined otherwise than a torus's."""
+    if isinstance(edges, JoinedEdges):
+        if len(backend.members) > 1:
+            raise TopologyError(f"a {edges.name} is computed by one device, not by several")
+        return open_joined(engine_for(backend), grid.words, edges, rule)
+    shape = LifeShape(grid.width, grid.height, edges is Topology.TORUS)
+    return engine_for(backend).universe(grid.words, shape, rule)
 
 
 def _target(

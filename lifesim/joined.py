@@ -21,8 +21,8 @@ from lifesim.grid import BitGrid, Box, empty_part
 from lifesim.topology import JoinedEdges, Topology
 from lifesim.turned import flipped_across, flipped_down, rotated
 
-_LEAST = 64  # cells: a halo is as many words wide, and a side with one at least twice as long
-_SHARE, _MOST = 8, 512  # a halo is this part of a side, and no deeper than this
+_LEAST = 128  # cells: no halo is less deep, and no side that has one less than twice as long
+_SHARE, _MOST = 16, 256  # a halo is this part of a side, and no deeper than this
 _SMALL = 1 << 18  # cells of a universe of which copies cost less than a halo does
 
 
@@ -42,7 +42,7 @@ class HaloUniverse(LifeUniverse):
     def __init__(
         self, engine: LifeEngine[LifeRule], words: Words, edges: JoinedEdges, rule: LifeRule
     ) -> None:
-        """Copy all rows of words. Sides along which there is a halo have 64 cells or more."""
+        """Copy all rows of words. Sides along which there is a halo have 256 cells or more."""
         self.width, self.height, self.generation = edges.width, edges.height, 0
         self._edges = edges
         self._depth = _depth(edges)

@@ -152,6 +152,13 @@ def parse_bounds(text: str) -> tuple[Edges, Size]:
         raise TopologyError(f"{_shown(text)}: {error}") from None
 
 
+def bounds_text(edges: Edges, size: Size) -> str:
+    """Return bounds as parse_bounds() reads them."""
+    if isinstance(edges, JoinedEdges):
+        return str(edges)
+    return f"{'T' if edges is Topology.TORUS else 'P'}{size[0]},{size[1]}"
+
+
 def topology_of(asked: Edges | str, size: Size | None, otherwise: Size) -> tuple[Edges, Size]:
     """Return how edges meet, and the size of the universe.
 
@@ -187,6 +194,14 @@ def check_topology(text: str) -> None:
 def described(edges: Edges) -> str:
     """Return what people call a topology, and where that does not say all, Golly's text for it."""
     return f"{edges.name} {edges}" if isinstance(edges, JoinedEdges) else str(edges)
+
+
+def torus_or_plane(edges: Edges, what: str) -> Topology:
+    """Return edges that are a torus's or a plane's. what: where there are no others. Raises
+    TopologyError, which says so."""
+    if isinstance(edges, JoinedEdges):
+        raise TopologyError(f"{what} is a torus or a plane, not a {edges.name}")
+    return edges
 
 
 def _parse_word(text: str) -> tuple[Edges, Size]:

@@ -8,7 +8,7 @@ from kernels.targets.contract import Target
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.growing import GrowingUniverse
 from lifesim.rule import Rule
-from lifesim.topology import Topology
+from lifesim.topology import Edges, Topology
 
 if TYPE_CHECKING:
     from kernels.plane.hashlife.listing import SquareList
@@ -68,7 +68,7 @@ def open_unbounded(
     at: tuple[int, int],
     bounds: tuple[int, int],
     rule: Rule,
-    topology: Topology,
+    topology: Edges,
     memory: int | None,
 ) -> UnboundedUniverse:
     """Open a universe without bounds. The arguments, of which there are as many, are those of Life.
