@@ -2,9 +2,10 @@
 
 News travels one cell a generation. So a universe lies in a larger torus of an engine, with a
 halo of cells around it that are copies of its own, as its edges are joined: as many generations
-are exact as the halo is deep, then it is copied anew. There is a halo only beyond edges that are
-shifted, twisted or joined to a neighbouring one: if the horizontal edges of a Klein bottle are
-twisted, it is rows above and below, and the columns go around as those of the torus do.
+are exact as the halo is deep, then it is copied anew. Where only the horizontal edges are shifted
+or twisted, it is rows above and below, and the columns go around as those of the torus do. Where
+only the vertical ones are, the universe is held with its rows for columns. Of a cross-surface and
+a sphere the halo is all around.
 
 Every one of these surfaces is a pattern that repeats itself on a plane. So what is too small for
 a halo is repeated until it is a plain torus, or large enough.
@@ -18,7 +19,7 @@ import numpy as np
 
 from kernels.life.contract import LifeEngine, LifeRule, LifeShape, LifeUniverse, Words
 from lifesim.grid import BitGrid, Box, empty_part
-from lifesim.topology import JoinedEdges, Topology
+from lifesim.topology import Edges, JoinedEdges, Topology, joined
 from lifesim.turned import flipped_across, flipped_down, rotated
 
 _LEAST = 128  # cells: no halo is less deep, and no side that has one less than twice as long
@@ -30,10 +31,53 @@ def open_joined(
     engine: LifeEngine[LifeRule], words: Words, edges: JoinedEdges, rule: LifeRule
 ) -> LifeUniverse:
     """Return a universe that starts as `words` (copied), with these edges. Raises MemoryError."""
-    across, down = _copies(edges)
-    if (across, down) == (1, 1):
+    if not _is_all_around(edges) and (edges.twist[1] or edges.shift[1]):
+        return TurnedUniverse(engine, words, edges, rule)
+    copies = _copies(edges)
+    if copies == (1, 1):
         return HaloUniverse(engine, words, edges, rule)
-    return RepeatedUniverse(engine, words, edges, rule, (across, down))
+    return RepeatedUniverse(engine, words, edges, rule, copies)
+
+
+class TurnedUniverse(LifeUniverse):
+    """A universe that is held with its rows for columns."""
+
+    def __init__(
+        self, engine: LifeEngine[LifeRule], words: Words, edges: JoinedEdges, rule: LifeRule
+    ) -> None:
+        """Copy all rows of words."""
+        self.width, self.height, self.generation = edges.width, edges.height, 0
+        turned = BitGrid(self.width, self.height, words).transposed()
+        self._cells = open_joined(engine, turned.words, edges.transposed(), rule)
+        self.stride = self._cells.stride
+        self._rows: BitGrid | None = None  # of this generation, once somebody has asked
+
+    def step(self, generations: int) -> None:
+        """Move on by generations."""
+        self._rows = None
+        try:
+            self._cells.step(generations)
+        finally:  # which may have been interrupted
+            self.generation = self._cells.generation
+
+    def put(self, y: int, words: Words) -> None:
+        """Set rows."""
+        self.check_rows(y, words)
+        whole = self._whole()
+        whole.words[y : y + len(words)] = words
+        self._cells.put(0, whole.transposed().words)
+
+    def get(self, y: int, words: Words) -> None:
+        """Write rows into `words`."""
+        self.check_rows(y, words, written=True)
+        words[:] = self._whole().words[y : y + len(words)]
+
+    def _whole(self) -> BitGrid:
+        """Return all rows."""
+        if self._rows is None:
+            held = self._cells
+            self._rows = BitGrid(held.width, held.height, held.words()).transposed()
+        return self._rows
 
 
 class HaloUniverse(LifeUniverse):
@@ -42,14 +86,14 @@ class HaloUniverse(LifeUniverse):
     def __init__(
         self, engine: LifeEngine[LifeRule], words: Words, edges: JoinedEdges, rule: LifeRule
     ) -> None:
-        """Copy all rows of words. Sides along which there is a halo have 256 cells or more."""
+        """Copy all rows of words. A side across which there is a halo has 256 cells or more."""
         self.width, self.height, self.generation = edges.width, edges.height, 0
         self._edges = edges
         self._depth = _depth(edges)
-        rows, columns = joins(edges)
-        self._top, self._left = self._depth * rows, self._depth * columns
+        around = _is_all_around(edges)
+        self._top, self._left = self._depth, self._depth if around else 0
         self._words = slice(self._left // 64, self._left // 64 + words.shape[1])
-        width = -(-(self.width + 2 * self._left) // 64) * 64 if columns else self.width
+        width = -(-(self.width + 2 * self._left) // 64) * 64 if around else self.width
         held = np.zeros((self.height + 2 * self._top, -(-width // 64)), np.uint64)
         held[self._top : self._top + self.height, self._words] = words
         self._cells = engine.universe(held, LifeShape(width, len(held), True), rule)
@@ -124,23 +168,17 @@ class HaloUniverse(LifeUniverse):
         cells.put(0, whole.words)
 
     def _surround(self, whole: BitGrid) -> None:
-        """Set the columns to the left and right; then, of a cross-surface, the rows above and
-        below, which are copies of rows with those columns."""
-        depth, top, left = self._depth, self._top, self._left
-        first = whole.crop(Box(left, top, depth, self.height))
-        last = whole.crop(Box(left + self.width - depth, top, depth, self.height))
-        before = columns_beyond(last, self._edges, -1)
-        after = columns_beyond(first, self._edges, 1)
-        _clear_columns(whole, left + self.width)
-        rows = slice(top, top + self.height)
-        whole.words[rows, : left // 64] = before.words
-        whole.paste(after, left + self.width, top)
-        if not top:
-            return
-        wide = left + self.width + left
-        for y, source in ((0, self.height), (top + self.height, top)):
-            copied = rows_beyond(whole.crop(Box(0, source, wide, depth)), self._edges, 0)
-            whole.words[y : y + depth] = copied.words
+        """Set the columns to the left and right of a cross-surface; then the rows above and below,
+        which are copies of rows with those columns."""
+        depth, end = self._depth, self._depth + self.width
+        before = flipped_down(whole.crop(Box(end - depth, depth, depth, self.height)))
+        after = flipped_down(whole.crop(Box(depth, depth, depth, self.height)))
+        _clear_columns(whole, end)
+        whole.words[depth : depth + self.height, : depth // 64] = before.words
+        whole.paste(after, end, depth)
+        for y, source in ((0, self.height), (depth + self.height, depth)):
+            copied = whole.crop(Box(0, source, end + depth, depth))
+            whole.words[y : y + depth] = flipped_across(copied).words
 
     def _surround_sphere(self, whole: BitGrid) -> None:
         """Set all around a sphere: each side is a neighbouring side, turned by a quarter, and each
@@ -228,38 +266,18 @@ class RepeatedUniverse(LifeUniverse):
             whole.paste(below, 0, self.height)
             whole.paste(flipped_across(flipped_down(cells)), self.width, self.height)
             return whole
-        for copy in range(across * down):
-            whole.paste(cells, copy * self.width * (across > 1), copy * self.height * (down > 1))
-            beyond = rows_beyond if down > 1 else columns_beyond
-            cells = beyond(cells, edges, 1)
+        for copy in range(down):
+            whole.paste(cells, 0, copy * self.height)
+            cells = rows_beyond(cells, edges, 1)
         return whole
-
-
-def joins(edges: JoinedEdges) -> tuple[bool, bool]:
-    """Tell of the horizontal edges, then of the vertical ones, whether they are joined otherwise
-    than a torus's."""
-    if edges.is_sphere:
-        return True, True
-    rows, columns = (
-        bool(twist or shift) for twist, shift in zip(edges.twist, edges.shift, strict=True)
-    )
-    return rows, columns
 
 
 def rows_beyond(rows: BitGrid, edges: JoinedEdges, side: int) -> BitGrid:
     """Return what lies beyond a horizontal edge. rows: those at the opposite edge. side: -1 above
     the top edge, 1 below the bottom edge."""
-    twist, shift = edges.twist[0], edges.shift[0]
-    return _rolled(flipped_across(rows) if twist else rows, -shift if twist else -side * shift)
-
-
-def columns_beyond(columns: BitGrid, edges: JoinedEdges, side: int) -> BitGrid:
-    """Return what lies beyond a vertical edge. columns: those at the opposite edge. side: -1 to the
-    left of the left edge, 1 to the right of the right edge."""
-    twist, shift = edges.twist[1], edges.shift[1]
-    words = columns.words[::-1] if twist else columns.words
-    rolled = np.roll(words, -shift if twist else -side * shift, axis=0)
-    return BitGrid(columns.width, columns.height, rolled)
+    if edges.twist[0]:
+        return _rolled(flipped_across(rows), -edges.shift[0])
+    return _rolled(rows, -side * edges.shift[0])
 
 
 def _rolled(rows: BitGrid, shift: int) -> BitGrid:
@@ -271,43 +289,38 @@ def _rolled(rows: BitGrid, shift: int) -> BitGrid:
     return moved
 
 
+def _is_all_around(edges: JoinedEdges) -> bool:
+    """Tell whether all edges are joined otherwise than a torus's."""
+    return edges.is_sphere or all(edges.twist)
+
+
 def _depth(edges: JoinedEdges) -> int:
     """Return how deep a halo is: a whole number of words, and no deeper than the universe."""
-    sides = [
-        side for side, has in zip((edges.height, edges.width), joins(edges), strict=True) if has
-    ]
-    wanted = max(_LEAST, min(_MOST, min(sides) // _SHARE))
+    side = min(edges.width, edges.height) if _is_all_around(edges) else edges.height
+    wanted = max(_LEAST, min(_MOST, side // _SHARE))
     return wanted - wanted % 64
 
 
 def _copies(edges: JoinedEdges) -> tuple[int, int]:
     """Return how many copies of a universe are held, across and down; 1, 1 where it has a halo."""
-    rows, columns = joins(edges)
-    sides = [
-        side for side, has in zip((edges.height, edges.width), (rows, columns), strict=True) if has
-    ]
-    thin = min(sides) < 2 * _LEAST
-    if any(edges.twist) or edges.is_sphere:
-        if thin or edges.width * edges.height <= _SMALL:
-            return 1 + columns, 1 + rows
-        return 1, 1
-    shift, along = (edges.shift[0], edges.width) if rows else (edges.shift[1], edges.height)
-    count = along // math.gcd(shift, along)  # of copies, after which the shift is none
+    small = edges.width * edges.height <= _SMALL
+    if _is_all_around(edges):
+        return (2, 2) if small or min(edges.width, edges.height) < 2 * _LEAST else (1, 1)
+    thin = edges.height < 2 * _LEAST
+    if edges.twist[0]:
+        return (1, 2) if small or thin else (1, 1)
+    count = edges.width // math.gcd(edges.shift[0], edges.width)  # after which the shift is none
     if thin:
-        count = min(count, -(-2 * _LEAST // sides[0]))
-    elif count > 2 or edges.width * edges.height > _SMALL:
-        count = 1
-    return (1, count) if rows else (count, 1)
+        return 1, min(count, -(-2 * _LEAST // edges.height))
+    return (1, count) if small and count == 2 else (1, 1)
 
 
-def _joined_copies(edges: JoinedEdges, copies: tuple[int, int]) -> JoinedEdges | Topology:
+def _joined_copies(edges: JoinedEdges, copies: tuple[int, int]) -> Edges:
     """Return how the edges of all copies together are joined."""
     if any(edges.twist) or edges.is_sphere:
         return Topology.TORUS
-    count = max(copies)
-    size = edges.width * copies[0], edges.height * copies[1]
-    shift = edges.shift[0] * count % size[0], edges.shift[1] * count % size[1]
-    return JoinedEdges(*size, shift=shift) if any(shift) else Topology.TORUS
+    width, height = edges.width, edges.height * copies[1]
+    return joined(JoinedEdges(width, height, shift=(edges.shift[0] * copies[1], 0)))
 
 
 def _clear_padding(words: Words, width: int) -> None:

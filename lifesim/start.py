@@ -133,7 +133,8 @@ def placement(
     bounds where neither says a size. topology: as of lifesim.engine.Life. at: where the file's
     top-left cell goes; else where the file has it, in bounds of another size in the middle, as
     also with centre=True (without bounds: around 0). steps: how many generations will be made;
-    the rules of B0 need bounds then. Raises GridError where live cells do not fit, and TopologyError.
+    the rules of B0 need bounds then. Raises GridError where live cells do not fit, and
+    TopologyError.
     """
     rule = rule or pattern.rule or LIFE
     cells = pattern.grid.width, pattern.grid.height

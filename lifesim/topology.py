@@ -85,6 +85,12 @@ class JoinedEdges:
         """Return the letter by which Golly names it."""
         return "S" if self.is_sphere else "TKC"[sum(self.twist)]
 
+    def transposed(self) -> JoinedEdges:
+        """Return edges that are joined in the same way, of a universe with rows for columns."""
+        return JoinedEdges(
+            self.height, self.width, self.twist[::-1], self.shift[::-1], self.is_sphere
+        )
+
     def resized(self, size: Size) -> Edges:
         """Return edges that are joined in the same way, of a universe of another size."""
         if size == (self.width, self.height):

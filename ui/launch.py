@@ -47,11 +47,12 @@ class ViewLaunch:
         topology, size = self._bounds()
         return opening.new(*size, self.rule or LIFE, topology, backend=backend)
 
-    def _bounds(self) -> tuple[Topology, tuple[int, int]]:
+    def _bounds(self) -> tuple[Topology | str, tuple[int, int]]:
         """Return the topology and the size of an empty universe. Raises TopologyError."""
         standard = opening.SIDE, opening.SIDE
         edges, size = topology_of(self.topology or Topology.TORUS, self.size, standard)
-        return torus_or_plane(edges, "what the window shows"), size
+        shown = torus_or_plane(edges, "what the window shows")
+        return ("unbounded", standard) if size == (0, 0) else (shown, size)
 
     def session(
         self,

@@ -18,7 +18,7 @@ from lifesim.patterns import Pattern
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
 from lifesim.start import Start, place, soup
-from lifesim.topology import Topology, TopologyError, torus_or_plane
+from lifesim.topology import Topology, TopologyError, topology_of, torus_or_plane
 from ui.cells.session import MemorySession
 from ui.disk.session import DiskSession
 from ui.reading import CountedReader, Progress, in_silence
@@ -89,12 +89,14 @@ def new(
     *,
     backend: Target | str = "auto",
 ) -> MemorySession:
-    """Make an empty universe; without bounds along an axis whose size is 0. Raises RuleError,
-    GridError for a size there is no memory for, SessionError where nothing computes."""
+    """Make an empty universe. topology: "unbounded" for one that has no size, whatever width and
+    height are. Raises RuleError, TopologyError, GridError for a size there is no memory for,
+    SessionError where nothing computes."""
     chosen = rule if isinstance(rule, Rule) else Rule.parse(rule)
-    held = width or 1, height or 1
+    edges, bounds = topology_of(topology, None, (width, height))
+    held = (1, 1) if topology == "unbounded" else bounds
     check_size(*held, COPIES)
-    start = Start(BitGrid(*held), chosen, Topology(topology), bounds=(width, height))
+    start = Start(BitGrid(*held), chosen, edges, bounds=bounds)
     return _begun(lambda: _session(start, backend))
 
 
