@@ -391,7 +391,8 @@ def _bounded(backend: Target, grid: BitGrid, edges: Edges, rule: Rule) -> LifeUn
     if isinstance(edges, JoinedEdges):
         if len(backend.members) > 1:
             raise TopologyError(f"a {edges.name} is computed by one device, not by several")
-        return open_joined(engine_for(backend), grid.words, edges, rule)
+        on_device = backend.free_device_memory() is not None
+        return open_joined(engine_for(backend), grid.words, edges, rule, on_device=on_device)
     shape = LifeShape(grid.width, grid.height, edges is Topology.TORUS)
     return engine_for(backend).universe(grid.words, shape, rule)
 

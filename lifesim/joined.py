@@ -23,19 +23,28 @@ from lifesim.topology import Edges, JoinedEdges, Topology, joined
 from lifesim.turned import flipped_across, flipped_down, rotated
 
 _LEAST = 128  # cells: no halo is less deep, and no side that has one less than twice as long
-_SHARE, _MOST = 16, 256  # a halo is this part of a side, and no deeper than this
+# A halo is this part of a side, and no deeper than this. To copy cells to a device and back costs
+# more: there it is done less often.
+_SHARE, _MOST = 16, 256
+_DEVICE_SHARE, _DEVICE_MOST = 8, 1024
 _SMALL = 1 << 18  # cells of a universe of which copies cost less than a halo does
 
 
 def open_joined(
-    engine: LifeEngine[LifeRule], words: Words, edges: JoinedEdges, rule: LifeRule
+    engine: LifeEngine[LifeRule],
+    words: Words,
+    edges: JoinedEdges,
+    rule: LifeRule,
+    *,
+    on_device: bool = False,
 ) -> LifeUniverse:
-    """Return a universe that starts as `words` (copied), with these edges. Raises MemoryError."""
+    """Return a universe that starts as `words` (copied), with these edges. on_device: whether the
+    engine keeps cells in memory of its own. Raises MemoryError."""
     if not _is_all_around(edges) and (edges.twist[1] or edges.shift[1]):
-        return TurnedUniverse(engine, words, edges, rule)
+        return TurnedUniverse(engine, words, edges, rule, on_device)
     copies = _copies(edges)
     if copies == (1, 1):
-        return HaloUniverse(engine, words, edges, rule)
+        return HaloUniverse(engine, words, edges, rule, on_device)
     return RepeatedUniverse(engine, words, edges, rule, copies)
 
 
@@ -43,12 +52,18 @@ class TurnedUniverse(LifeUniverse):
     """A universe that is held with its rows for columns."""
 
     def __init__(
-        self, engine: LifeEngine[LifeRule], words: Words, edges: JoinedEdges, rule: LifeRule
+        self,
+        engine: LifeEngine[LifeRule],
+        words: Words,
+        edges: JoinedEdges,
+        rule: LifeRule,
+        on_device: bool,
     ) -> None:
-        """Copy all rows of words."""
+        """Copy all rows of words. The arguments are those of open_joined()."""
         self.width, self.height, self.generation = edges.width, edges.height, 0
         turned = BitGrid(self.width, self.height, words).transposed()
-        self._cells = open_joined(engine, turned.words, edges.transposed(), rule)
+        turned_edges = edges.transposed()
+        self._cells = open_joined(engine, turned.words, turned_edges, rule, on_device=on_device)
         self.stride = self._cells.stride
         self._rows: BitGrid | None = None  # of this generation, once somebody has asked
 
@@ -84,12 +99,18 @@ class HaloUniverse(LifeUniverse):
     """A universe in a torus of an engine, with copies of its own cells around it."""
 
     def __init__(
-        self, engine: LifeEngine[LifeRule], words: Words, edges: JoinedEdges, rule: LifeRule
+        self,
+        engine: LifeEngine[LifeRule],
+        words: Words,
+        edges: JoinedEdges,
+        rule: LifeRule,
+        on_device: bool = False,
     ) -> None:
-        """Copy all rows of words. A side across which there is a halo has 256 cells or more."""
+        """Copy all rows of words. A side across which there is a halo has 256 cells or more. The
+        arguments are those of open_joined()."""
         self.width, self.height, self.generation = edges.width, edges.height, 0
         self._edges = edges
-        self._depth = _depth(edges)
+        self._depth = _depth(edges, on_device)
         around = _is_all_around(edges)
         self._top, self._left = self._depth, self._depth if around else 0
         self._words = slice(self._left // 64, self._left // 64 + words.shape[1])
@@ -294,10 +315,11 @@ def _is_all_around(edges: JoinedEdges) -> bool:
     return edges.is_sphere or all(edges.twist)
 
 
-def _depth(edges: JoinedEdges) -> int:
+def _depth(edges: JoinedEdges, on_device: bool) -> int:
     """Return how deep a halo is: a whole number of words, and no deeper than the universe."""
     side = min(edges.width, edges.height) if _is_all_around(edges) else edges.height
-    wanted = max(_LEAST, min(_MOST, side // _SHARE))
+    share, most = (_DEVICE_SHARE, _DEVICE_MOST) if on_device else (_SHARE, _MOST)
+    wanted = max(_LEAST, min(most, side // share))
     return wanted - wanted % 64
 
 
