@@ -14,6 +14,7 @@ a halo is repeated until it is a plain torus, or large enough.
 from __future__ import annotations
 
 import math
+import threading
 
 import numpy as np
 
@@ -66,6 +67,7 @@ class TurnedUniverse(LifeUniverse):
         self._cells = open_joined(engine, turned.words, turned_edges, rule, on_device=on_device)
         self.stride = self._cells.stride
         self._rows: BitGrid | None = None  # of this generation, once somebody has asked
+        self._turning = threading.Lock()  # several threads may put and get at once
 
     def step(self, generations: int) -> None:
         """Move on by generations."""
@@ -78,14 +80,16 @@ class TurnedUniverse(LifeUniverse):
     def put(self, y: int, words: Words) -> None:
         """Set rows."""
         self.check_rows(y, words)
-        whole = self._whole()
-        whole.words[y : y + len(words)] = words
-        self._cells.put(0, whole.transposed().words)
+        with self._turning:
+            whole = self._whole()
+            whole.words[y : y + len(words)] = words
+            self._cells.put(0, whole.transposed().words)
 
     def get(self, y: int, words: Words) -> None:
         """Write rows into `words`."""
         self.check_rows(y, words, written=True)
-        words[:] = self._whole().words[y : y + len(words)]
+        with self._turning:
+            words[:] = self._whole().words[y : y + len(words)]
 
     def _whole(self) -> BitGrid:
         """Return all rows."""
@@ -249,6 +253,7 @@ class RepeatedUniverse(LifeUniverse):
             shape = LifeShape(whole.width, whole.height, True)
             self._cells = engine.universe(whole.words, shape, rule)
         self.stride = self._cells.stride
+        self._putting = threading.Lock()  # several threads may put different rows at once
 
     def step(self, generations: int) -> None:
         """Move all copies on."""
@@ -260,9 +265,10 @@ class RepeatedUniverse(LifeUniverse):
     def put(self, y: int, words: Words) -> None:
         """Set rows, in all copies."""
         self.check_rows(y, words)
-        rows = self.words()
-        rows[y : y + len(words)] = words
-        self._cells.put(0, self._repeated(rows).words)
+        with self._putting:
+            rows = self.words()
+            rows[y : y + len(words)] = words
+            self._cells.put(0, self._repeated(rows).words)
 
     def get(self, y: int, words: Words) -> None:
         """Write rows of the first copy into `words`."""

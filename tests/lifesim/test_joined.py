@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +172,17 @@ def test_rows_are_put_and_got_between_steps(bounds: str) -> None:
         assert (BitGrid(edges.width, 5, some).to_bool() == wanted.cells[2:7]).all()
         with pytest.raises(ValueError, match="rows"):
             universe.get(edges.height - 1, some)
+
+
+@pytest.mark.parametrize("bounds", KINDS)
+def test_several_threads_put_rows(bounds: str) -> None:
+    edges, _ = parse_bounds(bounds.format(40, 42))
+    assert isinstance(edges, JoinedEdges)
+    universe = opened(np.zeros((edges.height, 40), np.bool_), edges)
+    wanted = BitGrid.from_bool(soup(edges, 7)).words
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda y: universe.put(y, wanted[y : y + 1]), range(edges.height)))
+    assert (universe.words() == wanted).all()
 
 
 def test_what_is_held() -> None:
@@ -364,15 +377,20 @@ def test_golly_makes_the_same(edges: JoinedEdges, rule: Rule, steps: int, seed: 
     assert theirs.trimmed().grid == pattern_of(life).grid
 
 
-PATTERNS = Path("/usr/share/golly/Patterns/Life/Bounded-Grids")
+FOLDER = Path(os.environ.get("GOLLY_PATTERNS", "/usr/share/golly/Patterns"), "Life/Bounded-Grids")
 
 
-@pytest.mark.skipif(not PATTERNS.is_dir(), reason="Golly's patterns are not installed")
-def test_golly_s_own_patterns() -> None:
-    read = 0
-    for path in sorted(PATTERNS.glob("*.rle")):
-        if b"LifeHistory" not in path.read_bytes():
-            life = Life.from_pattern(path)
-            life.run(50)
-            read += 1
-    assert read
+@pytest.mark.skipif(BGOLLY is None or not FOLDER.is_dir(), reason="Golly is not installed")
+def test_golly_s_own_patterns(tmp_path: Path) -> None:
+    kinds = set()
+    for path in sorted(FOLDER.glob("*.rle")):
+        source, target = tmp_path / path.name, tmp_path / "out.mc"
+        source.write_bytes(path.read_bytes().replace(b"LifeHistory", b"B3/S23"))
+        life = Life.from_pattern(source)
+        life.run(200)
+        command = [str(BGOLLY), "-q", "-q", "-a", "HashLife", "-m", "200", "-o", str(target)]
+        subprocess.run([*command, source], check=True, capture_output=True, timeout=60)
+        theirs = Life.from_pattern(target, backend="reference")
+        assert (theirs.frame(), theirs.grid()) == (life.frame(), life.grid()), path.name
+        kinds.add(str(life.topology)[0])
+    assert kinds >= set("tTKCS")
