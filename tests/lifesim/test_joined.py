@@ -186,7 +186,7 @@ def test_several_threads_put_rows(bounds: str) -> None:
 
 
 def test_what_is_held() -> None:
-    """Which of the ways is taken for which size: each is in use."""
+    """Hold which of the ways is taken for which size: each is in use."""
     for bounds, kind in {
         "T600+1,600": HaloUniverse,
         "T600,600+1": TurnedUniverse,
@@ -230,6 +230,7 @@ def test_an_interrupted_step_goes_on(bounds: str, monkeypatch: pytest.MonkeyPatc
     assert (cells_of(universe) == Definition(soup(edges, 3), edges, LIFE).step(100)).all()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("bounds", ["T9+2,7", "K9,7*", "C9,7", "S70", "T70+3,70", "K70*+1,70"])
 def test_emulated_and_reference(bounds: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SMALL", 0)
@@ -244,6 +245,7 @@ def test_emulated_and_reference(bounds: str, monkeypatch: pytest.MonkeyPatch) ->
         assert life.grid() == wanted
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("bounds", ["T150+7,140", "C140,150", "S140"])
 def test_emulated_halos(bounds: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SMALL", 0)
