@@ -229,7 +229,7 @@ def universe_options(function: _Function) -> _Function:
             type=TopologyText(),
             help="How edges meet: torus, plane (dead outside), unbounded, klein (top and bottom "
             "twisted), cross-surface, sphere; or with its size, as Golly writes it: T30+5,20, "
-            "P30,20, K30,20*, C30,20, S30. [plane; of a soup torus]",
+            "P30,20, K30,20*, C30,20, S30. [unbounded; with --size plane; of a soup torus]",
         ),
         click.option(
             "--size",
