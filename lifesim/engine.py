@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life import engine_for
-from kernels.life.contract import LifeShape, LifeUniverse
+from kernels.life.contract import LifeUniverse
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
 from lifesim.digest import digest
 from lifesim.edge import EdgeWatch
 from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.growing import REFERENCE_COPIES, GrowingUniverse
-from lifesim.joined import open_joined
+from lifesim.joined import open_bounded
 from lifesim.live_box import common, live_box
 from lifesim.pauses import Progress, periods_of, stops
 from lifesim.render import density_levels
 from lifesim.rule import LIFE, Rule
-from lifesim.topology import Edges, JoinedEdges, Topology, TopologyError, topology_of
+from lifesim.topology import Edges, Topology, topology_of
 from lifesim.unbounded import ENGINES, UnboundedUniverse, open_unbounded
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class Life:
         else:
             if self.bounds != (grid.width, grid.height) or at != (0, 0):
                 raise ValueError("the grid of a universe with bounds is all of it")
-            self._fixed = _bounded(backend, grid, self.topology, self.rule)
+            self._fixed = open_bounded(backend, grid, self.topology, self.rule)
         self._watch = None
         if watch and any(self.bounds):
             self._watch = EdgeWatch(self.rule, (bool(self.bounds[0]), bool(self.bounds[1])))
@@ -383,18 +382,6 @@ class Life:
             return stride
         wanted = _CHUNK_SECONDS * self._universe.generation / self.seconds
         return max(1, int(wanted / stride)) * stride
-
-
-def _bounded(backend: Target, grid: BitGrid, edges: Edges, rule: Rule) -> LifeUniverse:
-    """Return a universe that starts as a grid. Raises TopologyError for several devices where edges
-    are joined otherwise than a torus's."""
-    if isinstance(edges, JoinedEdges):
-        if len(backend.members) > 1:
-            raise TopologyError(f"a {edges.name} is computed by one device, not by several")
-        on_device = backend.free_device_memory() is not None
-        return open_joined(engine_for(backend), grid.words, edges, rule, on_device=on_device)
-    shape = LifeShape(grid.width, grid.height, edges is Topology.TORUS)
-    return engine_for(backend).universe(grid.words, shape, rule)
 
 
 def _target(

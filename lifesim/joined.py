@@ -18,9 +18,12 @@ import threading
 
 import numpy as np
 
+from kernels.life import engine_for
 from kernels.life.contract import LifeEngine, LifeRule, LifeShape, LifeUniverse, Words
+from kernels.targets.contract import Target
 from lifesim.grid import BitGrid, Box, empty_part
-from lifesim.topology import Edges, JoinedEdges, Topology, joined
+from lifesim.rule import Rule
+from lifesim.topology import Edges, JoinedEdges, Topology, TopologyError, joined
 from lifesim.turned import flipped_across, flipped_down, rotated
 
 _LEAST = 128  # cells: no halo is less deep, and no side that has one less than twice as long
@@ -29,6 +32,18 @@ _LEAST = 128  # cells: no halo is less deep, and no side that has one less than 
 _SHARE, _MOST = 16, 256
 _DEVICE_SHARE, _DEVICE_MOST = 8, 1024
 _SMALL = 1 << 18  # cells of a universe of which copies cost less than a halo does
+
+
+def open_bounded(backend: Target, grid: BitGrid, edges: Edges, rule: Rule) -> LifeUniverse:
+    """Return a universe with bounds that starts as a grid. Raises TopologyError for several devices
+    where edges are joined otherwise than a torus's."""
+    if isinstance(edges, JoinedEdges):
+        if len(backend.members) > 1:
+            raise TopologyError(f"a {edges.name} is computed by one device, not by several")
+        on_device = backend.free_device_memory() is not None
+        return open_joined(engine_for(backend), grid.words, edges, rule, on_device=on_device)
+    shape = LifeShape(grid.width, grid.height, edges is Topology.TORUS)
+    return engine_for(backend).universe(grid.words, shape, rule)
 
 
 def open_joined(
