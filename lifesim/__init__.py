@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from lifesim.soup import random_grid
     from lifesim.store.universe import Universe
     from lifesim.stream.run import StreamedLife
-    from lifesim.topology import Topology
+    from lifesim.topology import JoinedEdges, Topology
 
 __all__ = [
     "BitGrid",
     "Box",
     "DamagedDataError",
+    "JoinedEdges",
     "Life",
     "LifesimError",
     "Pattern",
@@ -53,6 +54,7 @@ _HOME = {
     "BitGrid": "grid",
     "Box": "grid",
     "DamagedDataError": "errors",
+    "JoinedEdges": "topology",
     "Life": "engine",
     "LifesimError": "errors",
     "Pattern": "patterns",

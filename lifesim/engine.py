@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life import engine_for
-from kernels.life.contract import LifeShape, LifeUniverse
+from kernels.life.contract import LifeUniverse
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
 from lifesim.digest import digest
 from lifesim.edge import EdgeWatch
 from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.growing import REFERENCE_COPIES, GrowingUniverse, never
+from lifesim.joined import open_bounded
 from lifesim.live_box import common, live_box
 from lifesim.pauses import Progress, periods_of, stops
 from lifesim.render import density_levels
 from lifesim.rule import LIFE, Rule
-from lifesim.topology import Topology
+from lifesim.topology import Edges, Topology, topology_of
 from lifesim.unbounded import ENGINES, UnboundedUniverse, open_unbounded
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ _CHUNK_SECONDS = 0.2  # between two calls of a progress function
 
 
 class Life:
-    """A universe that evolves: a torus, a plane, or a plane without bounds.
+    """A universe that evolves: a torus, a plane, another bounded grid of Golly's, or a plane
+    without bounds.
 
     bounds: width and height of the universe, 0 along an axis without bounds. A universe that
     has none grows as what lives in it does, so that no cell ever meets an edge. What grid(),
@@ -56,7 +57,7 @@ class Life:
         grid: BitGrid,
         *,
         rule: Rule | str = LIFE,
-        topology: Topology | str = Topology.TORUS,
+        topology: Edges | str = Topology.TORUS,
         generation: int = 0,
         bounds: tuple[int, int] | None = None,
         at: tuple[int, int] = (0, 0),
@@ -72,6 +73,8 @@ class Life:
         Its options are many, as each is one thing that a caller may say, by name, of a universe
         or of where it is computed.
 
+        topology: a Topology, JoinedEdges, or a name: "torus", "plane", "unbounded", "klein",
+        "cross-surface", "sphere", or Golly's bounds in one word, as "T30+5,20".
         bounds: of the universe, by default the size of the grid; 0 along an axis for none,
         else the grid's length. at: coordinates of the grid's top-left cell, 0 along an axis
         with bounds. watch: whether to find out when live cells meet an edge (`edge`).
@@ -83,12 +86,11 @@ class Life:
         that shares what is equal and remembers what became of it, on one thread of the CPU;
         "auto", in whichever is quickest, which is found out while it runs (with the backend
         "cuda", or with bounds, in a rectangle always).
-        Raises RuleError, ValueError for an unknown topology or backend name,
-        BackendUnavailableError, and GridError or MemoryError for too large a universe.
+        Raises RuleError, TopologyError (also a ValueError), ValueError for an unknown backend
+        name, BackendUnavailableError, and GridError or MemoryError for too large a universe.
         """
         self.rule = rule if isinstance(rule, Rule) else Rule.parse(rule)
-        self.topology = Topology(topology)
-        self.bounds = (grid.width, grid.height) if bounds is None else bounds
+        self.topology, self.bounds = topology_of(topology, bounds, (grid.width, grid.height))
         if engine not in ENGINES:
             raise ValueError(f"{engine!r} is no engine: {' or '.join(ENGINES)}")
         if engine == "auto" and (backend == "cuda" or all(self.bounds)):
@@ -107,10 +109,7 @@ class Life:
         else:
             if self.bounds != (grid.width, grid.height) or at != (0, 0):
                 raise ValueError("the grid of a universe with bounds is all of it")
-            torus = self.topology is Topology.TORUS
-            self._fixed = engine_for(backend).universe(
-                grid.words, LifeShape(grid.width, grid.height, torus), self.rule
-            )
+            self._fixed = open_bounded(backend, grid, self.topology, self.rule)
         self._watch = None
         if watch and any(self.bounds):
             self._watch = EdgeWatch(self.rule, (bool(self.bounds[0]), bool(self.bounds[1])))
@@ -128,7 +127,7 @@ class Life:
         size: tuple[int, int] | None = None,
         at: tuple[int, int] | None = None,
         rule: Rule | str | None = None,
-        topology: Topology | str | None = None,
+        topology: Edges | str | None = None,
         **options: Any,
     ) -> Life:
         """Make the universe of a pattern, or of a pattern file, as `lifesim run` does.
@@ -156,7 +155,7 @@ class Life:
             size,
             at,
             Rule.parse(rule) if isinstance(rule, str) else rule,
-            None if topology is None else Topology(topology),
+            topology,
             centre=margin is not None and at is None,
         )
         return cls.from_start(start, **options)

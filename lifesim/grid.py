@@ -19,6 +19,7 @@ Words = npt.NDArray[np.uint64]
 _QUARTERS = [
     (shift, np.uint64(((1 << 64) - 1) // ((1 << shift) + 1))) for shift in (1, 2, 4, 8, 16, 32)
 ]
+_SMALL = 1 << 20  # bytes of a part of a grid that are taken without looking whether they are free
 _TILE = 16, 32  # squares, down and across, that are transposed at a time: they fit in a cache
 
 
@@ -176,7 +177,7 @@ class BitGrid:
             raise GridError(
                 f"region {width}x{height} at ({x}, {y}) leaves the {self.width}x{self.height} grid"
             )
-        grid = BitGrid(width, height)
+        grid = empty_part(width, height)
         count = grid.words.shape[1]
         first, shift = x >> 6, x & 63
         rows = self.words[y : y + height]
@@ -191,7 +192,7 @@ class BitGrid:
     def transposed(self) -> BitGrid:
         """Return the grid with rows for columns. Raises GridError where there is no memory for
         it."""
-        result = BitGrid(self.height, self.width)
+        result = empty_part(self.height, self.width)
         down, across = _TILE
         for row in range(0, self.height, 64 * down):
             for word in range(0, self.words.shape[1], across):
@@ -245,6 +246,13 @@ class BitGrid:
     def _clear_padding(self) -> None:
         if self.width % 64:
             self.words[:, -1] &= np.uint64((1 << self.width % 64) - 1)
+
+
+def empty_part(width: int, height: int) -> BitGrid:
+    """Return an empty grid. To ask how much memory is free takes longer than a small one does, so
+    that is done for large ones only."""
+    small = bytes_of(width, height) <= _SMALL and min(width, height) > 0
+    return BitGrid(width, height, np.zeros(shape_of(width, height), np.uint64) if small else None)
 
 
 def _transposed(words: Words) -> Words:

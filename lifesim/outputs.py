@@ -21,7 +21,7 @@ from lifesim.roll import Roll
 from lifesim.store.make import LEAST_ROOM, check_room, from_grid, from_pattern, make_universe
 from lifesim.store.making import check_new
 from lifesim.store.tiling import tile_universe
-from lifesim.topology import Topology
+from lifesim.topology import Topology, torus_or_plane
 from lifesim.view import DensitySource, PictureView
 
 
@@ -214,6 +214,7 @@ class _DirectoryOutput(Output):
         self.written.append(self.path)
 
     def save(self, life: Running, path: str) -> None:
+        edges = torus_or_plane(life.topology, f"{self.path}: a universe on disk")
         grid, corner = life.grid(), None
         if not any(life.bounds):
             frame, room = life.frame(), LEAST_ROOM
@@ -226,7 +227,7 @@ class _DirectoryOutput(Output):
             size, source = life.bounds, from_grid(grid)
         make_universe(
             path,
-            tile_universe(*size, life.topology is Topology.TORUS),
+            tile_universe(*size, edges is Topology.TORUS),
             source,
             rule=life.rule,
             generation=life.generation,

@@ -9,7 +9,7 @@ from lifesim.engine import Life
 from lifesim.grid import BitGrid, Box
 from lifesim.patterns import Pattern
 from lifesim.rule import Rule
-from lifesim.topology import Topology
+from lifesim.topology import Edges
 
 
 class Holder(Protocol):
@@ -31,7 +31,7 @@ class Holder(Protocol):
         """Return the rule."""
 
     @property
-    def topology(self) -> Topology:
+    def topology(self) -> Edges:
         """Return how the edges meet."""
 
     def frame(self) -> Box:

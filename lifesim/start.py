@@ -11,7 +11,7 @@ from lifesim.growing import COPIES, check_birth
 from lifesim.patterns import Pattern
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
-from lifesim.topology import Topology
+from lifesim.topology import Edges, Topology, TopologyError, described, topology_of
 
 if TYPE_CHECKING:
     from kernels.plane.hashlife.listing import SquareList
@@ -29,7 +29,7 @@ class Placement:
     size: tuple[int, int]
     at: tuple[int, int]
     rule: Rule
-    topology: Topology
+    topology: Edges
 
     @property
     def is_bounded(self) -> bool:
@@ -48,7 +48,7 @@ class Start:
 
     grid: BitGrid
     rule: Rule
-    topology: Topology
+    topology: Edges
     generation: int = 0
     bounds: tuple[int, int] | None = None
     at: tuple[int, int] = (0, 0)
@@ -56,10 +56,16 @@ class Start:
 
 
 def soup_placement(
-    size: tuple[int, int] | None, rule: Rule | None = None, topology: Topology | None = None
+    size: tuple[int, int] | None, rule: Rule | None = None, topology: Edges | str | None = None
 ) -> Placement:
-    """Return where a soup goes: everywhere in a universe of SOUP_SIZE unless told."""
-    return Placement(size or SOUP_SIZE, (0, 0), rule or LIFE, topology or Topology.TORUS)
+    """Return where a soup goes: everywhere in a universe of SOUP_SIZE unless told.
+
+    Raises TopologyError, also for a universe without bounds.
+    """
+    edges, bounds = topology_of(topology or Topology.TORUS, size, SOUP_SIZE)
+    if not all(bounds):
+        raise TopologyError(f"a soup fills a universe that has bounds both ways: not {topology}")
+    return Placement(bounds, (0, 0), rule or LIFE, edges)
 
 
 def held_size(source: Pattern | Soup, where: Placement) -> tuple[int, int]:
@@ -92,7 +98,7 @@ def soup(
     density: Fraction | float,
     seed: int,
     rule: Rule | None = None,
-    topology: Topology | None = None,
+    topology: Edges | str | None = None,
 ) -> Start:
     """Make a random soup, SOUP_SIZE unless told. Raises GridError and SoupError."""
     return start_of(Soup(density, seed), soup_placement(size, rule, topology))
@@ -103,7 +109,7 @@ def place(
     size: tuple[int, int] | None = None,
     at: tuple[int, int] | None = None,
     rule: Rule | None = None,
-    topology: Topology | None = None,
+    topology: Edges | str | None = None,
     *,
     centre: bool = False,
 ) -> Start:
@@ -116,7 +122,7 @@ def placement(
     size: tuple[int, int] | None = None,
     at: tuple[int, int] | None = None,
     rule: Rule | None = None,
-    topology: Topology | None = None,
+    topology: Edges | str | None = None,
     *,
     centre: bool = False,
     steps: int = 0,
@@ -124,21 +130,20 @@ def placement(
     """Find where a pattern goes, and in what.
 
     Rule, size and topology are the arguments', else the file's, else Life on a plane, without
-    bounds where neither says a size. at: where the file's top-left cell goes; else where the
-    file has it, in bounds of another size in the middle, as also with centre=True (without
-    bounds: around 0). steps: how many generations will be made; the rules of B0 need bounds
-    then. Raises GridError where live cells do not fit.
+    bounds where neither says a size. topology: as of lifesim.engine.Life. at: where the file's
+    top-left cell goes; else where the file has it, in bounds of another size in the middle, as
+    also with centre=True (without bounds: around 0). steps: how many generations will be made;
+    the rules of B0 need bounds then. Raises GridError where live cells do not fit, and
+    TopologyError.
     """
     rule = rule or pattern.rule or LIFE
     cells = pattern.grid.width, pattern.grid.height
     bounds = pattern.size or (0, 0)  # 0: none
     if topology is None and any(bounds):
         topology = pattern.topology
-    topology = topology or Topology.PLANE
-    if size is None:
-        if topology is Topology.TORUS and not any(bounds):
-            raise GridError("a torus has a size: --size says which")
-        size = bounds
+    edges, size = topology_of(topology or Topology.PLANE, size, bounds)
+    if edges is Topology.TORUS and not any(size):
+        raise GridError("a torus has a size: --size says which")
     if steps and not all(size):
         check_birth(rule)
     if at is None:
@@ -152,14 +157,13 @@ def placement(
             )
         )
         at = x, y
-    wrap = topology is Topology.TORUS
     too_long = any(side and length > side for length, side in zip(cells, size, strict=True))
     if too_long and pattern.grid.bounding_box():
-        where = "torus" if wrap else "universe"
+        where = "universe" if edges is Topology.PLANE else described(edges)
         raise GridError(
             f"the pattern is {cells[0]}x{cells[1]} cells, the {where} {size[0]}x{size[1]}"
         )
-    return Placement(size, at, rule, topology)
+    return Placement(size, at, rule, edges)
 
 
 def _place(corner: int, side: int, bound: int, length: int, centre: bool) -> int:

@@ -9,7 +9,7 @@ from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.growing import GrowingUniverse, never
 from lifesim.rule import Rule
-from lifesim.topology import Topology
+from lifesim.topology import Edges, Topology
 
 if TYPE_CHECKING:
     from kernels.plane.hashlife.listing import SquareList
@@ -80,7 +80,7 @@ def open_unbounded(
     at: tuple[int, int],
     bounds: tuple[int, int],
     rule: Rule,
-    topology: Topology,
+    topology: Edges,
     memory: int | None,
 ) -> UnboundedUniverse:
     """Open a universe without bounds. The arguments, of which there are as many, are those of Life.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from lifesim.grid import BitGrid
 from lifesim.patterns import Pattern
 from lifesim.rule import LIFE, Rule
-from lifesim.topology import Topology
+from lifesim.topology import JoinedEdges, Topology, joined
 
 EDGES = [1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129]
 
@@ -38,14 +39,41 @@ def grids(draw: st.DrawFn) -> BitGrid:
 
 
 @st.composite
+def joined_edges(draw: st.DrawFn, lengths: st.SearchStrategy[int]) -> JoinedEdges:
+    """Edges that are joined otherwise than a torus's, of a universe whose sides have such
+    lengths."""
+    width, height = draw(lengths), draw(lengths)
+    kind = draw(st.sampled_from("TKCS"))
+    if kind == "S":
+        return JoinedEdges(width, width, is_sphere=True)
+    if kind == "C":
+        return JoinedEdges(width, height, twist=(True, True))
+    shift = draw(st.integers(-2 * max(width, height), 2 * max(width, height)))
+    across = draw(st.booleans())
+    edges = joined(
+        JoinedEdges(
+            width,
+            height,
+            twist=(kind == "K" and across, kind == "K" and not across),
+            shift=(shift, 0) if across else (0, shift),
+        )
+    )
+    assume(isinstance(edges, JoinedEdges))
+    assert isinstance(edges, JoinedEdges)
+    return edges
+
+
+@st.composite
 def patterns(draw: st.DrawFn) -> Pattern:
     """Patterns with everything a file can say; bounds only together with a rule."""
     where = st.one_of(st.integers(-100, 100), st.integers(-(10**15), 10**15))
     rule = draw(st.none() | rules)
     topology, size = None, None
     if rule is not None and draw(st.booleans()):
-        topology = draw(st.sampled_from(Topology))
+        topology = draw(st.sampled_from(Topology) | joined_edges(st.integers(1, 300)))
         size = draw(st.tuples(st.integers(0, 300), st.integers(0, 300)))
+        if isinstance(topology, JoinedEdges):
+            size = topology.width, topology.height
     return Pattern(
         draw(grids()),
         draw(where),

@@ -9,10 +9,8 @@ import sys
 import click
 
 from bulkbits.options import one_device_options
-from lifesim.cli.options import universe_options
+from lifesim.cli.options import chosen_edges, universe_options
 from lifesim.errors import LifesimError
-from lifesim.rule import Rule
-from lifesim.topology import Topology
 from lifesim.window import advice, missing
 
 
@@ -39,8 +37,7 @@ def command(  # each parameter is an option, or an argument
 
     Needs a display, and Qt: pip install 'bulkbits[gui]'.
     """
-    chosen = None if rule is None else Rule.parse(rule)
-    where = Topology(topology) if topology else None
+    chosen, where = chosen_edges(rule, topology)
     check_display()
     from ui.launch import ViewLaunch
 

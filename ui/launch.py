@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
 from lifesim.rule import LIFE, Rule
-from lifesim.topology import Topology
+from lifesim.topology import Topology, topology_of, torus_or_plane
 from ui import opening
 from ui.reading import Progress, in_silence
 from ui.session import Session
@@ -24,7 +24,7 @@ class ViewLaunch:
 
     path: str | None = None
     rule: Rule | None = None
-    topology: Topology | None = None
+    topology: Topology | str | None = None
     size: tuple[int, int] | None = None
     backend: str = "auto"
     device: int = 0
@@ -36,16 +36,23 @@ class ViewLaunch:
         return pick(self.backend, device=self.device, threads=self.threads)
 
     def check(self) -> None:
-        """Raise SessionError for a path that no window is needed to refuse."""
+        """Raise LifesimError for a path or a topology that no window is needed to refuse."""
+        self._bounds()
         if self.path is not None:
             as_it_is = not (self.rule or self.topology or self.size)
             opening.check_source(self.path, as_it_is=as_it_is)
 
     def empty(self, backend: Target) -> Session:
         """Make a new universe. Raises LifesimError."""
-        size = self.size or (opening.SIDE, opening.SIDE)
-        rule, topology = self.rule or LIFE, self.topology or Topology.TORUS
-        return opening.new(*size, rule, topology, backend=backend)
+        topology, size = self._bounds()
+        return opening.new(*size, self.rule or LIFE, topology, backend=backend)
+
+    def _bounds(self) -> tuple[Topology | str, tuple[int, int]]:
+        """Return the topology and the size of an empty universe. Raises TopologyError."""
+        standard = opening.SIDE, opening.SIDE
+        edges, size = topology_of(self.topology or Topology.TORUS, self.size, standard)
+        shown = torus_or_plane(edges, "what the window shows")
+        return ("unbounded", standard) if size == (0, 0) else (shown, size)
 
     def session(
         self,

@@ -18,7 +18,7 @@ from lifesim.patterns import Pattern
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
 from lifesim.start import Start, place, soup
-from lifesim.topology import Topology
+from lifesim.topology import Topology, TopologyError, topology_of, torus_or_plane
 from ui.cells.session import MemorySession
 from ui.disk.session import DiskSession
 from ui.reading import CountedReader, Progress, in_silence
@@ -31,7 +31,7 @@ def open(
     path: str,
     *,
     rule: Rule | None = None,
-    topology: Topology | None = None,
+    topology: Topology | str | None = None,
     size: tuple[int, int] | None = None,
     backend: Target | str = "auto",
     is_cancelled: Callable[[], bool] = lambda: False,
@@ -39,9 +39,9 @@ def open(
 ) -> Session:
     """Open the universe of a pattern file of any format, or of a universe directory.
 
-    rule, topology, size: in place of what the file says; a directory has its own. A pattern for
-    which none of them says a size is on a plane without bounds, as of `lifesim run`. progress: is
-    told the share of a file that has been read.
+    rule, topology, size: in place of what the file says; a directory has its own. Only tori and
+    planes can be shown. A pattern for which none of them says a size is on a plane without bounds,
+    as of `lifesim run`. progress: is told the share of a file that has been read.
     Raises LifesimError, in one line, for what cannot be opened, and as patterns.read() does
     when it is cancelled.
     """
@@ -51,7 +51,8 @@ def open(
     pattern = _read(path, is_cancelled, progress)
     try:
         start = place(pattern, size, None, rule, topology)
-    except GridError as error:
+        torus_or_plane(start.topology, "what the window shows")
+    except (GridError, TopologyError) as error:
         raise SessionError(f"{path}: {error}") from None
     notes = pattern.name, pattern.comments
     where = None if path == "-" else os.path.abspath(path)
@@ -88,11 +89,14 @@ def new(
     *,
     backend: Target | str = "auto",
 ) -> MemorySession:
-    """Make an empty universe. Raises RuleError, GridError for a size there is no memory for,
+    """Make an empty universe. topology: "unbounded" for one that has no size, whatever width and
+    height are. Raises RuleError, TopologyError, GridError for a size there is no memory for,
     SessionError where nothing computes."""
     chosen = rule if isinstance(rule, Rule) else Rule.parse(rule)
-    check_size(width, height, COPIES)
-    start = Start(BitGrid(width, height), chosen, Topology(topology))
+    edges, bounds = topology_of(topology, None, (width, height))
+    held = (1, 1) if topology == "unbounded" else bounds
+    check_size(*held, COPIES)
+    start = Start(BitGrid(*held), chosen, edges, bounds=bounds)
     return _begun(lambda: _session(start, backend))
 
 
@@ -123,7 +127,7 @@ def _session(
     return MemorySession(
         start.grid,
         rule=start.rule,
-        topology=start.topology,
+        topology=torus_or_plane(start.topology, "what the window shows"),
         generation=start.generation,
         backend=backend,
         path=path,

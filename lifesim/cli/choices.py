@@ -24,6 +24,7 @@ from kernels.targets.cpu import levels
 from lifesim.cli.options import (
     MOST_STEPS,
     check_outs,
+    chosen_edges,
     every_option,
     periods,
     streaming_options,
@@ -35,7 +36,6 @@ from lifesim.outputs import Output, is_directory_name, open_output
 from lifesim.rule import Rule
 from lifesim.soup import Soup
 from lifesim.stream.executor import PhaseExecutor
-from lifesim.topology import Topology
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -168,20 +168,20 @@ class RunChoices(CommonChoices):
     def takes_squares(self) -> bool | None:
         """Tell whether a macrocell file is taken as it is, as a list of squares; None: where it is
         too wide for a grid."""
-        plain = not (self.at or self.center or self.size)
+        plain = not (self.at or self.center or self.size or self.topology)
         if self.engine == "auto" and plain and self.backend in ("auto", "cpu") and levels():
             return None
         return self.engine == "hashlife" and plain
 
     @property
     def chosen_rule(self) -> Rule | None:
-        """Return --rule. Raises RuleError."""
-        return None if self.rule is None else Rule.parse(self.rule)
+        """Return --rule without its bounds. Raises RuleError, and UsageError as chosen_edges()."""
+        return chosen_edges(self.rule, self.topology)[0]
 
     @property
-    def chosen_topology(self) -> Topology | None:
-        """Return --topology."""
-        return Topology(self.topology) if self.topology else None
+    def chosen_topology(self) -> str | None:
+        """Return --topology, or the bounds of --rule. Raises as chosen_rule does."""
+        return chosen_edges(self.rule, self.topology)[1]
 
     @property
     def soup(self) -> Soup:
@@ -203,7 +203,7 @@ class RunChoices(CommonChoices):
         self._check_engine()
         rule = self.chosen_rule
         if self.is_of_directory:
-            if self.size or rule or self.topology or self.at or self.center:
+            if self.size or rule or self.chosen_topology or self.at or self.center:
                 raise click.UsageError(
                     f"{self.pattern} is a universe: it has its size, rule and topology"
                 )
@@ -227,8 +227,8 @@ class RunChoices(CommonChoices):
             raise click.UsageError(
                 f"--engine {self.engine} runs a pattern on a plane without bounds, in memory"
             )
-        if self.topology == "torus":
-            raise click.UsageError(f"--engine {self.engine} knows no torus")
+        if (edges := self.chosen_topology) not in (None, "plane", "unbounded"):
+            raise click.UsageError(f"--engine {self.engine} knows no bounds: not {edges}")
 
     def _check_directories(self) -> None:
         if len(self.directories) > 1:

@@ -17,6 +17,7 @@ from lifesim.patterns import Pattern
 from lifesim.rule import LIFE
 from lifesim.store.manifest import Manifest, Phase
 from lifesim.store.universe import Universe
+from lifesim.topology import described
 
 
 @click.command("info")
@@ -56,7 +57,7 @@ def command(file: str, as_json: bool) -> None:
     universe = "unbounded"
     if pattern.size and pattern.topology:
         width, height = pattern.size
-        universe = f"{pattern.topology} {width}x{height}"
+        universe = f"{described(pattern.topology)} {width}x{height}"
     lines = [
         ("name", pattern.name or "-"),
         ("cells", f"{facts['width']}x{facts['height']} at ({box.x}, {box.y})"),

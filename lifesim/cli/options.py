@@ -12,7 +12,9 @@ import click
 
 from bulkbits.amounts import Memory
 from lifesim.render import parse_region, parse_scale
+from lifesim.rule import Rule
 from lifesim.soup import SoupError, parse_density
+from lifesim.topology import TopologyError, check_topology, parse_bounds
 from lifesim.view import PictureView
 
 MOST_STEPS = 10**18  # generations of a run
@@ -185,15 +187,49 @@ def storing_options(function: _Function) -> _Function:
     return function
 
 
+class TopologyText(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A topology by its name, or Golly's bounds: kept as a text."""
+
+    name = "TOPOLOGY"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the text if it is one of a topology, or fail."""
+        try:
+            check_topology(value)
+        except TopologyError as error:
+            self.fail(str(error), param, ctx)
+        return str(value)
+
+
+def chosen_edges(rule: str | None, topology: str | None) -> tuple[Rule | None, str | None]:
+    """Return the rule of --rule, and the topology that --topology names, or the bounds that stand
+    behind the rule, as in B3/S23:T30,20. Raises RuleError, and UsageError where both say one."""
+    if rule is None:
+        return None, topology
+    name, colon, bounds = rule.partition(":")
+    chosen = Rule.parse(name)
+    if not colon:
+        return chosen, topology
+    if topology is not None:
+        raise click.UsageError(f"--rule {rule} has bounds, and --topology says them too")
+    parse_bounds(bounds)
+    return chosen, bounds
+
+
 def universe_options(function: _Function) -> _Function:
     """Add --size, --topology, --rule."""
-    topologies = click.Choice(["torus", "plane"])
     for option in (
-        click.option("--rule", help="B3/S23 or a name, as HighLife. [the file's, else Life]"),
+        click.option(
+            "--rule",
+            help="B3/S23 or a name, as HighLife; with bounds as in Golly, B3/S23:T30,20. "
+            "[the file's, else Life]",
+        ),
         click.option(
             "--topology",
-            type=topologies,
-            help="How edges meet; plane: dead outside. [plane; of a soup torus]",
+            type=TopologyText(),
+            help="How edges meet: torus, plane (dead outside), unbounded, klein (top and bottom "
+            "twisted), cross-surface, sphere; or with its size, as Golly writes it: T30+5,20, "
+            "P30,20, K30,20*, C30,20, S30. [unbounded; with --size plane; of a soup torus]",
         ),
         click.option(
             "--size",

@@ -9,22 +9,20 @@ import click
 
 from bulkbits.options import force_option
 from lifesim.cli.drive import busy
-from lifesim.cli.options import Density, Size, storing_options
+from lifesim.cli.options import Density, Size, TopologyText, chosen_edges, storing_options
 from lifesim.cli.streamed import Beginning, Storage, made_universe, origin_of
 from lifesim.outputs import PATTERN, check_target, is_directory_name
 from lifesim.patterns import Pattern, write
-from lifesim.rule import Rule
 from lifesim.soup import Soup
 from lifesim.start import soup_placement, start_of
 from lifesim.store.making import check_new
-from lifesim.topology import Topology
 
 
 @click.command("random")
 @click.option("--size", type=Size(), required=True, help="Size in cells: 512x256, 64K.")
 @click.option("--density", type=Density(), default="0.5", help="Density of live cells. [0.5]")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, help="Seed. [1]")
-@click.option("--topology", type=click.Choice(["torus", "plane"]), default="torus")
+@click.option("--topology", type=TopologyText(), help="As of `lifesim run`. [torus]")
 @click.option("--rule", default="B3/S23", help="Written into the file. [B3/S23]")
 @click.option(
     "-o",
@@ -39,7 +37,7 @@ def command(  # each parameter is an option, or an argument
     size: tuple[int, int],
     density: Fraction,
     seed: int,
-    topology: str,
+    topology: str | None,
     rule: str,
     out: str,
     force: bool,
@@ -50,7 +48,7 @@ def command(  # each parameter is an option, or an argument
     A larger soup of the same seed begins with the smaller one's cells.
     """
     soup = Soup(density, seed)
-    where = soup_placement(size, Rule.parse(rule), Topology(topology))
+    where = soup_placement(size, *chosen_edges(rule, topology))
     if is_directory_name(out):
         check_new(out)
         storage = Storage.chosen(**storing)

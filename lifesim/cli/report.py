@@ -14,7 +14,7 @@ from lifesim.errors import DamagedDataError
 from lifesim.grid import Box, GridError
 from lifesim.patterns import Pattern
 from lifesim.stream.run import StreamedLife
-from lifesim.topology import Topology
+from lifesim.topology import Topology, described
 
 
 def note_oddities(pattern: Pattern, name: str) -> None:
@@ -95,7 +95,7 @@ def _lines(outcome: RunOutcome, facts: dict[str, Any], frame: Box | None) -> lis
     """Return what people are told of a run."""
     life, bounded = outcome.life, all(outcome.life.bounds)
     state = life.where().removeprefix("at ")
-    kind = f"({life.rule}, {life.topology}{'' if bounded else ' without bounds'})"
+    kind = f"({life.rule}, {described(life.topology)}{'' if bounded else ' without bounds'})"
     where = f"{facts['width']}x{facts['height']}"
     if not bounded and frame:
         where += f" at ({frame.x}, {frame.y})"
@@ -157,13 +157,13 @@ def tell_edge(life: Life | StreamedLife, first: int) -> None:
     edge = edge_facts(life)
     if edge is None or edge["reached"] is False or life.generation == first:
         return
-    if life.topology is not Topology.TORUS or edge.get("generation") != first:
+    if life.topology is Topology.PLANE or edge.get("generation") != first:
         click.echo(f"lifesim: {_edge_text(life, edge)}", err=True)
 
 
 def _edge_text(life: Life | StreamedLife, edge: dict[str, Any]) -> str:
     width, height = life.bounds
-    universe = f"the {width or 'unbounded'}x{height or 'unbounded'} {life.topology}"
+    universe = f"the {width or 'unbounded'}x{height or 'unbounded'} {described(life.topology)}"
     exact = "cells are those of a plane without bounds up to then only"
     if edge["reached"] is None:
         return f"live cells may have met the edge of {universe} after generation {edge['after']:,}"

@@ -37,6 +37,7 @@ from lifesim.start import Placement, held_size, placement, soup_placement, start
 from lifesim.store.universe import Universe
 from lifesim.stream.executor import PhaseExecutor
 from lifesim.stream.run import StreamedLife
+from lifesim.topology import torus_or_plane
 from lifesim.unbounded import ENGINES
 
 
@@ -76,9 +77,10 @@ def command(**options: Any) -> None:
 
     Without PATTERN the universe starts as a random soup. A pattern lies on a plane without
     bounds, unless its file says otherwise, or on one of --size, whose outside is dead;
-    --topology torus joins the edges. Where live cells meet an edge that was asked for, this
-    is said, with the generation (`edge` of --json; null for soups, which fill all there is).
-    Ctrl-C writes what --out asks for, says where it stopped and exits with 130.
+    --topology joins the edges, to a torus or one of Golly's other bounded grids. Where live
+    cells meet an edge that was asked for, this is said, with the generation (`edge` of --json;
+    null for soups, which fill all there is). Ctrl-C writes what --out asks for, says where it
+    stopped and exits with 130.
 
     PATTERN may be a universe directory, which then moves on by so many generations where
     it lies; the same command again finishes a run that was broken off. A universe that
@@ -138,6 +140,8 @@ class _LifeRun:
         named = choices.directories
         self._path = named[0] if named else usual_name(source, placed, choices.pattern)
         on_disk = self._is_on_disk(source)
+        if on_disk or named:
+            torus_or_plane(placed.topology, f"{self._path}: a universe on disk")
         if not on_disk and (choices.phase or choices.keep_previous):
             raise click.UsageError("--phase and --keep-previous are for universes on disk")
         self.outputs = choices.open_outputs(origin, choices.inputs, named if on_disk else ())

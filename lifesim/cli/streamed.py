@@ -29,7 +29,7 @@ from lifesim.store.tiling import Tiling, tile_universe
 from lifesim.store.universe import MANIFEST, Universe
 from lifesim.stream.bounds import tiling_within
 from lifesim.stream.executor import LocalExecutor, PhaseExecutor
-from lifesim.topology import Topology
+from lifesim.topology import Topology, torus_or_plane
 
 _MOST_ROOM = 1024  # cells around a pattern without bounds
 
@@ -124,10 +124,11 @@ def made_universe(
     it has come.
 
     budget: raises BudgetError for tiles that are too large; then smaller ones are tried, unless
-    they are given. Raises LifesimError where the directory holds something else, and for bounds
-    along one axis only.
+    they are given. Raises LifesimError where the directory holds something else, for bounds along
+    one axis only, and for edges that are neither a torus's nor a plane's.
     """
     source, where, origin = beginning.source, beginning.placement, beginning.origin
+    edges = torus_or_plane(where.topology, f"{path}: a universe on disk")
     fill, size, corner, edge = _laid_out(path, beginning)
     if os.path.exists(os.path.join(path, MANIFEST)):
         universe = Universe.open(path, writing=True)
@@ -142,7 +143,7 @@ def made_universe(
     compression, pyramid = storage.compression, storage.pyramid
     if compression == "none":
         check_room(path, *size, pyramid=pyramid)
-    tiling = tile_universe(*size, where.topology is Topology.TORUS, storage.tiles)
+    tiling = tile_universe(*size, edges is Topology.TORUS, storage.tiles)
     if storage.tiles is None:
         tiling = tiling_within(tiling, lambda t: budget(t, form_of(t, compression, pyramid)))
     with counting_bar(f"making {path}", show) as progress:

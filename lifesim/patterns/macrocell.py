@@ -31,7 +31,7 @@ from lifesim.patterns.text import (
     shown,
 )
 from lifesim.rule import Rule, RuleError
-from lifesim.topology import Topology
+from lifesim.topology import Edges
 
 NAME = "macrocell"
 EXTENSIONS = (".mc",)
@@ -115,7 +115,7 @@ class _Tree:
         if not sniff(data):
             raise PatternError("a macrocell file begins with '[M2]'", name, 1, 1)
         rule: Rule | None = None
-        topology: Topology | None = None
+        topology: Edges | None = None
         size: tuple[int, int] | None = None
         title, comments, generation = "", [], 0
         levels, children, leaves = bytearray(1), array("q", [0] * 4), array("Q", [0])

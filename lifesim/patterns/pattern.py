@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
 from lifesim.rule import Rule
-from lifesim.topology import Topology
+from lifesim.topology import Edges
 
 if TYPE_CHECKING:
     from kernels.plane.hashlife.listing import SquareList
@@ -46,7 +46,7 @@ class Pattern:
     x: int = 0
     y: int = 0
     rule: Rule | None = None
-    topology: Topology | None = None
+    topology: Edges | None = None
     size: tuple[int, int] | None = None
     generation: int = 0
     name: str = ""

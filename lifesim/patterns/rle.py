@@ -20,7 +20,7 @@ from lifesim.patterns.text import (
     shown,
 )
 from lifesim.rule import Rule, RuleError
-from lifesim.topology import Topology
+from lifesim.topology import Edges
 
 NAME = "rle"
 EXTENSIONS = (".rle",)
@@ -62,7 +62,7 @@ class _Preamble:
     name: str = ""
     comments: list[str] = field(default_factory=list)
     rule: Rule | None = None
-    topology: Topology | None = None
+    topology: Edges | None = None
     size: tuple[int, int] | None = None
     position: tuple[int, int] | None = None
     generation: int = 0

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from lifesim.patterns.files import STEP, go_on
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.rule import LIFE, Rule, RuleError
-from lifesim.topology import Topology
-
-_BOUNDS = re.compile(r"([TtPp])([0-9]{1,18})(?:,([0-9]{1,18}))?")
-_KINDS = [
-    (re.compile(r"[Kk][0-9]"), " (a Klein bottle)"),
-    (re.compile(r"[Cc][0-9]"), " (a cross-surface)"),
-    (re.compile(r"[Ss][0-9]"), " (a sphere)"),
-    (re.compile(r"[Tt][0-9]+[+-]|[Tt][0-9]+,[0-9]+[+-]"), " (a torus with a shift)"),
-]
-_LETTERS = {Topology.TORUS: "T", Topology.PLANE: "P"}
+from lifesim.topology import Edges, TopologyError, bounds_text, parse_bounds
 
 
 def lines(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -65,28 +55,19 @@ def one_line(text: str) -> bytes:
     return b" ".join(encoded(text))
 
 
-def parse_rule(text: str) -> tuple[Rule, Topology | None, tuple[int, int] | None]:
-    """Read `B3/S23` with Golly's `:T100,200` or `:P100,200` after it.
+def parse_rule(text: str) -> tuple[Rule, Edges | None, tuple[int, int] | None]:
+    """Read `B3/S23`, with Golly's bounds after it or not: `B3/S23:T100,200`.
 
-    One number is both sizes, 0 is a direction without bounds. Raises RuleError for
-    an unknown rule and for bounds of another kind (shifted tori, Klein bottles,
-    crosses, spheres).
+    Raises RuleError for an unknown rule, and for what lifesim.topology.parse_bounds() refuses.
     """
     rule, colon, bounds = text.partition(":")
-    if not colon:
-        return Rule.parse(rule), None, None
     known = Rule.parse(rule)
-    match = _BOUNDS.fullmatch(bounds.strip())
-    if match is None:
-        kind = next((kind for form, kind in _KINDS if form.match(bounds.strip())), "")
-        raise RuleError(
-            f"bounds {shown(bounds.strip().encode())} are not supported{kind}: "
-            "only :TWIDTH,HEIGHT (torus) and :PWIDTH,HEIGHT (plane) are"
-        )
-    width = int(match[2])
-    size = width, width if match[3] is None else int(match[3])
-    topology = Topology.TORUS if match[1] in "Tt" else Topology.PLANE
-    return known, topology, size
+    if not colon:
+        return known, None, None
+    try:
+        return known, *parse_bounds(bounds.strip())
+    except TopologyError as error:
+        raise RuleError(str(error)) from None
 
 
 def rule_text(pattern: Pattern) -> str:
@@ -96,8 +77,7 @@ def rule_text(pattern: Pattern) -> str:
     """
     bounds = ""
     if pattern.topology is not None and pattern.size is not None:
-        width, height = pattern.size
-        bounds = f":{_LETTERS[pattern.topology]}{width},{height}"
+        bounds = f":{bounds_text(pattern.topology, pattern.size)}"
     if pattern.rule is None:
         return f"{LIFE}{bounds}" if bounds else ""
     return f"{pattern.rule}{bounds}"

@@ -112,7 +112,8 @@ def test_wrong_arguments(monkeypatch):
         life.run(5, every=0, on_snapshot=lambda now: None)
     for wrong, error in [
         ({"rule": "B9/S"}, RuleError),
-        ({"topology": "sphere"}, ValueError),
+        ({"topology": "disc"}, ValueError),
+        ({"topology": "T5+1,4"}, ValueError),
         ({"backend": "abacus"}, ValueError),
     ]:
         with pytest.raises(error):

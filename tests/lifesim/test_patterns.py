@@ -41,7 +41,7 @@ from lifesim.patterns import files as pattern_files
 from lifesim.patterns.runs import live_runs
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import random_grid
-from lifesim.topology import Topology
+from lifesim.topology import Topology, parse_bounds
 from tests.quick import examples
 from tests.strategies import grids
 from tests.strategies import patterns as any_pattern
@@ -346,10 +346,10 @@ REFUSED = [
     (b"x = 3, y = 3, ruel = B3/S23\no!", "a:1:1: 'x = 3, y = 3, ruel"),
     (b"x = 3, y = 3, rule = B3/S23" + b" " * 99_999 + b"x\no!", "a:1:22: unknown rule"),
     (b"x = 3, y = 3, rule = Brain\no!", "a:1:22: unknown rule 'Brain'"),
-    (b"x = 3, y = 3, rule = B3/S23:K20,30\no!", "a:1:22: bounds 'K20,30' are not supported"),
-    (b"x = 3, y = 3, rule = B3/S23:T30+5,20\no!", "a:1:22: bounds 'T30\\+5,20' are not"),
-    (b"x = 3, y = 3, rule = B3/S23:S30\no!", "a:1:22: bounds 'S30' are not supported"),
-    (b"x = 3, y = 3, rule = B3/S23:C30,20\no!", "a:1:22: bounds 'C30,20' are not supported"),
+    (b"x = 3, y = 3, rule = B3/S23:K0,30\no!", "a:1:22: 'K0,30': a Klein bottle has bounds"),
+    (b"x = 3, y = 3, rule = B3/S23:T3+5,2+1\no!", "a:1:22: 'T3\\+5,2\\+1': one pair of edges"),
+    (b"x = 3, y = 3, rule = B3/S23:S30,30\no!", "a:1:22: 'S30,30': a sphere has one number"),
+    (b"x = 3, y = 3, rule = B3/S23:X30,20\no!", "a:1:22: 'X30,20' are no bounds"),
     (b"#CXRLE Pos=1\no!", "a:1:1: #CXRLE Pos is not Pos=X,Y"),
     (b"#P 1\no!", "a:1:1: '#P 1' is not #P X Y"),
     (b"o999999999999$o!", "a:1:15: a universe of 1x1000000000000 cells needs 7.276 TiB"),
@@ -379,7 +379,7 @@ REFUSED = [
     (b"[M2]\n*$\n4 1 0\n", "a:3:1: '4 1 0' is not LEVEL NW NE SW SE"),
     (b"[M2]\nwhat\n", "a:2:1: 'what' is neither a leaf nor a node"),
     (b"[M2]\n#G x\n", "a:2:1: '#G x' is not #G NUMBER"),
-    (b"[M2]\n#R B3/S23:K3\n", "a:2:1: bounds 'K3' are not supported"),
+    (b"[M2]\n#R B3/S23:C3+1\n", "a:2:1: 'C3\\+1': a cross-surface has no shift"),
 ]
 
 
@@ -568,12 +568,13 @@ def through_golly(source: Path, target: Path) -> Pattern:
 
 @pytest.mark.skipif(BGOLLY is None, reason="bgolly is not installed")
 @pytest.mark.parametrize("end", [".rle", ".mc", ".rle.gz", ".mc.gz"])
-@pytest.mark.parametrize("bounds", ["", ":T300,250", ":P300,0"])
+@pytest.mark.parametrize(
+    "bounds", ["", "T300,250", "P300,0", "T300-7,250", "K300,250*+1", "C300,250", "S300"]
+)
 def test_golly_reads_and_writes_the_same(tmp_path: Path, end: str, bounds: str) -> None:
     cells_live = np.random.default_rng(5).random((70, 150)) < 0.3
     rule = Rule.parse("B36/S23")
-    topology = {"": None, ":T": Topology.TORUS, ":P": Topology.PLANE}[bounds[:2]]
-    size = (300, int(bounds.split(",")[1])) if bounds else None
+    topology, size = parse_bounds(bounds) if bounds else (None, None)
     pattern = Pattern(BitGrid.from_bool(cells_live), -31, -47, rule, topology, size, 1234, "Soup")
     patterns.write(pattern, tmp_path / f"in{end}")
     back = through_golly(tmp_path / f"in{end}", tmp_path / "out.mc")

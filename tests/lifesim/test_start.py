@@ -16,7 +16,7 @@ from lifesim.patterns import Pattern
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import SoupError, random_grid
 from lifesim.start import SOUP_SIZE, Start, place, placement, soup
-from lifesim.topology import Topology
+from lifesim.topology import JoinedEdges, Topology, TopologyError
 
 PLANE, TORUS = Topology.PLANE, Topology.TORUS
 DOMINO = BitGrid.from_cells(2, 1, [(0, 0), (1, 0)])
@@ -104,6 +104,10 @@ def test_the_file_s_rule_and_bounds_and_what_overrides_them():
             (1, 6), (0, 6), PLANE, (9, 0), [0, 5],
         ),
         ("x = 1, y = 1, rule = B3/S23:T0\no!", (1, 1), (0, 0), PLANE, (0, 0), [0, 0]),
+        (
+            "#CXRLE Pos=-1,2\nx = 1, y = 1, rule = B3/S23:K8,6\no!",
+            (8, 6), (8, 6), JoinedEdges(8, 6, twist=(False, True)), (0, 0), [3, 5],
+        ),
     ],
 )  # fmt: skip
 def test_bounded_files(text, size, bounds, topology, at, where):
@@ -130,6 +134,36 @@ def test_patterns_larger_than_the_universe(topology):
         place(Pattern(DOMINO), (1, 1), topology=topology)
 
 
+def test_topologies_by_name():
+    bounded = Pattern(DOMINO, topology=TORUS, size=(8, 6))
+    assert placement(bounded, topology="klein").topology == JoinedEdges(8, 6, twist=(True, False))
+    assert placement(bounded, topology="klein").at == (4, 3)
+    found = placement(bounded, topology="T9+2,7")
+    assert (found.size, found.topology) == ((9, 7), JoinedEdges(9, 7, shift=(2, 0)))
+    assert found.at == (3, 3)  # in the middle of another size
+    found = placement(bounded, topology="unbounded")
+    assert (found.size, found.topology, found.at) == ((0, 0), PLANE, (0, 0))
+    found = placement(
+        Pattern(DOMINO, topology=JoinedEdges(8, 6, (True, True)), size=(8, 6)), (5, 4)
+    )
+    assert found.topology == JoinedEdges(5, 4, (True, True))
+    for wrong, size, says in [
+        ("sphere", None, "as high as wide, not 8x6"),
+        ("unbounded", (5, 5), "has no size"),
+        ("T9+2,7", (5, 5), "says its size"),
+        ("disc", None, "no topology"),
+    ]:
+        with pytest.raises(TopologyError, match=says):
+            placement(bounded, size, topology=wrong)
+    with pytest.raises(TopologyError, match="a sphere has a size"):
+        placement(Pattern(DOMINO), topology="sphere")
+    with pytest.raises(GridError, match="leave the 8x6 universe"):
+        place(bounded, at=(7, 0), topology="klein")
+    assert soup((5, 5), 0.5, 1, topology="sphere").topology == JoinedEdges(5, 5, is_sphere=True)
+    with pytest.raises(TopologyError, match="bounds both ways"):
+        soup(None, 0.5, 1, topology="unbounded")
+
+
 def test_sizes_that_no_machine_has():
     for size in [(10**12, 10**12), (10**18, 1)]:
         with pytest.raises(GridError, match="of memory"):
@@ -149,7 +183,7 @@ def test_empty_space_that_comes_alive_needs_bounds():
 @given(
     st.tuples(st.integers(1, 130), st.integers(1, 20)),
     st.sampled_from([0.0, 0.02, 0.5]),
-    st.sampled_from(Topology),
+    st.sampled_from([*Topology, "klein", "cross-surface"]),
     st.sampled_from(["rle", "macrocell"]),
 )
 def test_what_is_written_goes_back_to_its_place(size, density, topology, form):
@@ -159,4 +193,4 @@ def test_what_is_written_goes_back_to_its_place(size, density, topology, form):
     patterns.write(pattern_of(life), out, format=form)
     start = place(patterns.read(io.BytesIO(out.getvalue())))
     assert start.grid == grid
-    assert (str(start.rule), start.topology, start.generation) == ("B36/S23", topology, 12)
+    assert (str(start.rule), start.topology, start.generation) == ("B36/S23", life.topology, 12)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lifesim import turned
 from lifesim.grid import BitGrid, Box
 from lifesim.soup import SoupError, random_grid
 from tests.quick import examples
@@ -45,15 +46,15 @@ def inside(box: Box, grid: BitGrid) -> tuple[slice, slice]:
 
 
 @settings(max_examples=examples(40))
-@given(grids(), st.sampled_from((1, 5, edits._BLOCK)))
+@given(grids(), st.sampled_from((1, 5, turned._BLOCK)))
 def test_flips_turns_and_inversion(grid: BitGrid, block: int) -> None:
     cells = grid.to_bool()
-    with patch.object(edits, "_BLOCK", block):
-        assert edits.flipped_across(grid) == BitGrid.from_bool(cells[:, ::-1])
-    assert edits.flipped_down(grid) == BitGrid.from_bool(cells[::-1])
+    with patch.object(turned, "_BLOCK", block):
+        assert turned.flipped_across(grid) == BitGrid.from_bool(cells[:, ::-1])
+    assert turned.flipped_down(grid) == BitGrid.from_bool(cells[::-1])
     assert edits.inverted(grid) == BitGrid.from_bool(~cells)
-    assert edits.rotated(grid, clockwise=True) == BitGrid.from_bool(np.rot90(cells, -1))
-    assert edits.rotated(grid, clockwise=False) == BitGrid.from_bool(np.rot90(cells))
+    assert turned.rotated(grid, clockwise=True) == BitGrid.from_bool(np.rot90(cells, -1))
+    assert turned.rotated(grid, clockwise=False) == BitGrid.from_bool(np.rot90(cells))
 
 
 @settings(max_examples=examples(40))

@@ -166,3 +166,27 @@ def test_what_a_window_begins_with(tmp_path: Path) -> None:
         ViewLaunch(path, size=(2, 2)).session(backend)
     with pytest.raises(SessionError, match="is a directory"):
         ViewLaunch(str(tmp_path), size=(9, 9)).check()
+
+
+def test_topologies_of_a_window(tmp_path: Path) -> None:
+    backend = pick("auto", threads=1)
+    path = glider(tmp_path)
+    for topology, size, bounds in [
+        ("unbounded", None, (0, 0)),
+        ("T9,8", None, (9, 8)),
+        ("plane", (9, 8), (9, 8)),
+    ]:
+        for source in (path, None):
+            launch = ViewLaunch(source, topology=topology, size=size)
+            launch.check()
+            session = launch.session(backend)
+            assert session.is_bounded == any(bounds)
+            assert bounds in ((0, 0), (session.width, session.height))
+            session.close()
+    with pytest.raises(LifesimError, match="what the window shows is a torus or a plane, not a K"):
+        ViewLaunch(path, topology="klein").check()
+    with pytest.raises(LifesimError, match="has no size"):
+        ViewLaunch(None, topology="unbounded", size=(9, 9)).check()
+    Path(path).write_text("x = 1, y = 1, rule = B3/S23:S9\no!\n")
+    with pytest.raises(SessionError, match=r"glider.rle: what the window shows .* not a sphere"):
+        ViewLaunch(path).session(backend)

@@ -17,6 +17,7 @@ import numpy as np
 
 from lifesim.grid import BitGrid, Box
 from lifesim.soup import Soup
+from lifesim.turned import flipped_across, flipped_down, rotated
 from ui.picture.request import clipped
 from ui.session import SessionError
 
@@ -277,47 +278,6 @@ def inverted(cells: BitGrid) -> BitGrid:
     if cells.width % 64:
         words[:, -1] &= np.uint64((1 << cells.width % 64) - 1)
     return BitGrid(cells.width, cells.height, words)
-
-
-def flipped_down(cells: BitGrid) -> BitGrid:
-    """Return the cells with the top at the bottom."""
-    return BitGrid(cells.width, cells.height, cells.words[::-1].copy())
-
-
-def flipped_across(cells: BitGrid) -> BitGrid:
-    """Return the cells with the left at the right.
-
-    Rows are taken at a time that fit in a cache; in each word the bytes change places, then the
-    halves of bytes, then of halves (Warren, Hacker's Delight, 7-1).
-    """
-    result = BitGrid(cells.width, cells.height)
-    padding = np.uint64(-cells.width % 64)
-    rows = max(1, _BLOCK // cells.words.shape[1])
-    for y in range(0, cells.height, rows):
-        words = cells.words[y : y + rows, ::-1].byteswap()
-        for shift, kept in _HALVES:
-            high = words >> shift
-            high &= kept
-            words &= kept
-            words <<= shift
-            words |= high
-        target = result.words[y : y + rows]
-        # What was padding at the end is now at the front.
-        np.right_shift(words, padding, out=target)
-        if padding:
-            target[:, :-1] |= words[:, 1:] << (np.uint64(64) - padding)
-    return result
-
-
-_BLOCK = 1 << 14  # words that are flipped at a time
-_HALVES = [
-    (np.uint64(shift), np.uint64(((1 << 64) - 1) // ((1 << shift) + 1))) for shift in (4, 2, 1)
-]
-
-
-def rotated(cells: BitGrid, *, clockwise: bool) -> BitGrid:
-    """Return the cells after a quarter turn: a height x width grid."""
-    return flipped_down(cells).transposed() if clockwise else flipped_down(cells.transposed())
 
 
 def clear(grid: BitGrid, box: Box) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QGuiApplication
 
 from lifesim.grid import BitGrid, Box, GridError
+from lifesim.turned import flipped_across, flipped_down, rotated
 from ui.cells import clipboard
 from ui.cells.edits import (
     Clear,
@@ -22,9 +23,6 @@ from ui.cells.edits import (
     Paste,
     RandomFill,
     Stroke,
-    flipped_across,
-    flipped_down,
-    rotated,
     rotation,
 )
 from ui.cells.session import MemorySession
