@@ -20,6 +20,7 @@ from lifesim.digest import digest
 from lifesim.edge import EdgeWatch
 from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.growing import REFERENCE_COPIES, GrowingUniverse
+from lifesim.kept import Kept, give_back, kept_of, live_cells
 from lifesim.live_box import common, live_box
 from lifesim.pauses import Progress, periods_of, stops
 from lifesim.render import density_levels
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from kernels.plane.hashlife.listing import SquareList
     from lifesim.patterns import Pattern
     from lifesim.start import Start
+    from lifesim.until import Condition, Found
 
 _CHUNK_SECONDS = 0.2  # between two calls of a progress function
 
@@ -97,10 +99,10 @@ class Life:
         self._first = generation
         self._unbounded: UnboundedUniverse | None = None
         self._fixed: LifeUniverse | None = None
+        self._memory, self._engine = memory, engine
+        self._before = 0  # updates of cells in universes that were left to go back
         if engine != "dense" or not all(self.bounds):
-            self._unbounded = open_unbounded(
-                engine, backend, grid, at, self.bounds, self.rule, self.topology, memory
-            )
+            self._unbounded = self._open(grid, at)
         else:
             if self.bounds != (grid.width, grid.height) or at != (0, 0):
                 raise ValueError("the grid of a universe with bounds is all of it")
@@ -177,6 +179,18 @@ class Life:
             made._unbounded.take(start.squares)
         return made
 
+    def _open(self, grid: BitGrid, at: tuple[int, int]) -> UnboundedUniverse:
+        return open_unbounded(
+            self._engine,
+            self.backend,
+            grid,
+            at,
+            self.bounds,
+            self.rule,
+            self.topology,
+            self._memory,
+        )
+
     @property
     def _universe(self) -> LifeUniverse | UnboundedUniverse:
         universe = self._fixed or self._unbounded
@@ -241,8 +255,7 @@ class Life:
         universe that is watched; None where none has been."""
         if self._watch is None:
             return None
-        met = self._watch.reached(self._cells, self._universe.generation)
-        return None if met is None else self._first + met
+        return self._watch.reached(self._cells, self.generation)
 
     @property
     def is_whole(self) -> bool:
@@ -262,7 +275,7 @@ class Life:
     def _updates(self) -> int:
         """Return the number of updates of cells so far."""
         if self._unbounded:
-            return self._unbounded.work
+            return self._before + self._unbounded.work
         return self._cells.width * self._cells.height * self._cells.generation
 
     def run(
@@ -272,10 +285,12 @@ class Life:
         every: int | Sequence[int] | None = None,
         progress: Callable[[Progress], None] | None = None,
         on_snapshot: Callable[[Life], None] | None = None,
+        ahead: int = 0,
     ) -> None:
         """Move on by `generations`, calling on_snapshot after every `every` of them, or
         where any of several numbers says so.
 
+        ahead: generations that are likely to follow these, for which room may be made.
         progress is called a few times a second. KeyboardInterrupt, also one that a
         callback raises, leaves the universe at a whole generation, from which it can
         go on. While another thread runs it, this waits for the end of that run.
@@ -284,7 +299,66 @@ class Life:
             raise ValueError(f"a universe cannot go back {-generations} generations")
         periods = periods_of(every)
         with self._running:
+            if self._unbounded:
+                self._unbounded.target = self._unbounded.generation + generations + ahead
             self._run(generations, periods, progress, on_snapshot)
+
+    def run_until(
+        self,
+        condition: Condition | str,
+        generations: int | None = None,
+        *,
+        every: int | Sequence[int] | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        on_snapshot: Callable[[Life], None] | None = None,
+    ) -> Found:
+        """Move on to the first generation for which a condition is true, and tell what was found.
+
+        condition: of lifesim.until, or its text: "stable", "empty", "period:30" or
+        "population:>1000". generations: the most that are made, or looked at; without it the
+        condition must come true. Where it does not, the universe stands after so many. every,
+        on_snapshot: as of run(); the snapshots are taken when it is known where the run ends.
+        Interrupted, the universe stands at a generation that was looked at. Raises
+        ConditionError, and GridError where cells to be compared are too many.
+        """
+        from lifesim.until.search import search
+
+        periods = periods_of(every) if on_snapshot else []
+        with self._running:
+            start = self.keep() if periods else None
+            found = search(self, condition, generations, progress)
+            if start:
+                self.go_back(start)
+                self._run(found.generation - start.generation, periods, progress, on_snapshot)
+        return found
+
+    def keep(self) -> Kept:
+        """Return a copy of the cells as they are now, for go_back()."""
+        with self._stepping:
+            if self._unbounded:
+                return kept_of(self._unbounded, self.frame(), self.generation)
+            return Kept(self.generation, self.grid())
+
+    def go_back(self, kept: Kept) -> None:
+        """Take the cells and the generation of a copy that keep() made, earlier or later."""
+        with self._running, self._stepping:
+            if self._fixed:
+                self._fixed.put(0, kept.grid.words)
+            else:
+                assert self._unbounded
+                opened = self._open(kept.grid, kept.at)
+                give_back(opened, kept)
+                self._before += self._unbounded.work
+                self._unbounded = opened
+            self._first, self._box = kept.generation - self._universe.generation, None
+
+    def live_cells(self) -> npt.NDArray[np.int64]:
+        """Return the live cells of a universe without bounds as rows (x, y), ordered by y, then x.
+
+        Raises GridError for too many, and for some that are too far away."""
+        assert self._unbounded
+        with self._stepping:
+            return live_cells(self._unbounded, self.frame())
 
     def _run(
         self,
@@ -294,8 +368,6 @@ class Life:
         on_snapshot: Callable[[Life], None] | None,
     ) -> None:
         start, began, updates = self._universe.generation, self.seconds, self._updates()
-        if self._unbounded:
-            self._unbounded.target = start + generations
         for stop in stops(generations, periods if on_snapshot else []):
             while (done := self._universe.generation - start) < stop:
                 self._advance(min(stop - done, self._chunk()))
@@ -368,7 +440,7 @@ class Life:
                     return
                 stop = self._universe.generation + generations
                 while (left := stop - self._universe.generation) > 0:
-                    most = self._watch.horizon(self._cells, self._universe.generation)
+                    most = self._watch.horizon(self._cells, self.generation)
                     self._universe.step(min(left, most))
             finally:
                 self.seconds += time.perf_counter() - began

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from kernels.life.contract import LifeRule
-from kernels.plane.contract import SIDE, PlaneEngine, PlaneUniverse
+from kernels.plane.contract import SIDE, Places, PlaneEngine, PlaneUniverse
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, LONGEST, HashPlane, HashPlaneEngine
 from kernels.plane.hashlife.listing import SquareList
 from kernels.plane.tiles.cpu.engine import PERIOD, CpuTilesEngine
@@ -134,6 +135,19 @@ class _PlaneLife:
                 columns.append((places[which, 0] - frame.x // SIDE + moved).astype(np.uint64))
                 words.append(part[which, row])
         return rows, columns, words
+
+    def all_squares(self) -> Iterator[tuple[Places, Words]]:
+        """Yield all squares with live cells (kernels.plane.contract). Raises OverflowError where
+        some are too far from the origin for that."""
+        return self._plane.squares()
+
+    def put_all(self, squares: Iterable[tuple[Places, Words]]) -> None:
+        """Set all cells of squares, as all_squares() gives them. Raises OutgrownError."""
+        try:
+            for places, cells in squares:
+                self._plane.put(places, cells)
+        except MemoryError:
+            raise self._outgrown() from None
 
     def _put(self, grid: BitGrid, at: tuple[int, int]) -> None:
         """Put the cells of a grid into squares of 64 x 64, some rows of them at a time."""

@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 import click
 
 from bulkbits.amounts import Memory
+from lifesim.pauses import MOST_HASHED, MOST_STEPS
 from lifesim.render import parse_region, parse_scale
 from lifesim.soup import SoupError, parse_density
 from lifesim.view import PictureView
 
-MOST_STEPS = 10**18  # generations of a run
-MOST_HASHED = 2**240  # ... by HashLife
 _FAR = 10**300  # beyond all that is of use
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

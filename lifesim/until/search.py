@@ -1,0 +1,97 @@
+"""Find the first generation for which a condition is true, without looking at every one if it can be
+helped.
+
+A universe goes forward by steps that become longer until the condition is true, and then back, to
+copies kept on the way, to halve the span between the last generation for which it was not and the
+first for which it was. That is exact for what stays true once it is: that nothing lives, and that
+the pattern repeats itself. Populations are looked at in each generation.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+from lifesim.engine import Life
+from lifesim.pauses import Progress
+from lifesim.until.conditions import Condition, Empty, Population, Repeats, parse
+from lifesim.until.found import Found
+from lifesim.until.repeating import found_repeating, moved_after
+from lifesim.until.stable import settle
+from lifesim.until.walk import Walk
+
+
+def search(
+    life: Life,
+    condition: Condition | str,
+    generations: int | None,
+    progress: Callable[[Progress], None] | None,
+) -> Found:
+    """Take a universe to the first generation for which a condition is true, or, if there is none,
+    on by `generations`. Else as Life.run_until()."""
+    if isinstance(condition, str):
+        condition = parse(condition)
+    if generations is not None and operator.index(generations) < 0:
+        raise ValueError(f"a universe cannot go back {-generations} generations")
+    walk = Walk(life, generations, progress)
+    found = _search(walk, condition)
+    if found is None:
+        walk.to(walk.last)
+        return Found(str(condition), False, walk.now)
+    walk.to(found.generation)
+    return found
+
+
+def _search(walk: Walk, condition: Condition) -> Found | None:
+    name = str(condition)
+    match condition:
+        case Population():
+            return _counted(walk, condition, name)
+        case Empty() if walk.life.rule.birth & 1:  # what comes alive out of nothing need not stay
+            return _counted(walk, Population("=", 0), name)
+        case Empty():
+            return _emptied(walk, name)
+        case Repeats():
+            return _repeats(walk, condition.period, name)
+    return settle(walk, name)
+
+
+def _counted(walk: Walk, condition: Population, name: str) -> Found | None:
+    """Look at the population of each generation."""
+    while not condition.holds(walk.population()):
+        if walk.now >= walk.last:
+            return None
+        walk.to(walk.now + 1)
+    return Found(name, True, walk.now)
+
+
+def _emptied(walk: Walk, name: str) -> Found | None:
+    def holds(generation: int) -> bool:
+        walk.to(generation)
+        if walk.population():
+            walk.keep()
+            return False
+        return True
+
+    step = 1
+    while not holds(walk.now):
+        if walk.now >= walk.last:
+            return None
+        walk.to(min(walk.now + step, walk.last))
+        step *= 2
+    return Found(name, True, walk.least(holds, walk.now))
+
+
+def _repeats(walk: Walk, period: int, name: str) -> Found | None:
+    step = max(period, 1)
+    while (generation := walk.now) + period <= walk.last:
+        walk.keep()
+        if moved_after(walk, generation, period) is not None:
+            return found_repeating(walk, generation, period, name)
+        if generation + step + period > walk.last:
+            step = walk.last - period - generation
+            if not step:
+                return None
+        walk.to(generation + step)
+        step *= 2
+    return None
