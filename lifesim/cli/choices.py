@@ -35,6 +35,9 @@ from lifesim.rule import Rule
 from lifesim.soup import Soup
 from lifesim.stream.executor import PhaseExecutor
 from lifesim.topology import Topology
+from lifesim.until import Condition, parse
+
+NOT_ON_DISK = "--until is for universes in memory; one on disk, or of a --cluster, takes --steps"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -143,7 +146,8 @@ class RunChoices(CommonChoices):
     """
 
     pattern: str | None
-    steps: int
+    steps: int | None
+    until: str | None
     size: tuple[int, int] | None
     topology: str | None
     rule: str | None
@@ -179,6 +183,11 @@ class RunChoices(CommonChoices):
         return Topology(self.topology) if self.topology else None
 
     @property
+    def condition(self) -> Condition | None:
+        """Return --until. Raises ConditionError."""
+        return None if self.until is None else parse(self.until)
+
+    @property
     def soup(self) -> Soup:
         """Return the soup that the universe starts from where there is no pattern."""
         density = Fraction(1, 2) if self.density is None else self.density
@@ -194,7 +203,11 @@ class RunChoices(CommonChoices):
             raise click.UsageError("--random and --seed make a soup; a pattern is given")
         if self.at and self.center:
             raise click.UsageError("--at and --center contradict each other")
+        if self.steps is None and self.until is None:
+            raise click.UsageError("Missing option '--steps' (or '--until').")
         self._check_outputs()
+        if self.condition and (self.is_of_directory or self.cluster):
+            raise click.UsageError(NOT_ON_DISK)
         self._check_engine()
         rule = self.chosen_rule
         if self.is_of_directory:
@@ -206,7 +219,7 @@ class RunChoices(CommonChoices):
                 raise click.UsageError(f"{self.pattern} moves on where it is, not in {path}")
 
     def _check_engine(self) -> None:
-        if self.engine != "hashlife" and self.steps > MOST_STEPS:
+        if self.engine != "hashlife" and (self.steps or 0) > MOST_STEPS:
             raise click.UsageError(
                 f"{self.steps} generations are out of range: 0 to {MOST_STEPS:,}, or more with "
                 "--engine hashlife"

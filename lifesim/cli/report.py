@@ -64,6 +64,7 @@ def report(
         "topology": str(life.topology),
         "bounds": list(life.bounds) if any(life.bounds) else None,
         "edge": edge,
+        "until": outcome.found and outcome.found.facts(),
         "interrupted": outcome.interrupted,
         "written": outcome.written,
         "errors": outcome.errors,
@@ -105,6 +106,8 @@ def _lines(outcome: RunOutcome, facts: dict[str, Any], frame: Box | None) -> lis
             f"in {where} {kind}",
             f"digest {facts['digest']}" if facts["digest"] else str(facts["notes"][-1]),
         ]
+    if outcome.found:
+        lines.insert(0, str(outcome.found))
     rate = rate_text(life.rate) if facts["engine"] == "dense" else f"engine {facts['engine']}"
     lines.append(f"{facts['seconds']:.3f} s, {rate} on {facts['device']}")
     if isinstance(life, StreamedLife):

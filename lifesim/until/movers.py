@@ -10,8 +10,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError
 from lifesim.engine import Life
 from lifesim.grid import BitGrid
+from lifesim.rule import Rule
 from lifesim.topology import Topology
 from lifesim.until.apart import NEAR, Ints, never_near, rectangles
 
@@ -129,10 +132,12 @@ class Lines:
         boxes = self.boxes + generations * np.concatenate([self.speeds, self.speeds], axis=1)
         return Lines(self.unit, boxes, self.speeds)
 
-    def meetings(self) -> list[tuple[int, int]]:
-        """Return the pairs that are, or may sometime come, near each other."""
+    def meetings(self, breathe: Callable[[], None]) -> list[tuple[int, int]]:
+        """Return the pairs that are, or may sometime come, near each other. breathe: is called
+        often."""
         found: list[tuple[int, int]] = []
         for i in range(len(self.boxes) - 1):
+            breathe()
             near = rectangles(self.boxes[i], self.boxes[i + 1 :], self.unit)
             relative = self.speeds[i] - self.speeds[i + 1 :]
             never = never_near(near, relative, np.zeros(2, np.int64))
@@ -143,9 +148,13 @@ class Lines:
 class Alone:
     """Runs parts of a pattern with nothing beside them, and remembers what became of them."""
 
-    def __init__(self, life: Life, breathe: Callable[[], None]) -> None:
-        """Take the universe whose rule and backend count. breathe: is called often."""
-        self._life, self._breathe = life, breathe
+    def __init__(self, rule: Rule, breathe: Callable[[], None]) -> None:
+        """Run by a rule, on the CPU. breathe: is called often."""
+        self._rule, self.breathe = rule, breathe
+        try:
+            self._backend, self._engine = pick("cpu", threads=1), "tiles"
+        except BackendUnavailableError:
+            self._backend, self._engine = pick("reference"), "dense"
         self._known: dict[bytes, tuple[int, Shape | None]] = {}
 
     def universe(self, cells: Ints) -> Life | None:
@@ -159,12 +168,12 @@ class Alone:
         np.bitwise_or.at(grid.words, (y, x >> 6), np.uint64(1) << (x & 63).astype(np.uint64))
         return Life(
             grid,
-            rule=self._life.rule,
+            rule=self._rule,
             topology=Topology.PLANE,
             bounds=(0, 0),
             at=(int(low[0]), int(low[1])),
-            backend=self._life.backend,
-            engine="dense",
+            backend=self._backend,
+            engine=self._engine,
         )
 
     def shape(self, cells: Ints, limit: int) -> Shape | None:
@@ -191,7 +200,7 @@ class Alone:
         """Return the cells after 1, 2, 3 ... generations, at most `limit`, fewer where nothing
         lives any more, or so much that it seems to grow for ever."""
         life = self.universe(cells)
-        return [] if life is None else _Generations(life, len(cells), limit, self._breathe)
+        return [] if life is None else _Generations(life, len(cells), limit, self.breathe)
 
 
 class _Generations:

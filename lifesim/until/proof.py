@@ -105,7 +105,7 @@ def prove(cells: Ints, period: int | None, alone: Alone) -> Proof | None:
     try:
         movers, rest = _divided(cells, alone, max(_COMMON, period or 0))
         if not len(rest):
-            return None if Lines.of(movers).meetings() else Proof(movers)
+            return None if Lines.of(movers).meetings(alone.breathe) else Proof(movers)
         if period is None or len(movers) > _MOST_PARTS:
             return None
         return _with_core(movers, rest, period, alone)
@@ -131,7 +131,7 @@ def _divided(cells: Ints, alone: Alone, limit: int) -> tuple[list[Mover], Ints]:
                 movers.append(Mover(shape, (x, y)))
                 parts.append(group)
         lines = Lines.of(movers)
-        same = [(i, j) for i, j in lines.meetings() if (lines.speeds[i] == lines.speeds[j]).all()]
+        same = [(i, j) for i, j in lines.meetings(alone.breathe) if (lines.speeds[i] == lines.speeds[j]).all()]
         if not same:
             return movers, np.concatenate(rest)
         groups = _united(parts, same)
@@ -164,15 +164,15 @@ def _with_core(movers: list[Mover], rest: Ints, period: int, alone: Alone) -> Pr
         taken: set[int] = set()
         for core in _cores(phases, period):
             lines = Lines.of(movers)
-            taken = {i for pair in lines.meetings() for i in pair}
-            taken |= _near_core(lines, core)
+            taken = {i for pair in lines.meetings(alone.breathe) for i in pair}
+            taken |= _near_core(lines, core, alone)
             if not taken and (proof := _completed(movers, core, alone)):
                 return proof
             if taken:
                 break
         else:
             core = Core(period, (0, 0), tuple(phases[:period]), rest[:0])
-            taken = _near_core(Lines.of(movers), core, once=True)
+            taken = _near_core(Lines.of(movers), core, alone, once=True)
         if not taken:
             return None
         rest = _ordered(np.concatenate([rest, *(movers[i].cells(0) for i in taken)]))
@@ -218,7 +218,9 @@ def _inside(cells: Ints, others: Ints) -> Ints | None:
     return held  # type: ignore[return-value]
 
 
-def _near_core(lines: Lines, core: Core, *, later: bool = False, once: bool = False) -> set[int]:
+def _near_core(
+    lines: Lines, core: Core, alone: Alone, *, later: bool = False, once: bool = False
+) -> set[int]:
     """Return which movers are, or may come, near the core. later: as they are when its first period
     is over. once: in its first period only."""
     lines.check(core.period)
@@ -228,6 +230,7 @@ def _near_core(lines: Lines, core: Core, *, later: bool = False, once: bool = Fa
         boxes = boxes + np.concatenate([moved, moved])
     found = set()
     for row, (box, speed) in enumerate(zip(lines.boxes, lines.speeds, strict=True)):
+        alone.breathe()
         passed = phases[:, None] * speed
         near = rectangles(box + np.concatenate([passed, passed], 1), boxes * lines.unit, lines.unit)
         each = 0 * moved if once else core.period * speed - moved * lines.unit
@@ -246,7 +249,7 @@ def _completed(movers: list[Mover], core: Core, alone: Alone) -> Proof | None:
     old, new = Lines.of(movers, Lines.of(emitted).unit), Lines.of(emitted, Lines.of(movers).unit)
     old.check(core.period)
     new.check(core.period)
-    if new.meetings() or _near_core(new, core, later=True):
+    if new.meetings(alone.breathe) or _near_core(new, core, alone, later=True):
         return None
     each = np.array(core.displacement, np.int64) * new.unit
     for box, speed in zip(new.boxes, new.speeds, strict=True):

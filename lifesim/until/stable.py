@@ -33,7 +33,7 @@ _SPAN = 4096  # generations that are gone back at once
 def settle(walk: Walk, name: str) -> Found | None:
     """Take a universe to the generation from which it has settled; None where that is not seen up to
     the last generation. name: of the condition."""
-    alone = Alone(walk.life, walk.breathe)
+    alone = Alone(walk.life.rule, walk.breathe)
     length, seen = _FIRST, 0
     while walk.now < walk.last:
         start, step = walk.now, _step(walk, length)
@@ -169,7 +169,7 @@ def _parts_began(walk: Walk, movers: Sequence[Mover], now: int) -> int:
     def holds(generation: int) -> bool:
         """Tell whether movers are all there is and never meet: so it is ever after, too."""
         try:
-            clear = lines is not None and not lines.moved(generation - now).meetings()
+            clear = lines is not None and not lines.moved(generation - now).meetings(walk.breathe)
         except UnprovableError:
             clear = False
         if clear and are_parts(generation):

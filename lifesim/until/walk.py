@@ -119,7 +119,7 @@ class Walk:
         if self._progress and time.monotonic() - self._told > _TOLD:
             self._told = time.monotonic()
             seconds = self.life.seconds - self._began
-            done = self.now - self.first
+            done = max(min(self.now - self.first, self._total - 1), 0)  # it is not the end yet
             self._progress(Progress(self.now, done, self._total, seconds, self.life.rate))
 
     def _tell(self, progress: Progress) -> None:
