@@ -151,6 +151,8 @@ class _DrivenRun:
         except KeyboardInterrupt:
             outcome.interrupted = True
             outcome.exit_code = 130
+            if self._until and isinstance(outcome.life, Life):
+                outcome.found = Found(str(self._until), False, outcome.life.generation)
             left_off = _left_off(outcome.life, self._outputs)
             click.echo(f"lifesim: interrupted {left_off}", err=True)
         except (LifesimError, ClusterError, MemoryError) as error:

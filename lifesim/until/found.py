@@ -11,10 +11,11 @@ from typing import Any
 class Found:
     """What a run found that went on until a condition was true.
 
-    condition: its text. met: whether it was true within the generations that were allowed; all
-    that follows is None where it was not, or where the condition does not ask for it.
+    condition: its text. met: whether it was true within the generations that were allowed.
     generation: where the universe stands now: the first generation for which it is true, or
-    the last that was allowed.
+    the last that was allowed. never: whether it is known that it never will be true, as what
+    follows is; where any number of generations was allowed, the universe then stands at `began`.
+    All that follows is None where it is not known, or where the condition does not ask for it.
 
     kind: what the pattern has become:
         "empty": nothing lives;
@@ -48,6 +49,7 @@ class Found:
     ships: int | None = None
     proved: bool | None = None
     observed: int | None = None
+    never: bool = False
 
     def facts(self) -> dict[str, Any]:
         """Return it as JSON has it; growth as a string where it is no whole number."""
@@ -57,6 +59,7 @@ class Found:
         return {
             "condition": self.condition,
             "met": self.met,
+            "never": self.never,
             "kind": self.kind,
             "period": self.period,
             "displacement": None if self.displacement is None else list(self.displacement),
@@ -69,15 +72,19 @@ class Found:
 
     def __str__(self) -> str:
         """Say it in a line."""
+        if self.never:
+            return f"{self.condition}: never met: {self._all_text()}"
         if not self.met:
             return f"{self.condition}: not met up to generation {self.generation:,}"
         if self.kind is None:
             return f"{self.condition}: met in generation {self.generation:,}"
-        return f"{self.condition}: {self._kind_text()}, from generation {self.began:,} on" + (
-            ""
-            if self.proved
-            else f" (seen in the populations of {self.observed:,} generations, not proved)"
-        )
+        return f"{self.condition}: {self._all_text()}"
+
+    def _all_text(self) -> str:
+        text = f"{self._kind_text()}, from generation {self.began:,} on"
+        if self.proved:
+            return text
+        return f"{text} (seen in the populations of {self.observed:,} generations, not proved)"
 
     def _kind_text(self) -> str:
         if self.kind in ("empty", "still life"):

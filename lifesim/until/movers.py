@@ -245,13 +245,13 @@ def clusters(cells: Ints) -> list[Ints]:
             near = np.flatnonzero(keys[at] == wanted)
             pairs.append(np.stack([near, at[near]]))
     labels = np.empty(len(cells), np.int64)
-    labels[order] = _components(len(cells), np.concatenate(pairs, axis=1))
+    labels[order] = components(len(cells), np.concatenate(pairs, axis=1))
     order = np.argsort(labels, kind="stable")
     ends = np.flatnonzero(np.diff(labels[order])) + 1
     return np.split(cells[order], ends)
 
 
-def _components(count: int, pairs: npt.NDArray[np.int64]) -> Ints:
+def components(count: int, pairs: npt.NDArray[np.int64]) -> Ints:
     """Return a number for each of the things that pairs connect, the same for those connected."""
     labels = np.arange(count)
     while True:

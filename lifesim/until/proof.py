@@ -24,7 +24,7 @@ from fractions import Fraction
 import numpy as np
 
 from lifesim.until.apart import Ints, never_near, rectangles
-from lifesim.until.movers import Alone, Lines, Mover, Shape, UnprovableError, clusters
+from lifesim.until.movers import Alone, Lines, Mover, Shape, UnprovableError, clusters, components
 
 _COMMON = 64  # generations: movers of periods up to this are always found
 _MOST_CELLS = 1 << 16
@@ -139,15 +139,11 @@ def _divided(cells: Ints, alone: Alone, limit: int) -> tuple[list[Mover], Ints]:
 
 def _united(parts: list[Ints], pairs: list[tuple[int, int]]) -> list[Ints]:
     """Put parts that belong together into one, in order."""
-    leader = list(range(len(parts)))
-    for i, j in pairs:
-        a, b = leader[i], leader[j]
-        leader = [a if other == b else other for other in leader]
-    groups = [
-        np.concatenate([part for part, its in zip(parts, leader, strict=True) if its == one])
-        for one in dict.fromkeys(leader)
-    ]
-    return [_ordered(group) for group in groups]
+    groups: dict[int, list[Ints]] = {}
+    labels = components(len(parts), np.array(pairs, np.int64).T)
+    for part, label in zip(parts, labels.tolist(), strict=True):
+        groups.setdefault(label, []).append(part)
+    return [_ordered(np.concatenate(group)) for group in groups.values()]
 
 
 def _ordered(cells: Ints) -> Ints:

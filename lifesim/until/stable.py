@@ -141,9 +141,8 @@ def _law_began(walk: Walk, period: int, stop: int) -> int:
     began = stop
     known: list[int] = []  # populations from `began` on
     for start in _back(walk, stop):
-        populations = [*_populations(walk, start, began - 1), *known]
-        if not known:
-            populations = _populations(walk, start, stop)
+        end = began - 1 if known else stop
+        populations = [*_populations(walk, start, end), *known]
         began = start
         if len(populations) > 2 * period:
             breach = last_breach(populations, period)

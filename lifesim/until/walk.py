@@ -63,6 +63,11 @@ class Walk:
         return self.life.generation
 
     @property
+    def is_endless(self) -> bool:
+        """Tell whether any number of generations may be made."""
+        return self._total == FOREVER
+
+    @property
     def is_whole_plane(self) -> bool:
         """Tell whether the universe has no bounds at all."""
         return not any(self.life.bounds)
