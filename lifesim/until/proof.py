@@ -77,6 +77,12 @@ class Proof:
         return math.lcm(self.core.period, *pulses)
 
     @property
+    def is_one(self) -> bool:
+        """Tell whether there is no core, and all movers move by the same speed."""
+        speeds = Lines.of(self.movers).speeds
+        return self.core is None and bool((speeds == speeds[0]).all())
+
+    @property
     def displacement(self) -> tuple[int, int]:
         """Return how far the core moves in a period."""
         assert self.core

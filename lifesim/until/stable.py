@@ -100,6 +100,8 @@ def _proved(walk: Walk, proof: Proof, now: int, name: str) -> Found | None:
         return Found(
             name, True, began, "growing", period, proof.displacement, began, proof.growth, None, True
         )
+    if proof.is_one:
+        return found_repeating(walk, now, period, name) if now + period <= walk.last else None
     began = _parts_began(walk, proof.movers, now)
     ships = sum(mover.moves for mover in proof.movers)
     kind = "ships" if ships == len(proof.movers) else "debris with ships"
