@@ -273,10 +273,15 @@ def test_what_flies_apart_is_what_its_parts_are_alone(things):
     ships = sum(part[0] != part[12] for part in parts)
     assert ships == found.ships or ships > 1
     past = 200
-    while past and then[past - 1] == set().union(*(at_time(part, past - 201) for part in parts)):
+    while past and is_all(then[past - 1], [at_time(part, past - 201) for part in parts]):
         past -= 1
     assert found.began == past
     assert cells_of(life) == then[past]
+
+
+def is_all(cells: set[Cell], parts: list[set[Cell]]) -> bool:
+    """Tell whether cells are those of parts, each of one of them."""
+    return cells == set().union(*parts) and len(cells) == sum(map(len, parts))
 
 
 def at_time(part: list[set[Cell]], time: int) -> set[Cell]:
