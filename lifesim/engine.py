@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,7 +100,15 @@ class Life:
         self._first = generation
         self._unbounded: UnboundedUniverse | None = None
         self._fixed: LifeUniverse | None = None
-        self._memory, self._engine = memory, engine
+        self._open = partial(
+            open_unbounded,
+            engine,
+            backend,
+            bounds=self.bounds,
+            rule=self.rule,
+            topology=self.topology,
+            memory=memory,
+        )
         self._before = 0  # updates of cells in universes that were left to go back
         if engine != "dense" or not all(self.bounds):
             self._unbounded = self._open(grid, at)
@@ -139,23 +148,9 @@ class Life:
         as that does, PatternError, LifesimError for files that cannot be read, and GridError
         where the pattern does not fit.
         """
-        from lifesim import patterns
-        from lifesim.start import place
+        from lifesim.start import start_of_pattern
 
-        if isinstance(pattern, (str, os.PathLike)):
-            pattern = patterns.read(pattern)
-        if margin is not None:
-            if size is not None or margin < 0:
-                raise ValueError("a margin is at least 0, and stands in place of a size")
-            size = pattern.grid.width + 2 * margin, pattern.grid.height + 2 * margin
-        start = place(
-            pattern,
-            size,
-            at,
-            Rule.parse(rule) if isinstance(rule, str) else rule,
-            None if topology is None else Topology(topology),
-            centre=margin is not None and at is None,
-        )
+        start = start_of_pattern(pattern, margin, size, at, rule, topology)
         return cls.from_start(start, **options)
 
     @classmethod
@@ -178,18 +173,6 @@ class Life:
                 raise GridError("a list of squares is for planes without bounds")
             made._unbounded.take(start.squares)
         return made
-
-    def _open(self, grid: BitGrid, at: tuple[int, int]) -> UnboundedUniverse:
-        return open_unbounded(
-            self._engine,
-            self.backend,
-            grid,
-            at,
-            self.bounds,
-            self.rule,
-            self.topology,
-            self._memory,
-        )
 
     @property
     def _universe(self) -> LifeUniverse | UnboundedUniverse:

@@ -56,7 +56,9 @@ def live_cells(universe: UnboundedUniverse, frame: Box) -> npt.NDArray[np.int64]
         raise GridError("cells live too far from the origin to compare them")
     listing = getattr(universe, "all_squares", None)
     if listing is None:
-        return universe.part(frame).cells() + np.array([frame.x, frame.y])
+        held = universe.part(frame).cells()
+        held += np.array([frame.x, frame.y], np.int64)
+        return held
     parts = [np.zeros((0, 2), np.int64)]
     for places, squares in listing():
         which, rows = np.nonzero(squares)

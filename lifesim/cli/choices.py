@@ -21,7 +21,6 @@ from bulkbits.options import (
     quiet_option,
 )
 from lifesim.cli.options import (
-    MOST_STEPS,
     check_outs,
     every_option,
     periods,
@@ -31,6 +30,7 @@ from lifesim.cli.options import (
 )
 from lifesim.cli.streamed import opened_executor
 from lifesim.outputs import Output, is_directory_name, open_output
+from lifesim.pauses import MOST_STEPS
 from lifesim.rule import Rule
 from lifesim.soup import Soup
 from lifesim.stream.executor import PhaseExecutor

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from bulkbits.amounts import Memory
-from lifesim.pauses import MOST_HASHED, MOST_STEPS
+from lifesim.pauses import MOST_STEPS
 from lifesim.render import parse_region, parse_scale
 from lifesim.soup import SoupError, parse_density
 from lifesim.view import PictureView

@@ -12,7 +12,6 @@ from lifesim import patterns
 from lifesim.cli.choices import NOT_ON_DISK, RunChoices, running_options
 from lifesim.cli.drive import begin, busy, drive, finish
 from lifesim.cli.options import (
-    MOST_HASHED,
     Density,
     Generations,
     Position,
@@ -32,6 +31,7 @@ from lifesim.cli.streamed import (
 from lifesim.engine import Life
 from lifesim.outputs import Output
 from lifesim.patterns import Pattern
+from lifesim.pauses import MOST_HASHED
 from lifesim.soup import Soup
 from lifesim.start import Placement, held_size, placement, soup_placement, start_of
 from lifesim.store.universe import Universe

@@ -1,4 +1,4 @@
-"""Runs that end where something becomes true: nothing lives, the pattern repeats itself, and so on."""
+"""Runs that end where something becomes true, such as that the pattern repeats itself."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a run found that went on until a condition was true.
+    """The facts that a run found which went on until a condition was true.
 
     condition: its text. met: whether it was true within the generations that were allowed.
     generation: where the universe stands now: the first generation for which it is true, or

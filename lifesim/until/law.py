@@ -13,7 +13,9 @@ _WHOLE = 1 << 60  # numbers below fit sums of four in 64 bits
 def as_array(populations: Sequence[int]) -> npt.NDArray[np.int64] | npt.NDArray[np.object_]:
     """Return numbers as an array in which they can be added without overflow."""
     large = max(populations, default=0) >= _WHOLE
-    return np.array(populations, np.object_ if large else np.int64)
+    if large:
+        return np.array(populations, np.object_)
+    return np.array(populations, np.int64)
 
 
 def period_of(populations: Sequence[int], most: int) -> int | None:

@@ -33,8 +33,8 @@ class UnprovableError(Exception):
 class Shape:
     """A set of cells that repeats itself, with nothing beside it.
 
-    displacement: in `period` generations. phases: its cells in each of these, as rows (x, y) ordered
-    by y, then x, by the least coordinates of the first.
+    displacement: in `period` generations. phases: its cells in each of these, as rows (x, y)
+    ordered by y, then x, by the least coordinates of the first.
     """
 
     period: int
@@ -85,7 +85,8 @@ class Mover:
         """Return its cells, also before generation 0."""
         periods, phase = divmod(generation, self.shape.period)
         moved = np.array(self.at) + periods * np.array(self.shape.displacement)
-        return self.shape.phases[phase] + moved
+        cells: Ints = self.shape.phases[phase] + moved
+        return cells
 
     def population(self, generation: int) -> int:
         """Return the number of its cells."""

@@ -2,7 +2,8 @@
 
 A pattern is divided into parts whose cells are too far apart to know of each other. Each is run
 alone. Those that repeat themselves, moved or not, are movers. What is left, if anything, is the
-core: a gun, or what leaves debris behind. It is proved, all by lines and boxes (lifesim.until.apart):
+core: a gun, or what leaves debris behind. Four things are proved, by lines and boxes
+(lifesim.until.apart):
 
 1. no two movers ever come near each other;
 2. the core K, run alone, is after P generations K again, moved by d, and beside it movers N;
@@ -57,7 +58,7 @@ class Core:
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """What becomes of a pattern for ever, from a generation on.
+    """The parts of a pattern that never meet, from a generation on, and so what becomes of it.
 
     movers: that are there, by coordinates of that generation as generation 0. core: None where
     these are all. emitted: by the core, each period, as they are at the end of its first one.
@@ -69,8 +70,8 @@ class Proof:
 
     @property
     def period(self) -> int:
-        """Return a period after which all parts repeat themselves; with a core, after which it does,
-        and as many cells are added each time."""
+        """Return a period after which all parts repeat themselves; with a core, after which it
+        does, and as many cells are added each time."""
         if self.core is None:
             return math.lcm(*(mover.shape.period for mover in self.movers))
         pulses = (mover.shape.pulse for mover in [*self.movers, *self.emitted])
@@ -120,7 +121,7 @@ def prove(cells: Ints, period: int | None, alone: Alone) -> Proof | None:
 
 
 def _divided(cells: Ints, alone: Alone, limit: int) -> tuple[list[Mover], Ints]:
-    """Divide cells into movers, of which no two of the same speed are near each other, and a rest."""
+    """Divide cells into movers, no two of the same speed near each other, and a rest."""
     groups = clusters(cells)
     if len(groups) > _MOST_PARTS:
         raise UnprovableError
@@ -137,7 +138,11 @@ def _divided(cells: Ints, alone: Alone, limit: int) -> tuple[list[Mover], Ints]:
                 movers.append(Mover(shape, (x, y)))
                 parts.append(group)
         lines = Lines.of(movers)
-        same = [(i, j) for i, j in lines.meetings(alone.breathe) if (lines.speeds[i] == lines.speeds[j]).all()]
+        same = [
+            (i, j)
+            for i, j in lines.meetings(alone.breathe)
+            if (lines.speeds[i] == lines.speeds[j]).all()
+        ]
         if not same:
             return movers, np.concatenate(rest)
         groups = _united(parts, same)
@@ -183,7 +188,8 @@ def _with_core(movers: list[Mover], rest: Ints, period: int, alone: Alone) -> Pr
 
 
 def _cores(phases: list[Ints], period: int) -> Iterator[Core]:
-    """Yield cores of a set of cells, by the generations that it makes alone; short periods first."""
+    """Yield cores of a set of cells, by the generations that it makes alone; short periods
+    first."""
     first = phases[0]
     for length in range(1, len(phases)):
         if not any(period * times % length == 0 for times in range(1, _TIMES + 1)):
@@ -211,7 +217,9 @@ def _inside(cells: Ints, others: Ints) -> Ints | None:
     if (cells < low).any() or (cells > high).any():
         return None
     width = int(high[0] - low[0]) + 1
-    keys, all_keys = ((part[:, 1] - low[1]) * width + part[:, 0] - low[0] for part in (cells, others))
+    keys, all_keys = (
+        (part[:, 1] - low[1]) * width + part[:, 0] - low[0] for part in (cells, others)
+    )
     at = np.searchsorted(all_keys, keys)
     if not np.array_equal(all_keys[np.minimum(at, len(all_keys) - 1)], keys):
         return None

@@ -1,5 +1,4 @@
-"""Find the first generation for which a condition is true, without looking at every one if it can be
-helped.
+"""Find the first generation for which a condition is true, looking at as few as can be.
 
 A universe goes forward by steps that become longer until the condition is true, and then back, to
 copies kept on the way, to halve the span between the last generation for which it was not and the

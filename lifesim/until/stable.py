@@ -1,9 +1,9 @@
 """Find what a pattern settles to, and since when.
 
-The universe is looked at in epochs, each twice as long as the one before. Within an epoch, cells are
-compared with those at its beginning (Brent's way to find a cycle); the first time that they are the
-same, moved or not, the whole pattern repeats itself. What does not, but flies apart or grows, is
-seen by its population, and proved at the end of an epoch, if it can be (lifesim.until.proof).
+The universe is looked at in epochs, each twice as long as the one before. Within an epoch, cells
+are compared with those at its beginning (Brent's way to find a cycle); the first time that they are
+the same, moved or not, the whole pattern repeats itself. What does not, but flies apart or grows,
+is seen by its population, and proved at the end of an epoch, if it can be (lifesim.until.proof).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _SPAN = 4096  # generations that are gone back at once
 
 
 def settle(walk: Walk, name: str) -> Found | None:
-    """Take a universe to the generation from which it has settled; None where that is not seen up to
-    the last generation. name: of the condition."""
+    """Take a universe to the generation from which it has settled; None where that is not seen up
+    to the last generation. name: of the condition."""
     alone = Alone(walk.life.rule, walk.breathe)
     length, seen = _FIRST, 0
     while walk.now < walk.last:
@@ -46,9 +46,7 @@ def settle(walk: Walk, name: str) -> Found | None:
                 return found_repeating(walk, start, at - start, name)
             populations.append(walk.population())
         end = start + length
-        if end > walk.last:
-            if walk.now == walk.last or len(populations) < 4:
-                walk.to(walk.last)
+        walk.to(min(end, walk.last))
         if not all(walk.life.bounds):
             found, seen = _steady(walk, populations, step, seen, alone, name)
             if found:
@@ -98,7 +96,16 @@ def _proved(walk: Walk, proof: Proof, now: int, name: str) -> Found | None:
             return None
         began = _law_began(walk, period, now + 2 * period)
         return Found(
-            name, True, began, "growing", period, proof.displacement, began, proof.growth, None, True
+            name,
+            True,
+            began,
+            "growing",
+            period,
+            proof.displacement,
+            began,
+            proof.growth,
+            None,
+            True,
         )
     if proof.is_one:
         return found_repeating(walk, now, period, name) if now + period <= walk.last else None
@@ -120,9 +127,7 @@ def _observed(walk: Walk, looks: int, period: int, name: str) -> Found | None:
     if least is None:
         return None
     began = _law_began(walk, least, stop)
-    growth = Fraction(
-        sum(populations[least : 2 * least]) - sum(populations[:least]), least
-    )
+    growth = Fraction(sum(populations[least : 2 * least]) - sum(populations[:least]), least)
     kind = "growing" if growth else "periodic population"
     seen = stop - began
     return Found(name, True, began, kind, least, None, began, growth, None, False, seen)
@@ -200,4 +205,3 @@ def _back(walk: Walk, stop: int) -> Iterator[int]:
             start = middle
         yield start
         stop = start
-

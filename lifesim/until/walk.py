@@ -94,7 +94,7 @@ class Walk:
             self._kept.pop(generation, None)
 
     def least(self, holds: Callable[[int], bool], high: int) -> int:
-        """Return the first generation for which something holds that stays so, as it does at `high`.
+        """Return the first generation for which something holds that stays so; it does at `high`.
 
         holds: goes anywhere to find out, and leaves copies of generations for which it does not.
         """

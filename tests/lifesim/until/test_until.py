@@ -142,9 +142,7 @@ def test_what_is_only_seen_is_not_called_proved(tmp_path):
     assert "not proved" in str(found)
 
 
-@pytest.mark.parametrize(
-    "rule", ["B3/S23", "B36/S23", "B2/S", "B0/S"]
-)
+@pytest.mark.parametrize("rule", ["B3/S23", "B36/S23", "B2/S", "B0/S"])
 @given(data=st.data())
 @settings(max_examples=examples(60), deadline=None)
 def test_soups_on_small_tori(rule, data):

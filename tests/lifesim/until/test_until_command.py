@@ -41,7 +41,9 @@ def test_what_does_not_come_true_within_the_steps(lifesim):
     assert lifesim(*run).out.startswith("empty: not met up to generation 100\n")
     done = lifesim("run", PULSAR, "--until", "population:>100")
     assert done.code == 0
-    assert done.out.startswith("population:>100: never met: oscillator of period 3, from generation 0")
+    assert done.out.startswith(
+        "population:>100: never met: oscillator of period 3, from generation 0"
+    )
 
 
 def test_outputs_are_of_where_it_ends(lifesim):
