@@ -8,9 +8,10 @@ from the quickest; where a GPU computes, large rectangles do.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from kernels.plane.contract import Places, Words
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY
 from kernels.targets.contract import Target
 from kernels.targets.cpu import CpuTarget
@@ -77,6 +78,11 @@ class ChangingUniverse:
             except OutgrownError:
                 pass  # a rectangle may be smaller
         return self._dense(grid, at)
+
+    @property
+    def now(self) -> _Kept:
+        """Return the universe in the engine that it is in."""
+        return self._now
 
     @property
     def engine(self) -> str:
@@ -203,6 +209,14 @@ class ChangingUniverse:
         tree.take(squares)
         self._now = tree
         self._race = Race(_NAMES, self.engine)
+
+    def put_all(self, squares: Iterable[tuple[Places, Words]]) -> None:
+        """Set all cells of squares, as TiledUniverse.all_squares() gives them. Raises
+        OutgrownError."""
+        if isinstance(self._now, GrowingUniverse):
+            self._now = self._tiles(BitGrid(1, 1), (0, 0))
+            self._race = Race(_NAMES, self.engine)
+        self._now.put_all(squares)
 
     def squares(self) -> SquareList | None:
         """Return the cells as macrocell files have them, None without HashLife or live cells."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from lifesim.edge import EdgeWatch
 from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.growing import REFERENCE_COPIES, GrowingUniverse, never
 from lifesim.joined import open_bounded
+from lifesim.kept import Kept, give_back, kept_of, live_cells
 from lifesim.live_box import common, live_box
 from lifesim.pauses import Progress, periods_of, stops
 from lifesim.render import density_levels
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from kernels.plane.hashlife.listing import SquareList
     from lifesim.patterns import Pattern
     from lifesim.start import Start
+    from lifesim.until import Condition, Found
 
 _CHUNK_SECONDS = 0.2  # between two calls of a progress function
 
@@ -102,10 +106,18 @@ class Life:
         self._first = generation
         self._unbounded: UnboundedUniverse | None = None
         self._fixed: LifeUniverse | None = None
+        self._open = partial(
+            open_unbounded,
+            engine,
+            backend,
+            bounds=self.bounds,
+            rule=self.rule,
+            topology=self.topology,
+            memory=memory,
+        )
+        self._before = 0  # updates of cells in universes that were left to go back
         if engine != "dense" or not all(self.bounds):
-            self._unbounded = open_unbounded(
-                engine, backend, grid, at, self.bounds, self.rule, self.topology, memory
-            )
+            self._unbounded = self._open(grid, at)
         else:
             if self.bounds != (grid.width, grid.height) or at != (0, 0):
                 raise ValueError("the grid of a universe with bounds is all of it")
@@ -113,6 +125,7 @@ class Life:
         self._watch = None
         if watch and any(self.bounds):
             self._watch = EdgeWatch(self.rule, (bool(self.bounds[0]), bool(self.bounds[1])))
+        self._made: Counter[str] = Counter()  # by universes before this one
         self._box: tuple[int, Box | None] | None = None  # with its generation
         self.seconds = 0.0  # spent in the backend's steps
         self._running = threading.RLock()  # a callback of a run may run it too
@@ -139,25 +152,10 @@ class Life:
         Raises as that does, PatternError, LifesimError for files that cannot be read, and GridError
         where the pattern does not fit.
         """
-        from lifesim import patterns
-        from lifesim.start import place
+        from lifesim.start import start_of_pattern
 
-        if isinstance(pattern, (str, os.PathLike)):
-            plain = margin is None and size is None and at is None
-            wide = options.get("engine", "auto") in ("auto", "hashlife")
-            pattern = patterns.read(pattern, as_squares=None if plain and wide else False)
-        if margin is not None:
-            if size is not None or margin < 0:
-                raise ValueError("a margin is at least 0, and stands in place of a size")
-            size = pattern.grid.width + 2 * margin, pattern.grid.height + 2 * margin
-        start = place(
-            pattern,
-            size,
-            at,
-            Rule.parse(rule) if isinstance(rule, str) else rule,
-            topology,
-            centre=margin is not None and at is None,
-        )
+        wide = options.get("engine", "auto") in ("auto", "hashlife")
+        start = start_of_pattern(pattern, margin, size, at, rule, topology, wide=wide)
         return cls.from_start(start, **options)
 
     @classmethod
@@ -201,9 +199,17 @@ class Life:
         return self._unbounded.engine if self._unbounded else "dense"
 
     @property
+    def leaps(self) -> bool:
+        """Tell whether any number of generations may be made, as by HashLife."""
+        return bool(self._unbounded and self._unbounded.sets_pace)
+
+    @property
     def made(self) -> dict[str, int]:
         """Return how many generations each engine has made so far, of those that made any."""
-        return self._unbounded.made if self._unbounded else {"dense": self._cells.generation}
+        if self._fixed:
+            return {"dense": self._fixed.generation}
+        assert self._unbounded
+        return dict(self._made + Counter(self._unbounded.made))
 
     @property
     def generation(self) -> int:
@@ -255,8 +261,7 @@ class Life:
         universe that is watched; None where none has been."""
         if self._watch is None:
             return None
-        met = self._watch.reached(self._cells, self._universe.generation)
-        return None if met is None else self._first + met
+        return self._watch.reached(self._cells, self.generation)
 
     @property
     def is_whole(self) -> bool:
@@ -276,7 +281,7 @@ class Life:
     def _updates(self) -> int:
         """Return the number of updates of cells so far."""
         if self._unbounded:
-            return self._unbounded.work
+            return self._before + self._unbounded.work
         return self._cells.width * self._cells.height * self._cells.generation
 
     def run(
@@ -287,10 +292,12 @@ class Life:
         progress: Callable[[Progress], None] | None = None,
         on_snapshot: Callable[[Life], None] | None = None,
         stopped: Callable[[], bool] | None = None,
+        ahead: int = 0,
     ) -> None:
         """Move on by `generations`, calling on_snapshot after every `every` of them, or
         where any of several numbers says so.
 
+        ahead: generations that are likely to follow these, for which room may be made.
         progress is called a few times a second. stopped is asked again and again, by this
         thread: the run ends early, at a whole generation, once it says so. KeyboardInterrupt,
         also one that a callback raises, leaves the universe at a whole generation, from which
@@ -300,7 +307,72 @@ class Life:
             raise ValueError(f"a universe cannot go back {-generations} generations")
         periods = periods_of(every)
         with self._running:
+            if self._unbounded:
+                self._unbounded.target = self._unbounded.generation + generations + ahead
             self._run(generations, periods, progress, on_snapshot, stopped or never)
+
+    def run_until(
+        self,
+        condition: Condition | str,
+        generations: int | None = None,
+        *,
+        every: int | Sequence[int] | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        on_snapshot: Callable[[Life], None] | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> Found:
+        """Move on to the first generation for which a condition is true, and tell what was found.
+
+        condition: of lifesim.until, or its text: "stable", "empty", "period:30" or
+        "population:>1000". generations: the most that are made, or looked at; without it the
+        condition must come true. Where it does not, the universe stands after so many. every,
+        on_snapshot: as of run(); the snapshots are taken when it is known where the run ends.
+        stopped: as of run(), but the search then ends by KeyboardInterrupt. Interrupted, the
+        universe stands at a generation that was looked at. Raises ConditionError, and GridError
+        where cells to be compared are too many.
+        """
+        from lifesim.until.search import search
+
+        periods = periods_of(every) if on_snapshot else []
+        with self._running:
+            start = self.keep() if periods else None
+            found = search(self, condition, generations, progress, stopped or never)
+            if start:
+                self.go_back(start)
+                ahead = found.generation - start.generation
+                self._run(ahead, periods, progress, on_snapshot, stopped or never)
+                if self.generation < found.generation:
+                    raise KeyboardInterrupt
+        return found
+
+    def keep(self) -> Kept:
+        """Return a copy of the cells as they are now, for go_back()."""
+        with self._stepping:
+            if self._unbounded:
+                return kept_of(self._unbounded, self.frame(), self.generation)
+            return Kept(self.generation, self.grid())
+
+    def go_back(self, kept: Kept) -> None:
+        """Take the cells and the generation of a copy that keep() made, earlier or later."""
+        with self._running, self._stepping:
+            if self._fixed:
+                self._fixed.put(0, kept.grid.words)
+            else:
+                assert self._unbounded
+                opened = self._open(kept.grid, kept.at)
+                give_back(opened, kept)
+                self._before += self._unbounded.work
+                self._made += Counter(self._unbounded.made)
+                self._unbounded = opened
+            self._first, self._box = kept.generation - self._universe.generation, None
+
+    def live_cells(self) -> npt.NDArray[np.int64]:
+        """Return the live cells of a universe without bounds as rows (x, y), ordered by y, then x.
+
+        Raises GridError for too many, and for some that are too far away."""
+        assert self._unbounded
+        with self._stepping:
+            return live_cells(self._unbounded, self.frame())
 
     def _run(
         self,
@@ -311,8 +383,6 @@ class Life:
         stopped: Callable[[], bool],
     ) -> None:
         start, began, updates = self._universe.generation, self.seconds, self._updates()
-        if self._unbounded:
-            self._unbounded.target = start + generations
         for stop in stops(generations, periods if on_snapshot else []):
             while (done := self._universe.generation - start) < stop:
                 self._advance(min(stop - done, self._chunk()), stopped)
@@ -390,7 +460,7 @@ class Life:
                     return
                 stop = self._universe.generation + generations
                 while (left := stop - self._universe.generation) > 0:
-                    most = self._watch.horizon(self._cells, self._universe.generation)
+                    most = self._watch.horizon(self._cells, self.generation)
                     self._universe.step(min(left, most))
             finally:
                 self.seconds += time.perf_counter() - began

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+MOST_STEPS = 10**18  # generations of a run
+MOST_HASHED = 2**240  # ... by HashLife
+FOREVER = 1 << 256  # generations: of a run that nobody knows the length of
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """The state of a run: how far it has come.
 
-    generation: of the universe; done, total: generations of this run; seconds: spent
+    generation: of the universe; done, total: generations of this run, or FOREVER; seconds: spent
     on it so far; rate: cell updates per second over all of it.
     """
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from lifesim import patterns
 from lifesim.grid import BitGrid, GridError, check_size
 from lifesim.growing import COPIES, check_birth
 from lifesim.patterns import Pattern
@@ -115,6 +117,37 @@ def place(
 ) -> Start:
     """Put a pattern into a universe, as placement() says."""
     return start_of(pattern, placement(pattern, size, at, rule, topology, centre=centre))
+
+
+def start_of_pattern(
+    pattern: Pattern | str | os.PathLike[str],
+    margin: int | None,
+    size: tuple[int, int] | None,
+    at: tuple[int, int] | None,
+    rule: Rule | str | None,
+    topology: Edges | str | None,
+    *,
+    wide: bool,
+) -> Start:
+    """Make the universe of a pattern, or of a pattern file, as Life.from_pattern() does.
+
+    wide: whether what is too wide for a grid is taken as squares, which only HashLife holds.
+    """
+    if isinstance(pattern, (str, os.PathLike)):
+        plain = margin is None and size is None and at is None and topology is None
+        pattern = patterns.read(pattern, as_squares=None if wide and plain else False)
+    if margin is not None:
+        if size is not None or margin < 0:
+            raise ValueError("a margin is at least 0, and stands in place of a size")
+        size = pattern.grid.width + 2 * margin, pattern.grid.height + 2 * margin
+    return place(
+        pattern,
+        size,
+        at,
+        Rule.parse(rule) if isinstance(rule, str) else rule,
+        topology,
+        centre=margin is not None and at is None,
+    )
 
 
 def placement(

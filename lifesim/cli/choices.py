@@ -22,7 +22,6 @@ from bulkbits.options import (
 )
 from kernels.targets.cpu import levels
 from lifesim.cli.options import (
-    MOST_STEPS,
     check_outs,
     chosen_edges,
     every_option,
@@ -33,9 +32,13 @@ from lifesim.cli.options import (
 )
 from lifesim.cli.streamed import opened_executor
 from lifesim.outputs import Output, is_directory_name, open_output
+from lifesim.pauses import MOST_STEPS
 from lifesim.rule import Rule
 from lifesim.soup import Soup
 from lifesim.stream.executor import PhaseExecutor
+from lifesim.until import Condition, parse
+
+NOT_ON_DISK = "--until is for universes in memory; one on disk, or of a --cluster, takes --steps"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -144,7 +147,8 @@ class RunChoices(CommonChoices):
     """
 
     pattern: str | None
-    steps: int
+    steps: int | None
+    until: str | None
     size: tuple[int, int] | None
     topology: str | None
     rule: str | None
@@ -184,6 +188,11 @@ class RunChoices(CommonChoices):
         return chosen_edges(self.rule, self.topology)[1]
 
     @property
+    def condition(self) -> Condition | None:
+        """Return --until. Raises ConditionError."""
+        return None if self.until is None else parse(self.until)
+
+    @property
     def soup(self) -> Soup:
         """Return the soup that the universe starts from where there is no pattern."""
         density = Fraction(1, 2) if self.density is None else self.density
@@ -199,7 +208,11 @@ class RunChoices(CommonChoices):
             raise click.UsageError("--random and --seed make a soup; a pattern is given")
         if self.at and self.center:
             raise click.UsageError("--at and --center contradict each other")
+        if self.steps is None and self.until is None:
+            raise click.UsageError("Missing option '--steps' (or '--until').")
         self._check_outputs()
+        if self.condition and (self.is_of_directory or self.cluster):
+            raise click.UsageError(NOT_ON_DISK)
         self._check_engine()
         rule = self.chosen_rule
         if self.is_of_directory:
@@ -212,7 +225,7 @@ class RunChoices(CommonChoices):
 
     def check_steps(self, is_any: bool) -> None:
         """Raise UsageError for more generations than are made. is_any: whether any number is."""
-        if not is_any and self.steps > MOST_STEPS:
+        if not is_any and (self.steps or 0) > MOST_STEPS:
             raise click.UsageError(
                 f"{self.steps} generations are out of range: 0 to {MOST_STEPS:,}, or more by "
                 "HashLife, on a plane without bounds"

@@ -18,9 +18,10 @@ from lifesim.engine import Life
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.growing import OutgrownError
 from lifesim.outputs import Output
-from lifesim.pauses import Progress
+from lifesim.pauses import FOREVER, Progress
 from lifesim.start import Start
 from lifesim.stream.run import StreamedLife
+from lifesim.until import Condition, Found
 
 
 @dataclass(slots=True)
@@ -28,7 +29,8 @@ class RunOutcome:
     """The outcome of a run.
 
     life: the universe, which may have gone to disk on the way; first: its generation at the
-    start; written: paths; errors: one line each; exit_code: of the whole command.
+    start; written: paths; errors: one line each; exit_code: of the whole command; found: what a
+    run until a condition found.
     """
 
     life: Life | StreamedLife
@@ -37,6 +39,7 @@ class RunOutcome:
     written: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     exit_code: int = 0
+    found: Found | None = None
 
     def add(self, error: LifesimError | ClusterError | MemoryError) -> None:
         """Note what went wrong: its line, and the exit code, of several the worst."""
@@ -100,8 +103,11 @@ def drive(
     *,
     show: bool,
     outgrow: Callable[[Life], StreamedLife] | None = None,
+    until: Condition | None = None,
 ) -> RunOutcome:
     """Run for `steps`, and let the outputs write, with snapshots where they have an `every`.
+
+    until: ends the run sooner, or, where steps is None, only then; of a universe in memory.
 
     outgrow: puts a universe that memory holds no longer on disk, where its run goes on.
     steps: None finishes the run of a universe on disk that was broken off. The first
@@ -113,7 +119,7 @@ def drive(
     """
     for output in outputs:
         output.check(*life.bounds)
-    run = _DrivenRun(life, steps, outputs, show)
+    run = _DrivenRun(life, steps, outputs, show, until)
     with Stop() as stop:
         try:
             run.move_on(stop, outgrow)
@@ -128,9 +134,14 @@ class _DrivenRun:
     """A run and its outputs, whose outcome says what became of them."""
 
     def __init__(
-        self, life: Life | StreamedLife, steps: int | None, outputs: list[Output], show: bool
+        self,
+        life: Life | StreamedLife,
+        steps: int | None,
+        outputs: list[Output],
+        show: bool,
+        until: Condition | None,
     ) -> None:
-        self._steps, self._outputs, self._show = steps, outputs, show
+        self._steps, self._outputs, self._show, self._until = steps, outputs, show, until
         self.outcome = RunOutcome(life, _first(life, steps))
 
     def move_on(self, stop: Stop, outgrow: Callable[[Life], StreamedLife] | None) -> None:
@@ -142,6 +153,8 @@ class _DrivenRun:
         except KeyboardInterrupt:
             outcome.interrupted = True
             outcome.exit_code = 130
+            if self._until and isinstance(outcome.life, Life):
+                outcome.found = Found(str(self._until), False, outcome.life.generation)
             left_off = _left_off(outcome.life, self._outputs)
             click.echo(f"lifesim: interrupted {left_off}", err=True)
         except (LifesimError, ClusterError, MemoryError) as error:
@@ -167,6 +180,17 @@ class _DrivenRun:
         life = outcome.life
         if every and life.is_whole:
             self._snapshot(life)
+        if self._until is not None:
+            assert isinstance(life, Life)
+            outcome.found = life.run_until(
+                self._until,
+                steps,
+                every=every,
+                progress=progress,
+                on_snapshot=self._snapshot,
+                stopped=lambda: stop.asked,
+            )
+            return
         if isinstance(life, StreamedLife) and steps is None:
             life.resume(every=every, progress=progress, on_snapshot=self._snapshot)
             return
@@ -295,7 +319,7 @@ class _GenerationBar:
     def update(self, now: Progress) -> None:
         self._bar.update(
             self._task,
-            total=now.total,
+            total=None if now.total == FOREVER else now.total,
             completed=now.done,
             generation=now.generation,
             rate=rate_text(now.rate)

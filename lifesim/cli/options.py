@@ -11,14 +11,13 @@ from typing import Any, TypeVar
 import click
 
 from bulkbits.amounts import Memory
+from lifesim.pauses import MOST_STEPS
 from lifesim.render import parse_region, parse_scale
 from lifesim.rule import Rule
 from lifesim.soup import SoupError, parse_density
 from lifesim.topology import TopologyError, check_topology, parse_bounds
 from lifesim.view import PictureView
 
-MOST_STEPS = 10**18  # generations of a run
-MOST_HASHED = 2**240  # ... by HashLife
 _FAR = 10**300  # beyond all that is of use
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -65,6 +65,7 @@ def report(
         "topology": str(life.topology),
         "bounds": list(life.bounds) if any(life.bounds) else None,
         "edge": edge,
+        "until": outcome.found and outcome.found.facts(),
         "interrupted": outcome.interrupted,
         "written": outcome.written,
         "errors": outcome.errors,
@@ -106,6 +107,8 @@ def _lines(outcome: RunOutcome, facts: dict[str, Any], frame: Box | None) -> lis
             f"in {where} {kind}",
             f"digest {facts['digest']}" if facts["digest"] else str(facts["notes"][-1]),
         ]
+    if outcome.found:
+        lines.insert(0, str(outcome.found))
     rate = _engines_text(facts["engines"]) or rate_text(life.rate)
     lines.append(f"{facts['seconds']:.3f} s, {rate} on {facts['device']}")
     if isinstance(life, StreamedLife):

@@ -9,10 +9,9 @@ from typing import Any
 import click
 
 from lifesim import patterns
-from lifesim.cli.choices import RunChoices, running_options
+from lifesim.cli.choices import NOT_ON_DISK, RunChoices, running_options
 from lifesim.cli.drive import begin, busy, drive, finish
 from lifesim.cli.options import (
-    MOST_HASHED,
     Density,
     Generations,
     Position,
@@ -32,6 +31,7 @@ from lifesim.cli.streamed import (
 from lifesim.engine import Life
 from lifesim.outputs import Output
 from lifesim.patterns import Pattern
+from lifesim.pauses import MOST_HASHED
 from lifesim.soup import Soup
 from lifesim.start import Placement, held_size, placement, soup_placement, start_of
 from lifesim.store.universe import Universe
@@ -46,8 +46,13 @@ from lifesim.unbounded import ENGINES
 @click.option(
     "--steps",
     type=Generations(most=MOST_HASHED),
-    required=True,
-    help="Generations: 1000, 64K, 2^20.",
+    help="Generations: 1000, 64K, 2^20. With --until, the most that are made. [with it no limit]",
+)
+@click.option(
+    "--until",
+    metavar="CONDITION",
+    help="Stop in the first generation for which it holds: stable, empty, period:N, or "
+    "'population:>1000' (also >=, <, <=, = and !=).",
 )
 @universe_options
 @click.option("--random", "density", type=Density(), help="Density of the random soup. [0.5]")
@@ -73,7 +78,7 @@ from lifesim.unbounded import ENGINES
 )
 @running_options
 def command(**options: Any) -> None:
-    """Run PATTERN (a file, or - for standard input) for --steps generations.
+    """Run PATTERN (a file, or - for standard input) for --steps generations, or --until CONDITION.
 
     Without PATTERN the universe starts as a random soup. A pattern lies on a plane without
     bounds, unless its file says otherwise, or on one of --size, whose outside is dead;
@@ -81,6 +86,14 @@ def command(**options: Any) -> None:
     cells meet an edge that was asked for, this is said, with the generation (`edge` of --json;
     null for soups, which fill all there is). Ctrl-C writes what --out asks for, says where it
     stopped and exits with 130.
+
+    --until stable finds since when the pattern repeats itself, flies apart into parts that do, or
+    grows by as much each period, and stops there; it says the period, and whether all this is
+    proved or was only seen. To know, it looks about twice as far ahead. --until period:N: since
+    when all of it is the same, moved or not, N generations later. --until population looks at
+    each generation, which is slower. Where a condition does not come true within --steps, this is
+    said (`until` of --json), and the exit code is 0. Snapshots (--every) are made in a second run,
+    when it is known where to stop. Not for universes on disk.
 
     PATTERN may be a universe directory, which then moves on by so many generations where
     it lies; the same command again finishes a run that was broken off. A universe that
@@ -93,10 +106,13 @@ def command(**options: Any) -> None:
     with ExitStack() as held:
         run = _LifeRun(choices, held)
         life = run.goes_on() if choices.is_of_directory else run.begins()
-        run.span = life.generation, life.generation + choices.steps
+        run.span = life.generation, life.generation + (choices.steps or 0)
         show = choices.shows_progress
-        outgrow = run.outgrow if choices.engine in ("auto", "dense") else None
-        outcome = drive(life, run.left, run.outputs, show=show, outgrow=outgrow)
+        grows = choices.engine in ("auto", "dense") and not choices.until
+        outgrow = run.outgrow if grows else None
+        outcome = drive(
+            life, run.left, run.outputs, show=show, outgrow=outgrow, until=choices.condition
+        )
         to_stderr = "-" in choices.outs
         report(
             outcome,
@@ -120,7 +136,7 @@ class _LifeRun:
         self.outputs: list[Output] = []
         self.notes: Sequence[str] = ()
         self.left: int | None = choices.steps
-        self.span = 0, choices.steps
+        self.span = 0, choices.steps or 0
 
     def goes_on(self) -> StreamedLife:
         """Open the universe directory that is to be moved on."""
@@ -142,6 +158,8 @@ class _LifeRun:
         on_disk = self._is_on_disk(source)
         if on_disk or named:
             torus_or_plane(placed.topology, f"{self._path}: a universe on disk")
+        if on_disk and choices.until:
+            raise click.UsageError(NOT_ON_DISK)
         if not on_disk and (choices.phase or choices.keep_previous):
             raise click.UsageError("--phase and --keep-previous are for universes on disk")
         self.outputs = choices.open_outputs(origin, choices.inputs, named if on_disk else ())
@@ -190,7 +208,7 @@ class _LifeRun:
         size, rule, topology = choices.size, choices.chosen_rule, choices.chosen_topology
         if isinstance(source, Soup):
             return soup_placement(size, rule, topology)
-        centre, steps = choices.center, choices.steps
+        centre, steps = choices.center, 1 if choices.steps is None else choices.steps
         return placement(source, size, choices.at, rule, topology, centre=centre, steps=steps)
 
     def _is_on_disk(self, source: Pattern | Soup) -> bool:
@@ -201,11 +219,14 @@ class _LifeRun:
             return False
         if choices.cluster is not None or exceeds_memory(held_size(source, placed), choices.memory):
             return True
+        if choices.steps is None or choices.until:
+            return False
         stop = source.generation + choices.steps
         return not placed.is_bounded and holds_run(self._path, placed, self._origin, stop)
 
     def _begins_on_disk(self, source: Pattern | Soup) -> StreamedLife:
         choices, executor = self._choices, self._executor()
+        assert choices.steps is not None
         beginning = Beginning(source, self._placed, self._origin, choices.steps)
         universe = self._held.enter_context(
             made_universe(
