@@ -28,6 +28,7 @@ _Kept = GrowingUniverse | TiledUniverse | HashedUniverse
 
 _NAMES = ("hashlife", "tiles", "dense")  # in the order in which they are tried
 _STEP = 0.05  # seconds of a step, about
+_CAUTION = 4  # the first step in an engine is so many times shorter than its stride
 _GROWTH = 8  # a step has at most so many times the generations of the one before
 _MOVES = 5  # the time so far is at least so many times what it takes to move
 _COPIED = 3e9  # cells a second that move to another engine, about
@@ -105,8 +106,10 @@ class ChangingUniverse:
     def stride(self) -> int:
         """Return how many generations are best made at once."""
         stride = self._now.stride
-        if self._now.sets_pace or not self._last:
+        if self._now.sets_pace:
             return stride
+        if not self._last:
+            return max(stride // _CAUTION, 1)
         wanted = min(int(self._race.pace * _STEP), _GROWTH * self._last)
         return max(wanted // stride, 1) * stride
 
