@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels.life.contract import LifeRule
-from kernels.plane.contract import SIDE, PlaneEngine, PlaneUniverse
+from kernels.plane.contract import SIDE, Places, PlaneEngine, PlaneUniverse
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, LONGEST, HashPlane, HashPlaneEngine
 from kernels.plane.hashlife.listing import SquareList
 from kernels.plane.tiles.cpu.engine import PERIOD, CpuTilesEngine
@@ -93,6 +95,30 @@ class _PlaneLife:
         if grid.width % 64:
             grid.words[:, -1] &= np.uint64((1 << grid.width % 64) - 1)
         return grid
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of memory that it takes just now."""
+        return self._plane.nbytes
+
+    def counts(self, x: int, y: int, level: int, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
+        """Return how many cells live in each of many blocks, as PlaneUniverse.counts() does."""
+        return self._plane.counts(x, y, level, shape)
+
+    def live_squares(self) -> Iterator[tuple[Places, Words]]:
+        """Yield the squares that hold live cells, as PlaneUniverse.squares() does. Raises GridError
+        where one lies too far out to be handed over."""
+        try:
+            yield from self._plane.squares()
+        except OverflowError as error:
+            raise GridError(str(error)) from None
+
+    def put_squares(self, places: Places, squares: Words) -> None:
+        """Set all cells of some squares, as PlaneUniverse.put() does. Raises OutgrownError."""
+        try:
+            self._plane.put(places, squares)
+        except MemoryError:
+            raise self._outgrown() from None
 
     def digest(self, frame: Box) -> str:
         """Return the digest of a frame that holds all that lives (lifesim.digest), without ever
@@ -181,19 +207,28 @@ class HashedUniverse(_PlaneLife):
         stride."""
         stop = self.generation + generations
         while (left := stop - self.generation) > 0:
-            began = time.perf_counter()
-            made = min(left, self.stride)
-            try:
-                self._plane.step(made)
-            except MemoryError:
-                if made == 1:
-                    raise self._outgrown() from None
-                # Shorter steps need less, and no longer ones are tried again.
-                self._longest = self.stride = 1 << max(made.bit_length() - 3, 0)
-                continue
-            took = time.perf_counter() - began
-            if made == self.stride and took < _SLOW:
-                self.stride = min(self.stride * (4 if took < _QUICK else 2), self._longest)
+            self._make_stride(left, self._plane.step)
+
+    def step_until(self, stopped: Callable[[], bool], generations: int) -> None:
+        """Move on by a stride of at most so many generations, or by none where stopped() becomes
+        true meanwhile. What has been computed by then is kept. Raises OutgrownError."""
+        self._make_stride(generations, lambda made: self._plane.step_until(stopped, made))
+
+    def _make_stride(self, most: int, step: Callable[[int], None]) -> None:
+        """Move on once, and choose how far the next stride goes."""
+        began, before = time.perf_counter(), self.generation
+        made = min(most, self.stride)
+        try:
+            step(made)
+        except MemoryError:
+            if made == 1:
+                raise self._outgrown() from None
+            # Shorter steps need less, and no longer ones are tried again.
+            self._longest = self.stride = 1 << max(made.bit_length() - 3, 0)
+            return
+        took = time.perf_counter() - began
+        if self.generation > before and made == self.stride and took < _SLOW:
+            self.stride = min(self.stride * (4 if took < _QUICK else 2), self._longest)
 
     def take(self, squares: SquareList) -> None:
         """Replace all cells by those of a macrocell file. Raises OutgrownError."""
@@ -234,6 +269,14 @@ class TiledUniverse(_PlaneLife):
         """Move on. Interrupted or out of memory (OutgrownError) it stands at a whole generation."""
         try:
             self._plane.step(generations)
+        except MemoryError:
+            raise self._outgrown() from None
+
+    def step_until(self, stopped: Callable[[], bool], generations: int) -> None:
+        """Move on by generations, or by fewer where stopped() becomes true meanwhile. Raises
+        OutgrownError, at a whole generation."""
+        try:
+            self._plane.step_until(stopped, generations)
         except MemoryError:
             raise self._outgrown() from None
 

@@ -13,6 +13,7 @@ from lifesim.cli.options import universe_options
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from lifesim.unbounded import ENGINES
 from lifesim.window import advice, missing
 
 
@@ -23,6 +24,11 @@ class NoWindowError(LifesimError):
 @click.command("view")
 @click.argument("universe", required=False, metavar="[PATTERN|UNIVERSE]")
 @universe_options
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    help="What keeps a plane without bounds. [dense; hashlife where no memory holds that]",
+)
 @one_device_options
 @click.option("--theme", type=click.Choice(["dark", "light"]), help="[the last one]")
 def command(  # each parameter is an option, or an argument
@@ -30,6 +36,7 @@ def command(  # each parameter is an option, or an argument
     rule: str | None,
     topology: str | None,
     size: tuple[int, int] | None,
+    engine: str | None,
     backend: str,
     device: int,
     threads: int | None,
@@ -44,7 +51,7 @@ def command(  # each parameter is an option, or an argument
     check_display()
     from ui.launch import ViewLaunch
 
-    launch = ViewLaunch(universe, chosen, where, size, backend, device, threads, theme)
+    launch = ViewLaunch(universe, chosen, where, size, engine, backend, device, threads, theme)
     try:
         from ui.qt.app import run
     except ImportError as error:

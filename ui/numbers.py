@@ -5,13 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import click
+
+from lifesim.cli.options import Generations
+
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 _PLAIN = 10**6  # numbers beside an axis have no prefix below it
+_LEAST_SHARE = 1e-6  # percent: less is written as a power of ten
+_LONG = 10**18  # integers from here on are shortened
 _PLACES = 4  # after the point, of those that have one
 
 
 def short(value: float) -> str:
-    """Return three digits and a prefix: 1.23 M."""
+    """Return three digits and a prefix, 1.23 M, or where there is none for it a power of ten."""
+    if abs(value) >= 10 ** (3 * len(_PREFIXES)):
+        return f"{value:.2e}".replace("e+", "e")
     power = 0
     while abs(value) >= 999.5 and power + 1 < len(_PREFIXES):
         value, power = value / 1000, power + 1
@@ -27,6 +35,8 @@ def percent(part: int, whole: int) -> str:
     share = 100 * part / whole
     if part == 0 or share >= 1:
         return f"{share:.{1 if part == 0 or share >= 10 else 2}f} %"
+    if share < _LEAST_SHARE:
+        return f"{share:.1e} %"
     places = 2 - math.floor(math.log10(share))
     return f"{share:.{places}f}".rstrip("0") + " %"
 
@@ -54,3 +64,43 @@ def many(number: float, what: str) -> str:
     """Count things: 1 picture, 1,200 pictures."""
     text = f"{number:,}" if isinstance(number, int) else f"{number:g}"
     return f"{text} {what}" if number == 1 else f"{text} {what}s"
+
+
+def shortened(number: int) -> str:
+    """Return an integer with all its digits, or of a long one what it is a power of, or its first
+    and last digits and how many there are."""
+    size = abs(number)
+    if size < _LONG:
+        return f"{number:,}"
+    sign = "-" if number < 0 else ""
+    if size & (size - 1) == 0:
+        return f"{sign}2^{size.bit_length() - 1}"
+    digits = str(size)
+    if set(digits[1:]) == {"0"}:
+        start = "" if digits[0] == "1" else f"{digits[0]}·"
+        return f"{sign}{start}10^{len(digits) - 1}"
+    return f"{sign}{digits[:6]}…{digits[-6:]} ({len(digits)} digits)"
+
+
+def generation_of(text: str, most: int) -> int:
+    """Read a generation, as --steps does: 1000, 64K, 1e6 or 2^40. Raises ValueError, which says
+    what is wrong."""
+    plain = text.strip().replace(",", "").replace("_", "")
+    try:
+        generation = Generations(0, 10**300).convert(plain, None, None)
+    except click.BadParameter:
+        what = repr(plain) if len(plain) <= 40 else f"{plain[:39]}…"
+        raise ValueError(f"{what} is no generation: write it as 1000, 64K, 1e6 or 2^20") from None
+    if generation > most:
+        raise ValueError(f"one can go to generation {shortened(most)} at most")
+    return generation
+
+
+def coordinate(at: int, scale: int) -> str:
+    """Return where a block of 2^scale cells begins, exactly: as a multiple of its size where that
+    is shorter."""
+    plain = shortened(at)
+    if scale < 20 or abs(at) < _LONG or at & (at - 1) == 0:
+        return plain
+    blocks = f"{shortened(at >> scale)}·2^{scale}"
+    return blocks if at % (1 << scale) == 0 and len(blocks) < len(plain) else plain

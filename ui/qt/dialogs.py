@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
+from functools import partial
 
 import click
 from PySide6.QtCore import Qt
@@ -32,6 +33,7 @@ from lifesim.cli.options import Density, Size
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from ui.numbers import generation_of
 from ui.qt.rows import Scrolled
 
 RULES = (
@@ -290,13 +292,14 @@ class FillDialog(Form):
         return density(self.density.text()), _seed(self.seed.text())
 
 
-class NumberDialog(Form):
-    """Asks for one integer."""
+class GenerationDialog(Form):
+    """Asks for a generation."""
 
-    def __init__(self, title: str, label: str, now: int, most: int, parent: QWidget | None) -> None:
-        super().__init__(title, parent)
-        self._parse = whole(0, most, label.replace("&", "").lower())
-        self.number = self.line(label, str(now), self._parse)
+    def __init__(self, now: int, most: int, parent: QWidget | None) -> None:
+        super().__init__("Go to generation", parent)
+        self._parse = partial(generation_of, most=most)
+        self.number = self.line("&Generation", str(now), self._parse)
+        self.number.setToolTip("1000, 64K, 1e6 or 2^40")
         self.number.selectAll()
         self.check()
 
@@ -374,9 +377,9 @@ class Dialogs:
         dialog = FillDialog(density_, seed, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
-    def number(self, title: str, label: str, now: int, most: int) -> int | None:
-        """Ask for an integer up to the most."""
-        dialog = NumberDialog(title, label, now, most, self._window)
+    def generation(self, now: int, most: int) -> int | None:
+        """Ask for a generation up to the most."""
+        dialog = GenerationDialog(now, most, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
     def size(self, size_: tuple[int, int]) -> tuple[int, int] | None:
