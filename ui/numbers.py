@@ -11,15 +11,13 @@ from lifesim.cli.options import Generations
 
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 _PLAIN = 10**6  # numbers beside an axis have no prefix below it
-_LEAST_SHARE = 1e-6  # percent: less is written as a power of ten
+_LEAST_SHARE = 1e-12  # percent: less is written as a power of ten
 _LONG = 10**18  # integers from here on are shortened
 _PLACES = 4  # after the point, of those that have one
 
 
 def short(value: float) -> str:
-    """Return three digits and a prefix, 1.23 M, or where there is none for it a power of ten."""
-    if abs(value) >= 10 ** (3 * len(_PREFIXES)):
-        return f"{value:.2e}".replace("e+", "e")
+    """Return three digits and a prefix: 1.23 M."""
     power = 0
     while abs(value) >= 999.5 and power + 1 < len(_PREFIXES):
         value, power = value / 1000, power + 1
@@ -89,10 +87,9 @@ def generation_of(text: str, most: int) -> int:
     try:
         generation = Generations(0, 10**300).convert(plain, None, None)
     except click.BadParameter:
-        what = repr(plain) if len(plain) <= 40 else f"{plain[:39]}…"
-        raise ValueError(f"{what} is no generation: write it as 1000, 64K, 1e6 or 2^20") from None
+        raise ValueError("write it as 1000, 1e6 or 2^40") from None
     if generation > most:
-        raise ValueError(f"one can go to generation {shortened(most)} at most")
+        raise ValueError(f"{shortened(most)} at most")
     return generation
 
 
