@@ -19,6 +19,7 @@ from ui.cells.machine import SLICE, Setting
 from ui.cells.moments import Origin
 from ui.planes.pictures import FURTHEST, PlanePictures
 from ui.planes.universe import SeenUniverse
+from ui.session import SessionError
 
 _GRACE = 0.1  # seconds that a stride has before it is broken off for a picture
 _SLOW = 5  # times as long as a slice may take, before fewer generations are made in one
@@ -63,15 +64,27 @@ class PlaneMover:
 
     def __init__(self, universe: SeenUniverse, generation: int) -> None:
         """Begin with a plane that is at a generation."""
-        self.universe = universe
+        self._universe: SeenUniverse | None = universe
         self._first = generation - universe.generation
         self._span = 1
         self.seconds, self.updates, self.spent = 0.0, 0.0, 0.0
 
     @property
+    def universe(self) -> SeenUniverse:
+        """Return the plane. Raises SessionError once it has been released."""
+        if self._universe is None:
+            raise SessionError("the universe has been closed")
+        return self._universe
+
+    def release(self) -> None:
+        """Give the memory back, and be at the last generation for ever."""
+        self._first, self._universe = self.generation, None
+
+    @property
     def generation(self) -> int:
         """Return the generation of the cells."""
-        return self._first + self.universe.generation
+        universe = self._universe
+        return self._first + universe.generation if universe else self._first
 
     @property
     def span(self) -> int:
@@ -143,7 +156,8 @@ class HeldPlane:
         return None
 
     def close(self) -> None:
-        """Do nothing: the memory is given back with the last who knows it."""
+        """Give the memory back."""
+        self.machine.release()
 
     # --- reading ---------------------------------------------------------------
 

@@ -16,6 +16,9 @@ from ui.planes.universe import SeenUniverse
 
 FURTHEST = 1 << 320  # cells from the origin: further than any plane is wide, or any view goes
 _WORD = 64
+# Scales up to which levels are densities, and over how many more the logarithm takes over.
+_PLAIN, _LIFTED = 5, 16
+_FAINTEST, _GAMMA = 0.25, 2.2  # of what is seen from afar, where one cell lives
 
 T = TypeVar("T")
 Now = Callable[[], tuple[SeenUniverse, int]]
@@ -108,11 +111,21 @@ def _holds(region: Box, box: Box) -> bool:
 
 
 def brightness(counts: npt.NDArray[np.float64], scale: int) -> Levels:
-    """Return the level of blocks of 2^scale x 2^scale cells, by their live ones, as lifesim.render
-    has it: 0 only where no cell lives, 255 only where all do."""
+    """Return the level of blocks of 2^scale x 2^scale cells, by their live ones: 0 only where no
+    cell lives, 255 only where all do.
+
+    Up to blocks of 32 x 32 cells it is as lifesim.render has it. From further away hardly any
+    plane has a density that could be seen: there the logarithm of the count counts more and more.
+    """
     cells = 4.0**scale
-    rounded = np.floor(counts / cells * 255 + 0.5)
-    inner = np.minimum(np.maximum(rounded, counts > 0), 255 - (counts < cells))
+    levels = counts / cells * 255
+    lift = min(max((scale - _PLAIN) / _LIFTED, 0.0), 1.0)
+    if lift:
+        # In terms of what is seen: palettes lift levels by the inverse of gamma.
+        lively = _FAINTEST + (1 - _FAINTEST) * np.log2(counts + 1) / (2 * scale)
+        seen = (1 - lift) * (counts / cells) ** (1 / _GAMMA) + lift * lively
+        levels = np.where(counts > 0, 255 * np.minimum(seen, 1.0) ** _GAMMA, 0.0)
+    inner = np.minimum(np.maximum(np.floor(levels + 0.5), counts > 0), 255 - (counts < cells))
     return np.asarray(inner, np.uint8)
 
 
