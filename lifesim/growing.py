@@ -8,6 +8,7 @@ universe with more room around them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,11 @@ class Sides(NamedTuple):
     bottom: int
 
 
+def never() -> bool:
+    """Return False: nobody asks for a stop."""
+    return False
+
+
 def check_birth(rule: Rule) -> None:
     """Raise GridError for a rule under which empty space comes alive: all of a plane without
     bounds would, which nothing holds."""
@@ -60,6 +66,7 @@ class GrowingUniverse:
     far as that is known: no more room is made than that takes. updates: of cells, so far.
     """
 
+    engine = "dense"
     sets_pace = False
 
     def __init__(
@@ -91,6 +98,11 @@ class GrowingUniverse:
         self._grown: tuple[int, Sides] | None = None  # generation and edges of what lived then
 
     @property
+    def made(self) -> dict[str, int]:
+        """Return how many generations each engine has made: this one all of them."""
+        return {self.engine: self.generation} if self.generation else {}
+
+    @property
     def generation(self) -> int:
         """Return how many generations it has been moved on."""
         return self._before + self.cells.generation
@@ -105,8 +117,8 @@ class GrowingUniverse:
         """Return the number of updates of cells so far."""
         return self.updates + self.cells.generation * self.cells.width * self.cells.height
 
-    def step(self, generations: int) -> None:
-        """Move on, in a larger universe where need be.
+    def step(self, generations: int, stopped: Callable[[], bool] = never) -> None:
+        """Move on, in a larger universe where need be, or less far where stopped() says so.
 
         Interrupted, it stands at a whole generation. Raises OutgrownError, at a whole
         generation, where there is no memory for a larger universe, and GridError for a rule
@@ -116,7 +128,7 @@ class GrowingUniverse:
             check_birth(self._rule)
         stop = self.generation + generations
         self.target = max(self.target, stop)
-        while (left := stop - self.generation) > 0:
+        while (left := stop - self.generation) > 0 and not stopped():
             wanted = min(_LEAST, self.target - self.generation)
             if self._safe() < wanted:
                 if self._live() is None:

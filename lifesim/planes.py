@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from kernels.targets.memory import available_memory
 from lifesim.digest import finish, scattered
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError, Words, human_bytes
-from lifesim.growing import OutgrownError, check_birth
+from lifesim.growing import OutgrownError, check_birth, never
 from lifesim.rule import Rule
 
 _ONLY_CPU = (
@@ -52,6 +52,7 @@ class _PlaneLife:
     target: of no use here. work: 0, as updates of cells are not counted.
     """
 
+    engine: str
     work = 0
 
     def __init__(
@@ -67,6 +68,11 @@ class _PlaneLife:
             self._put(grid, at)
         except MemoryError:
             raise self._outgrown() from None
+
+    @property
+    def made(self) -> dict[str, int]:
+        """Return how many generations each engine has made: this one all of them."""
+        return {self.engine: self.generation} if self.generation else {}
 
     @property
     def generation(self) -> int:
@@ -104,21 +110,6 @@ class _PlaneLife:
     def counts(self, x: int, y: int, level: int, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
         """Return how many cells live in each of many blocks, as PlaneUniverse.counts() does."""
         return self._plane.counts(x, y, level, shape)
-
-    def live_squares(self) -> Iterator[tuple[Places, Words]]:
-        """Yield the squares that hold live cells, as PlaneUniverse.squares() does. Raises GridError
-        where one lies too far out to be handed over."""
-        try:
-            yield from self._plane.squares()
-        except OverflowError as error:
-            raise GridError(str(error)) from None
-
-    def put_squares(self, places: Places, squares: Words) -> None:
-        """Set all cells of some squares, as PlaneUniverse.put() does. Raises OutgrownError."""
-        try:
-            self._plane.put(places, squares)
-        except MemoryError:
-            raise self._outgrown() from None
 
     def digest(self, frame: Box) -> str:
         """Return the digest of a frame that holds all that lives (lifesim.digest), without ever
@@ -161,6 +152,19 @@ class _PlaneLife:
                 words.append(part[which, row])
         return rows, columns, words
 
+    def all_squares(self) -> Iterator[tuple[Places, Words]]:
+        """Yield all squares with live cells (kernels.plane.contract). Raises OverflowError where
+        some are too far from the origin for that."""
+        return self._plane.squares()
+
+    def put_all(self, squares: Iterable[tuple[Places, Words]]) -> None:
+        """Set all cells of squares, as all_squares() gives them. Raises OutgrownError."""
+        try:
+            for places, cells in squares:
+                self._plane.put(places, cells)
+        except MemoryError:
+            raise self._outgrown() from None
+
     def _put(self, grid: BitGrid, at: tuple[int, int]) -> None:
         """Put the cells of a grid into squares of 64 x 64, some rows of them at a time."""
         x, y = at
@@ -189,6 +193,7 @@ class HashedUniverse(_PlaneLife):
     stride: a power of two, larger as long as steps are quick.
     """
 
+    engine = "hashlife"
     sets_pace = True
     _plane: HashPlane
 
@@ -202,33 +207,24 @@ class HashedUniverse(_PlaneLife):
         self._longest = 1 << LONGEST - 1
         super().__init__(_opened(HashPlaneEngine(backend), rule, memory), memory, grid, at)
 
-    def step(self, generations: int) -> None:
-        """Move on. Interrupted, or out of memory (OutgrownError), it stands where it stood before a
-        stride."""
+    def step(self, generations: int, stopped: Callable[[], bool] = never) -> None:
+        """Move on. Stopped, interrupted, or out of memory (OutgrownError), it stands where it stood
+        before a stride."""
         stop = self.generation + generations
-        while (left := stop - self.generation) > 0:
-            self._make_stride(left, self._plane.step)
-
-    def step_until(self, stopped: Callable[[], bool], generations: int) -> None:
-        """Move on by a stride of at most so many generations, or by none where stopped() becomes
-        true meanwhile. What has been computed by then is kept. Raises OutgrownError."""
-        self._make_stride(generations, lambda made: self._plane.step_until(stopped, made))
-
-    def _make_stride(self, most: int, step: Callable[[int], None]) -> None:
-        """Move on once, and choose how far the next stride goes."""
-        began, before = time.perf_counter(), self.generation
-        made = min(most, self.stride)
-        try:
-            step(made)
-        except MemoryError:
-            if made == 1:
-                raise self._outgrown() from None
-            # Shorter steps need less, and no longer ones are tried again.
-            self._longest = self.stride = 1 << max(made.bit_length() - 3, 0)
-            return
-        took = time.perf_counter() - began
-        if self.generation > before and made == self.stride and took < _SLOW:
-            self.stride = min(self.stride * (4 if took < _QUICK else 2), self._longest)
+        while (left := stop - self.generation) > 0 and not stopped():
+            began = time.perf_counter()
+            made = min(left, self.stride)
+            try:
+                self._plane.step_until(stopped, made)
+            except MemoryError:
+                if made == 1:
+                    raise self._outgrown() from None
+                # Shorter steps need less, and no longer ones are tried again.
+                self._longest = self.stride = 1 << max(made.bit_length() - 3, 0)
+                continue
+            took = time.perf_counter() - began
+            if made == self.stride and took < _SLOW:
+                self.stride = min(self.stride * (4 if took < _QUICK else 2), self._longest)
 
     def take(self, squares: SquareList) -> None:
         """Replace all cells by those of a macrocell file. Raises OutgrownError."""
@@ -251,6 +247,7 @@ class TiledUniverse(_PlaneLife):
     stride: generations after which tiles that repeat themselves are known to.
     """
 
+    engine = "tiles"
     sets_pace = False
     stride = PERIOD
 
@@ -265,16 +262,9 @@ class TiledUniverse(_PlaneLife):
         memory = _allowed(memory)
         super().__init__(_opened(CpuTilesEngine(backend), rule, memory), memory, grid, at)
 
-    def step(self, generations: int) -> None:
-        """Move on. Interrupted or out of memory (OutgrownError) it stands at a whole generation."""
-        try:
-            self._plane.step(generations)
-        except MemoryError:
-            raise self._outgrown() from None
-
-    def step_until(self, stopped: Callable[[], bool], generations: int) -> None:
-        """Move on by generations, or by fewer where stopped() becomes true meanwhile. Raises
-        OutgrownError, at a whole generation."""
+    def step(self, generations: int, stopped: Callable[[], bool] = never) -> None:
+        """Move on. Stopped, interrupted or out of memory (OutgrownError) it stands at a whole
+        generation."""
         try:
             self._plane.step_until(stopped, generations)
         except MemoryError:

@@ -73,7 +73,7 @@ def soup_after(generations: int, seed: int = 3) -> BitGrid:
     return life.grid()
 
 
-def make_window(folder: Path, session: MemorySession | None = None) -> LifeWindow:
+def make_window(folder: Path, session: EditedSession | None = None) -> LifeWindow:
     settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
     made = LifeWindow(session or glider_session(), pick("auto", threads=1), settings)
     made.dialogs = FakeDialogs()  # type: ignore[assignment]

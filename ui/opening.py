@@ -25,7 +25,6 @@ from lifesim.topology import Topology
 from ui.cells.edited import EditedSession
 from ui.cells.session import MemorySession
 from ui.disk.session import DiskSession
-from ui.planes.held import fill
 from ui.planes.session import PlaneSession
 from ui.planes.universe import empty_start, open_seen
 from ui.reading import CountedReader, Progress, in_silence
@@ -108,6 +107,7 @@ def moved(session: EditedSession, engine: str, backend: Target) -> EditedSession
     Its changes cannot be undone any more. Raises LifesimError for what the engine cannot hold: a
     universe with bounds, a rule of B0, a plane that is too wide for a rectangle.
     """
+    session.settle()  # what has been asked for before is done
     modified, notes = session.status().modified, session.notes
 
     def make() -> EditedSession:
@@ -117,12 +117,11 @@ def moved(session: EditedSession, engine: str, backend: Target) -> EditedSession
                 whole.cells, whole.rule, whole.topology, whole.generation, whole.bounds, whole.at
             )
             return _session(start, backend, session.path, notes, False, engine, modified)
-        seed = session.seed()
-        universe = open_seen(engine, backend, empty_start(session.rule))
+        rule = session.rule
+        universe = open_seen(engine, backend, empty_start(rule))
         if universe is None:
-            raise SessionError(f"the engine {engine} keeps a rectangle: choose dense")
-        fill(universe, seed)
-        about = session.rule, seed.generation
+            raise SessionError(f"the engine {engine} keeps a rectangle here: choose dense")
+        about = rule, session.pour(universe)
         return PlaneSession(
             universe, engine, backend, *about, path=session.path, notes=notes, modified=modified
         )

@@ -58,7 +58,6 @@ class Session(ABC):
     Methods are for the main thread, but where they say that any may call them; listeners are
     called from any.
 
-    engine: of lifesim.unbounded.ENGINES, which keeps the cells; None where there is no choice.
     most_speed: generations between two pictures, most_generation: that one can go to, at most.
     is_endless: cells may live anywhere, and the box is where they lived when last looked at; else
     nothing lives outside of the box. path: the file or directory that it was read from or saved to,
@@ -67,12 +66,17 @@ class Session(ABC):
     """
 
     can_edit: ClassVar[bool]
-    engine: str | None = None
     most_speed: int = 1 << 20
     most_generation: int = 10**18
     is_endless: ClassVar[bool] = False
     path: str | None
     oddities: tuple[str, ...] = ()
+
+    @property
+    def engine(self) -> str | None:
+        """Return what keeps the cells, of lifesim.unbounded.ENGINES; None where there is no
+        choice."""
+        return None
 
     @property
     @abstractmethod

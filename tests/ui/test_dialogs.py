@@ -20,9 +20,9 @@ from ui.qt.dialogs import (
     Dialogs,
     FillDialog,
     Form,
+    GenerationDialog,
     New,
     NewDialog,
-    GenerationDialog,
     RuleDialog,
     UnsavedAnswer,
 )

@@ -63,7 +63,6 @@ class EditedSession(Session):
     _editor: Editor
     _census: Counting
     _news: News
-    _where: str
     _saved: int
     notes: tuple[str, tuple[str, ...]]
 
@@ -73,11 +72,6 @@ class EditedSession(Session):
         self._commands.start(self._own_work, self._failed, self._ended)
 
     # --- what it is ------------------------------------------------------------
-
-    @property
-    def where(self) -> str:
-        """Return what computes, in a few words."""
-        return self._where
 
     @property
     def box(self) -> Box:

@@ -25,8 +25,6 @@ from ui.session import Event, SessionError
 class MemorySession(EditedSession):
     """A session whose cells are held as a rectangle, which grows where there are no bounds."""
 
-    engine = "dense"
-
     def __init__(
         self,
         grid: BitGrid,
@@ -76,6 +74,16 @@ class MemorySession(EditedSession):
         self._begin()
 
     # --- cells -----------------------------------------------------------------
+
+    @property
+    def engine(self) -> str:
+        """Return that a rectangle keeps the cells."""
+        return "dense"
+
+    @property
+    def where(self) -> str:
+        """Return what computes, in a few words."""
+        return self._where
 
     def whole(self) -> Whole:
         """Return a copy of all cells as they are now; any thread may ask, and waits for no run.

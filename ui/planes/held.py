@@ -17,6 +17,7 @@ from ui.cells.commands import CommandThread
 from ui.cells.edits import overwrite
 from ui.cells.machine import SLICE, Setting
 from ui.cells.moments import Origin
+from ui.numbers import shortened
 from ui.planes.pictures import FURTHEST, PlanePictures
 from ui.planes.universe import SeenUniverse
 from ui.session import SessionError
@@ -25,6 +26,7 @@ _GRACE = 0.1  # seconds that a stride has before it is broken off for a picture
 _SLOW = 5  # times as long as a slice may take, before fewer generations are made in one
 _LONGEST = 1 << 40  # generations
 _BAND = 1 << 25  # cells that are written at once
+_MOST_POURED = 1 << 32  # live cells that are moved to another engine one by one
 _MOST_KEPT = 1 << 30  # bytes of a plane of which a copy is kept to come back to
 
 
@@ -66,6 +68,7 @@ class PlaneMover:
         """Begin with a plane that is at a generation."""
         self._universe: SeenUniverse | None = universe
         self._first = generation - universe.generation
+        self._engine = universe.engine
         self._span = 1
         self.seconds, self.updates, self.spent = 0.0, 0.0, 0.0
 
@@ -75,6 +78,13 @@ class PlaneMover:
         if self._universe is None:
             raise SessionError("the universe has been closed")
         return self._universe
+
+    @property
+    def engine(self) -> str:
+        """Return what keeps the plane, or kept it last."""
+        if self._universe is not None:
+            self._engine = self._universe.engine
+        return self._engine
 
     def release(self) -> None:
         """Give the memory back, and be at the last generation for ever."""
@@ -102,10 +112,11 @@ class PlaneMover:
         def is_broken_off() -> bool:
             return stopped() or (time.monotonic() - began > _GRACE and is_asked())
 
-        wanted = at_most if universe.sets_pace else min(at_most, self._span)
+        wanted = min(at_most, universe.stride if universe.sets_pace else self._span)
         if not universe.sets_pace and wanted > universe.stride:
             wanted -= wanted % universe.stride
-        universe.step_until(is_broken_off, wanted)
+        universe.target = universe.generation + at_most
+        universe.step(wanted, is_broken_off)
         took = time.monotonic() - began
         self.seconds += took
         self.spent += took
@@ -151,6 +162,11 @@ class HeldPlane:
         return self.machine.generation
 
     @property
+    def engine(self) -> str:
+        """Return what keeps the cells."""
+        return self.machine.engine
+
+    @property
     def edge(self) -> None:
         """Return None: there is none that cells could meet."""
         return None
@@ -174,7 +190,10 @@ class HeldPlane:
         """Return a copy of all cells. Raises GridError where some lie too far out."""
         universe = self.machine.universe
         tree = universe.squares()
-        squares = () if tree else tuple(universe.live_squares())
+        try:
+            squares = () if tree else tuple(universe.all_squares())
+        except OverflowError as error:
+            raise GridError(str(error)) from None
         return Seed(self.generation, tree, squares)
 
     def origin(self) -> Origin:
@@ -185,6 +204,22 @@ class HeldPlane:
             return self.seed()
         except GridError:
             return Lost(self.generation)
+
+    def pour(self, other: SeenUniverse) -> int:
+        """Put all cells into an empty plane of any engine, and return their generation. Raises
+        GridError where they are too many for it, or lie too far out."""
+        universe = self.machine.universe
+        tree = universe.squares() if other.engine == "hashlife" else None
+        if tree is not None:
+            other.take(tree)
+            return self.generation
+        if (live := universe.population()) > _MOST_POURED:
+            raise GridError(f"{shortened(live)} cells live, too many for the engine {other.engine}")
+        try:
+            other.put_all(universe.all_squares())
+        except OverflowError as error:
+            raise GridError(str(error)) from None
+        return self.generation
 
     # --- changing --------------------------------------------------------------
 
@@ -221,7 +256,7 @@ class HeldPlane:
             rows = cells.words[begin - box.y : around.y + around.height - box.y]
             band = BitGrid(box.width, len(rows), rows)
             overwrite(grid, band, box.x - around.x, begin - around.y)
-            universe.put_squares(*squares_of(grid, left, first))
+            universe.put_all([squares_of(grid, left, first)])
         self.pictures.changed()
 
     def plant(self, origin: Origin, rule: Rule) -> None:
@@ -245,8 +280,7 @@ def fill(universe: SeenUniverse, seed: Seed) -> None:
     """Put the cells of a seed into an empty plane. Raises GridError where it cannot hold them."""
     if seed.tree is not None:
         universe.take(seed.tree)
-    for places, squares in seed.squares:
-        universe.put_squares(places, squares)
+    universe.put_all(seed.squares)
 
 
 def squares_of(grid: BitGrid, column: int, row: int) -> tuple[Places, Words]:

@@ -53,10 +53,9 @@ class PlaneSession(EditedSession):
         backend: as of open_seen(). notes: name and comments, for files that it is saved to.
         modified: whether there are changes that have not been saved.
         """
-        self.engine, self.path, self.notes = engine, path, notes
+        self.path, self.notes = path, notes
         self.most_speed = _MOST_SPEED[universe.sets_pace]
         self.most_generation = _MOST[universe.sets_pace]
-        self._where = f"{engine}, on the CPU"
         self._saved = -1 if modified else 0
         self._commands = CommandThread("lifesim-plane")
 
@@ -73,6 +72,16 @@ class PlaneSession(EditedSession):
         self._editor = Editor(self._plane, self._history, self._clock, self._news)
         self._held, self._past, self._census = self._plane, self._history, self._counting
         self._begin()
+
+    @property
+    def engine(self) -> str:
+        """Return what keeps the cells just now."""
+        return self._plane.engine
+
+    @property
+    def where(self) -> str:
+        """Return what computes, in a few words."""
+        return f"{self.engine}, on the CPU"
 
     @property
     def box(self) -> Box:
@@ -113,10 +122,10 @@ class PlaneSession(EditedSession):
         """Return a copy of all cells as they are now, as whole() does."""
         return self.whole()
 
-    def seed(self) -> Seed:
-        """Return a copy of all cells, for another engine; waits. Raises GridError where some lie
-        too far out."""
-        return self._commands.ask(self._plane.seed)
+    def pour(self, universe: SeenUniverse) -> int:
+        """Put all cells into another, empty plane; waits. Returns their generation. Raises
+        GridError where they are too many for it, or lie too far out."""
+        return self._commands.ask(lambda: self._plane.pour(universe))
 
     # --- changes ---------------------------------------------------------------
 

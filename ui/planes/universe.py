@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from kernels.targets.contract import Target
 from kernels.targets.cpu import CpuTarget
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, Words
-from lifesim.growing import GrowingUniverse
+from lifesim.growing import GrowingUniverse, never
 from lifesim.planes import plane_target
 from lifesim.rule import Rule
 from lifesim.start import Start
@@ -22,14 +22,20 @@ from lifesim.topology import Topology
 from lifesim.unbounded import open_unbounded
 
 
+@runtime_checkable
 class SeenUniverse(Protocol):
     """A plane that is looked at and changed while it moves on: of lifesim.planes.
 
-    stride: a number of generations that is best made at once. sets_pace: whether stride follows
-    from how long steps take.
+    engine: the name of what keeps it. sets_pace: whether stride follows from how long steps take.
+    target: up to which generation it will be moved on, as far as that is known.
     """
 
     sets_pace: bool
+    target: int
+
+    @property
+    def engine(self) -> str:
+        """Return the name of what keeps it, of lifesim.unbounded.ENGINES."""
 
     @property
     def generation(self) -> int:
@@ -43,12 +49,9 @@ class SeenUniverse(Protocol):
     def nbytes(self) -> int:
         """Return the bytes of memory that it takes just now."""
 
-    def step(self, generations: int) -> None:
-        """Move on. Raises OutgrownError."""
-
-    def step_until(self, stopped: Callable[[], bool], generations: int) -> None:
-        """Move on by at most so many generations; by fewer, or none, where stopped() becomes true
-        meanwhile. Raises OutgrownError."""
+    def step(self, generations: int, stopped: Callable[[], bool] = never) -> None:
+        """Move on by generations, or by fewer, or none, where stopped() becomes true meanwhile.
+        Raises OutgrownError."""
 
     def population(self) -> int:
         """Return the number of live cells."""
@@ -62,11 +65,12 @@ class SeenUniverse(Protocol):
     def counts(self, x: int, y: int, level: int, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
         """Return how many cells live in each of many blocks of 2^level cells a side."""
 
-    def put_squares(self, places: Places, squares: Words) -> None:
-        """Set all cells of some squares of 64 x 64 cells. Raises OutgrownError."""
+    def put_all(self, squares: Iterable[tuple[Places, Words]]) -> None:
+        """Set all cells of squares of 64 x 64 cells. Raises OutgrownError."""
 
-    def live_squares(self) -> Iterator[tuple[Places, Words]]:
-        """Yield the squares that hold live cells. Raises GridError where one lies too far out."""
+    def all_squares(self) -> Iterator[tuple[Places, Words]]:
+        """Yield the squares that hold live cells. Raises OverflowError where one lies too far
+        out."""
 
     def take(self, squares: SquareList) -> None:
         """Replace all cells by those of a list of squares. Raises GridError where it cannot."""
@@ -83,7 +87,7 @@ def open_seen(engine: str, backend: Target, start: Start) -> SeenUniverse | None
     """
     bounds = start.bounds or (start.grid.width, start.grid.height)
     about = start.grid, start.at, bounds, start.rule, start.topology, None
-    made: Any
+    made: object
     try:
         made = open_unbounded(engine, backend, *about)
     except LifesimError:
@@ -92,10 +96,11 @@ def open_seen(engine: str, backend: Target, start: Start) -> SeenUniverse | None
         made = open_unbounded(engine, plane_target(engine, "auto", None), *about)
     if isinstance(made, GrowingUniverse):
         return None
-    seen: SeenUniverse = made
+    if not isinstance(made, SeenUniverse):  # it may be a rectangle for some time
+        return open_seen("tiles" if start.squares is None else "hashlife", backend, start)
     if start.squares is not None:
-        seen.take(start.squares)
-    return seen
+        made.take(start.squares)
+    return made
 
 
 def empty_start(rule: Rule) -> Start:
