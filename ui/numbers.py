@@ -12,6 +12,7 @@ from lifesim.cli.options import Generations
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 _PLAIN = 10**6  # numbers beside an axis have no prefix below it
 _LEAST_SHARE = 1e-12  # percent: less is written as a power of ten
+_DIGITS = 300  # of a generation that somebody types, at most
 _LONG = 10**18  # integers from here on are shortened
 _PLACES = 4  # after the point, of those that have one
 
@@ -44,9 +45,9 @@ def ticks(values: Sequence[float], between: float) -> list[str]:
     they need to differ."""
     most = max((abs(value) for value in values), default=0.0)
     step = math.floor(math.log10(between) + 1e-9)  # the power of ten of the distance
-    if 0 < most < 1e-3:
+    if 0 < most < 1e-3 or most >= 1000 ** len(_PREFIXES):
         digits = math.ceil(math.log10(most / between)) + 1
-        return [f"{value:.{max(1, digits)}g}" for value in values]
+        return [f"{value:.{max(1, digits)}g}".replace("e+", "e") for value in values]
     power = 0
     if most >= _PLAIN:
         power = min(int(math.log10(most) + 1e-9) // 3, len(_PREFIXES) - 1)
@@ -85,7 +86,10 @@ def generation_of(text: str, most: int) -> int:
     what is wrong."""
     plain = text.strip().replace(",", "").replace("_", "")
     try:
-        generation = Generations(0, 10**300).convert(plain, None, None)
+        if plain.isascii() and plain.isdigit() and len(plain) <= _DIGITS:
+            generation = int(plain)
+        else:
+            generation = Generations(0, 10**_DIGITS).convert(plain, None, None)
     except click.BadParameter:
         raise ValueError("write it as 1000, 1e6 or 2^40") from None
     if generation > most:

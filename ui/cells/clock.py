@@ -11,6 +11,7 @@ from ui.cells.held import Held
 from ui.cells.moments import Entry, Moment
 from ui.cells.news import SELDOM, News
 from ui.cells.past import Past
+from ui.numbers import shortened
 from ui.session import Event
 
 _PICTURES = 1 / 60  # seconds between two pictures at least
@@ -123,7 +124,7 @@ class Clock:
             run.goal += generations
             return
         self.stop()
-        title = "a step" if generations == 1 else f"{generations:,} steps"
+        title = "a step" if generations == 1 else f"{shortened(generations)} steps"
         self.begin(title, self._plane.generation + generations, more=True)
 
     def stop(self) -> None:

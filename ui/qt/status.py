@@ -24,6 +24,7 @@ from ui.session import Session, Status
 from ui.speed import RunSpeed
 
 _POWERS = 24  # from here on scales are written as powers
+_MANY = 1 << 30  # cells that are no longer said to be so many
 _BUSY = 320  # pixels, of what is being done
 _NARROWEST, _MARGIN, _BESIDE = 120, 12, 6
 
@@ -237,7 +238,12 @@ class StatusLine(QStatusBar):
             elif answer.live is None:
                 known = "too many to count"
             else:
-                known = f"{answer.live:,} of {shortened(inside.width * inside.height)} live"
+                all_ = inside.width * inside.height
+                known = (
+                    f"{answer.live:,} live"
+                    if all_ >= _MANY
+                    else f"{answer.live:,} of {all_:,} live"
+                )
         self.under.setText(f"{text}  {known}".rstrip())
 
 

@@ -50,10 +50,13 @@ class EngineMenu(Menu):
             if not isinstance(session, EditedSession) or session.engine == name:
                 return
             session.stop()
+            forgets = bool(session.can_undo)
 
             def done(made: EditedSession) -> None:
                 if window.session is session:
                     window.adopt(made, stay=True)
+                    if forgets:
+                        window.banner.note("What was done before cannot be undone any more.")
                 else:  # another universe was opened meanwhile
                     window.background.do("", made.close, lambda _: None, window.report)
 
