@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -79,6 +79,20 @@ def shortened(number: int) -> str:
         start = "" if digits[0] == "1" else f"{digits[0]}·"
         return f"{sign}{start}10^{len(digits) - 1}"
     return f"{sign}{digits[:6]}…{digits[-6:]} ({len(digits)} digits)"
+
+
+def whole(low: int, high: int, what: str) -> Callable[[str], int]:
+    """Return a parser of integers from low to high; it raises ValueError."""
+
+    def parse(text: str) -> int:
+        plain = text.strip().replace(",", "").replace("_", "")
+        if not (plain.isascii() and plain.isdigit() and len(plain) <= 30):
+            raise ValueError(f"{what} is a whole number")
+        if not low <= int(plain) <= high:
+            raise ValueError(f"{what} is {low:,} to {high:,}")
+        return int(plain)
+
+    return parse
 
 
 def generation_of(text: str, most: int) -> int:

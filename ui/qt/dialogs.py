@@ -33,7 +33,7 @@ from lifesim.cli.options import Density, Size
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
 from lifesim.topology import Topology
-from ui.numbers import generation_of
+from ui.numbers import generation_of, whole
 from ui.qt.rows import Scrolled
 
 RULES = (
@@ -98,20 +98,6 @@ def density(text: str) -> Fraction:
     if not 0 <= share <= 1:
         raise click.BadParameter(f"{plain!r}: a density is 0 to 100 %")
     return share
-
-
-def whole(low: int, high: int, what: str) -> Callable[[str], int]:
-    """Return a parser of integers from low to high; it raises ValueError."""
-
-    def parse(text: str) -> int:
-        plain = text.strip().replace(",", "").replace("_", "")
-        if not (plain.isascii() and plain.isdigit() and len(plain) <= 30):
-            raise ValueError(f"{what} is a whole number")
-        if not low <= int(plain) <= high:
-            raise ValueError(f"{what} is {low:,} to {high:,}")
-        return int(plain)
-
-    return parse
 
 
 _seed = whole(0, 2**64 - 1, "a seed")
