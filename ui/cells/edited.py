@@ -30,7 +30,7 @@ from ui.session import Event, Session, SessionError, Status
 
 
 class Counting(Protocol):
-    """What counts live cells between the steps of a run.
+    """Counts live cells between the steps of a run.
 
     counted: population (None if nobody has counted), its generation, and the version of the
     pictures that it was taken of.

@@ -12,7 +12,7 @@ from ui.picture.sources import PictureSource
 
 
 class Mover(Protocol):
-    """What moves cells on.
+    """Moves cells on.
 
     seconds: spent on steps lately, and updates: of cells made in them.
     """

@@ -12,7 +12,7 @@ Patches = tuple[tuple[Box, StoredCells], ...]
 
 
 class Origin:
-    """All cells of a generation, from which those of later ones are computed."""
+    """The cells of a generation, all of them, from which those of later ones are computed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ _MOST_KEPT = 1 << 30  # bytes of a plane of which a copy is kept to come back to
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seed(Origin):
-    """All cells of a plane at a generation, to begin from again.
+    """The cells of a plane at a generation, all of them, to begin from again.
 
     tree: as a list of squares; else squares: places and words of 64 x 64 cells, as
     kernels.plane.contract has them.

@@ -96,7 +96,7 @@ class TestHashLife(PlaneContract):
         assert whole == pytest.approx(float(universe.population()))
 
     def test_counts_of_a_wide_plane_are_sums_of_finer_ones(self, engine: HashPlaneEngine) -> None:
-        """At levels where coordinates fit no 64 bits, and where blocks divide leaves."""
+        """Levels are such that coordinates fit no 64 bits, and such that blocks divide leaves."""
         universe = opened(engine, gun())
         universe.step(2**200)
         for level in (3, 4, 5, 59, 60, 61, 100, 150, 190):
