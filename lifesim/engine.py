@@ -19,7 +19,7 @@ from kernels.targets.contract import Target
 from lifesim.digest import digest
 from lifesim.edge import EdgeWatch
 from lifesim.grid import BitGrid, Box, GridError, check_size
-from lifesim.growing import REFERENCE_COPIES, GrowingUniverse
+from lifesim.growing import REFERENCE_COPIES, GrowingUniverse, never
 from lifesim.live_box import common, live_box
 from lifesim.pauses import Progress, periods_of, stops
 from lifesim.render import density_levels
@@ -65,7 +65,7 @@ class Life:
         device: int | Sequence[int] = 0,
         threads: int | None = None,
         memory: int | None = None,
-        engine: str = "dense",
+        engine: str = "auto",
     ) -> None:
         """Take a copy of grid, which is of that generation.
 
@@ -80,7 +80,9 @@ class Life:
         memory: bytes that a universe without bounds may take, by default what is free.
         engine: of one without any bounds, how it is kept: "dense", in a rectangle that grows;
         "tiles", which are computed where something changes, on the CPU; "hashlife", in a tree
-        that shares what is equal and remembers what became of it, on one thread of the CPU.
+        that shares what is equal and remembers what became of it, on one thread of the CPU;
+        "auto", in whichever is quickest, which is found out while it runs (with the backend
+        "cuda", or with bounds, in a rectangle always).
         Raises RuleError, ValueError for an unknown topology or backend name,
         BackendUnavailableError, and GridError or MemoryError for too large a universe.
         """
@@ -89,7 +91,8 @@ class Life:
         self.bounds = (grid.width, grid.height) if bounds is None else bounds
         if engine not in ENGINES:
             raise ValueError(f"{engine!r} is no engine: {' or '.join(ENGINES)}")
-        self.engine = engine
+        if engine == "auto" and (backend == "cuda" or all(self.bounds)):
+            engine = "dense"
         backend = _target(engine, backend, device, threads)
         if backend.is_reference:
             check_size(grid.width, grid.height, REFERENCE_COPIES)
@@ -133,15 +136,17 @@ class Life:
         It is a plane without bounds, unless the file names others. margin: dead cells to put
         around the pattern in a plane of that size. size: of the universe, in which the
         pattern lies in the middle or at `at`. topology, rule: by default the file's, else a
-        plane and Life. options: watch, backend, device, threads and memory of Life(). Raises
-        as that does, PatternError, LifesimError for files that cannot be read, and GridError
+        plane and Life. options: watch, backend, device, threads, memory and engine of Life().
+        Raises as that does, PatternError, LifesimError for files that cannot be read, and GridError
         where the pattern does not fit.
         """
         from lifesim import patterns
         from lifesim.start import place
 
         if isinstance(pattern, (str, os.PathLike)):
-            pattern = patterns.read(pattern)
+            plain = margin is None and size is None and at is None
+            wide = options.get("engine", "auto") in ("auto", "hashlife")
+            pattern = patterns.read(pattern, as_squares=None if plain and wide else False)
         if margin is not None:
             if size is not None or margin < 0:
                 raise ValueError("a margin is at least 0, and stands in place of a size")
@@ -158,9 +163,9 @@ class Life:
 
     @classmethod
     def from_start(cls, start: Start, **options: Any) -> Life:
-        """Make the universe of a start. options: as of from_pattern(), and engine of Life().
+        """Make the universe of a start. options: as of from_pattern().
 
-        Raises GridError for squares that are for another engine than HashLife.
+        Raises GridError for squares, which only HashLife holds, with another engine.
         """
         made = cls(
             start.grid,
@@ -190,6 +195,16 @@ class Life:
             return self._fixed
         assert isinstance(self._unbounded, GrowingUniverse)
         return self._unbounded.cells
+
+    @property
+    def engine(self) -> str:
+        """Return how the universe is kept just now: "dense", "tiles" or "hashlife"."""
+        return self._unbounded.engine if self._unbounded else "dense"
+
+    @property
+    def made(self) -> dict[str, int]:
+        """Return how many generations each engine has made so far, of those that made any."""
+        return self._unbounded.made if self._unbounded else {"dense": self._cells.generation}
 
     @property
     def generation(self) -> int:
@@ -255,8 +270,8 @@ class Life:
 
     @property
     def rate(self) -> float:
-        """Return the cell updates per second over all steps so far; 0 before the first, and always
-        with other engines than "dense", which make few of those that they tell the results of."""
+        """Return the cell updates per second over all steps so far; 0 before the first, and where
+        another engine than "dense" made some, as it computes few of those that it tells of."""
         return self._updates() / self.seconds if self.seconds > 0 else 0.0
 
     def _updates(self) -> int:
@@ -272,19 +287,21 @@ class Life:
         every: int | Sequence[int] | None = None,
         progress: Callable[[Progress], None] | None = None,
         on_snapshot: Callable[[Life], None] | None = None,
+        stopped: Callable[[], bool] | None = None,
     ) -> None:
         """Move on by `generations`, calling on_snapshot after every `every` of them, or
         where any of several numbers says so.
 
-        progress is called a few times a second. KeyboardInterrupt, also one that a
-        callback raises, leaves the universe at a whole generation, from which it can
-        go on. While another thread runs it, this waits for the end of that run.
+        progress is called a few times a second. stopped is asked again and again, by this
+        thread: the run ends early, at a whole generation, once it says so. KeyboardInterrupt,
+        also one that a callback raises, leaves the universe at a whole generation, from which
+        it can go on. While another thread runs it, this waits for the end of that run.
         """
         if generations < 0:
             raise ValueError(f"a universe cannot go back {-generations} generations")
         periods = periods_of(every)
         with self._running:
-            self._run(generations, periods, progress, on_snapshot)
+            self._run(generations, periods, progress, on_snapshot, stopped or never)
 
     def _run(
         self,
@@ -292,13 +309,14 @@ class Life:
         periods: Sequence[int],
         progress: Callable[[Progress], None] | None,
         on_snapshot: Callable[[Life], None] | None,
+        stopped: Callable[[], bool],
     ) -> None:
         start, began, updates = self._universe.generation, self.seconds, self._updates()
         if self._unbounded:
             self._unbounded.target = start + generations
         for stop in stops(generations, periods if on_snapshot else []):
             while (done := self._universe.generation - start) < stop:
-                self._advance(min(stop - done, self._chunk()))
+                self._advance(min(stop - done, self._chunk()), stopped)
                 if progress:
                     done = self._universe.generation - start
                     seconds = self.seconds - began
@@ -309,9 +327,11 @@ class Life:
                             done,
                             generations,
                             seconds,
-                            cells / seconds if seconds else 0.0,
+                            max(cells, 0) / seconds if seconds else 0.0,
                         )
                     )
+                if stopped():
+                    return
             if on_snapshot and stop and any(stop % period == 0 for period in periods):
                 on_snapshot(self)
 
@@ -359,12 +379,15 @@ class Life:
             return density_levels(part, box, scale_log2)
         return density_levels(self.grid(), box, scale_log2)
 
-    def _advance(self, generations: int) -> None:
+    def _advance(self, generations: int, stopped: Callable[[], bool]) -> None:
         with self._stepping:
             began = time.perf_counter()
             try:
                 if self._watch is None:
-                    self._universe.step(generations)
+                    if self._unbounded:
+                        self._unbounded.step(generations, stopped)
+                    else:
+                        self._universe.step(generations)
                     return
                 stop = self._universe.generation + generations
                 while (left := stop - self._universe.generation) > 0:
@@ -392,7 +415,7 @@ def _target(
     not run there."""
     if not isinstance(backend, str):
         return backend
-    if engine == "dense":
+    if engine in ("auto", "dense"):
         return pick(backend, device=device, threads=threads)
     from lifesim.planes import plane_target
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from kernels.targets.contract import Target
+from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim.grid import BitGrid, Box, GridError
-from lifesim.growing import GrowingUniverse
+from lifesim.growing import GrowingUniverse, never
 from lifesim.rule import Rule
 from lifesim.topology import Topology
 
 if TYPE_CHECKING:
     from kernels.plane.hashlife.listing import SquareList
+    from kernels.targets.cpu import CpuTarget
 
-ENGINES = ("dense", "tiles", "hashlife")
+ENGINES = ("auto", "dense", "tiles", "hashlife")
 
 
 class UnboundedUniverse(Protocol):
     """A universe that has no bounds along one axis or both.
 
+    engine: the name of the way in which it is kept just now, one of ENGINES but auto.
     generation: how many it has been moved on. stride: a number of generations that is best made at
     once. sets_pace: whether stride follows from how long steps take. target: up to which generation
     it will be moved on, as far as that is known. work: updates of cells so far.
@@ -26,6 +29,14 @@ class UnboundedUniverse(Protocol):
 
     sets_pace: bool
     target: int
+
+    @property
+    def engine(self) -> str:
+        """Return the name of the way in which it is kept."""
+
+    @property
+    def made(self) -> dict[str, int]:
+        """Return how many generations each engine has made, of those that made any."""
 
     @property
     def generation(self) -> int:
@@ -39,8 +50,9 @@ class UnboundedUniverse(Protocol):
     def work(self) -> int:
         """Return the number of updates of cells so far."""
 
-    def step(self, generations: int) -> None:
-        """Move on. Interrupted or out of memory (OutgrownError) it stands at a whole generation."""
+    def step(self, generations: int, stopped: Callable[[], bool] = never) -> None:
+        """Move on by generations, or by fewer where stopped(), which is asked again and again, says
+        so. Interrupted or out of memory (OutgrownError) it stands at a whole generation."""
 
     def box(self) -> Box | None:
         """Return the smallest rectangle that holds every live cell, None where none lives."""
@@ -75,12 +87,31 @@ def open_unbounded(
 
     Raises GridError for what the engine cannot do, and OutgrownError or MemoryError.
     """
-    if engine == "dense":
+    is_plane = not any(bounds) and topology is Topology.PLANE
+    if engine == "auto" and is_plane and not backend.is_reference and not rule.birth & 1:
+        planes = _plane_target(backend)
+        if planes is not None:
+            from lifesim.changing import ChangingUniverse
+
+            return ChangingUniverse(backend, planes, grid, at, rule, memory)
+    if engine in ("auto", "dense"):
         torus = topology is Topology.TORUS
         return GrowingUniverse(backend, grid, at, bounds, rule, torus=torus, memory=memory)
     from lifesim.planes import HashedUniverse, TiledUniverse, check_target
 
-    if any(bounds) or topology is not Topology.PLANE:
+    if not is_plane:
         raise GridError(f"the engine {engine} is for planes without bounds")
     kind = HashedUniverse if engine == "hashlife" else TiledUniverse
     return kind(check_target(backend), grid, at, rule, memory)
+
+
+def _plane_target(backend: Target) -> CpuTarget | None:
+    """Return what computes tiles and trees beside a backend, None where there is nothing to."""
+    from kernels.targets.cpu import CpuTarget
+
+    if isinstance(backend, CpuTarget):
+        return backend
+    try:
+        return CpuTarget()
+    except BackendUnavailableError:
+        return None

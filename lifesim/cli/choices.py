@@ -20,6 +20,7 @@ from bulkbits.options import (
     many_devices_options,
     quiet_option,
 )
+from kernels.targets.cpu import levels
 from lifesim.cli.options import (
     MOST_STEPS,
     check_outs,
@@ -164,9 +165,13 @@ class RunChoices(CommonChoices):
         return self.pattern is not None and os.path.isdir(self.pattern)
 
     @property
-    def takes_squares(self) -> bool:
-        """Tell whether a macrocell file is taken as it is, as a list of squares."""
-        return self.engine == "hashlife" and not self.at and not self.center
+    def takes_squares(self) -> bool | None:
+        """Tell whether a macrocell file is taken as it is, as a list of squares; None: where it is
+        too wide for a grid."""
+        plain = not (self.at or self.center or self.size)
+        if self.engine == "auto" and plain and self.backend in ("auto", "cpu") and levels():
+            return None
+        return self.engine == "hashlife" and plain
 
     @property
     def chosen_rule(self) -> Rule | None:
@@ -205,15 +210,20 @@ class RunChoices(CommonChoices):
             for path in self.directories:
                 raise click.UsageError(f"{self.pattern} moves on where it is, not in {path}")
 
-    def _check_engine(self) -> None:
-        if self.engine != "hashlife" and self.steps > MOST_STEPS:
+    def check_steps(self, is_any: bool) -> None:
+        """Raise UsageError for more generations than are made. is_any: whether any number is."""
+        if not is_any and self.steps > MOST_STEPS:
             raise click.UsageError(
-                f"{self.steps} generations are out of range: 0 to {MOST_STEPS:,}, or more with "
-                "--engine hashlife"
+                f"{self.steps} generations are out of range: 0 to {MOST_STEPS:,}, or more by "
+                "HashLife, on a plane without bounds"
             )
-        if self.engine == "dense":
+
+    def _check_engine(self) -> None:
+        plane = not (self.pattern is None or self.is_of_directory or self.size or self.cluster)
+        self.check_steps(self.engine == "hashlife" or (self.engine == "auto" and plane))
+        if self.engine in ("auto", "dense"):
             return
-        if self.pattern is None or self.is_of_directory or self.size or self.cluster:
+        if not plane:
             raise click.UsageError(
                 f"--engine {self.engine} runs a pattern on a plane without bounds, in memory"
             )

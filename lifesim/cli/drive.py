@@ -80,15 +80,17 @@ def begin(
     *,
     watch: bool,
     memory: int | None = None,
-    engine: str = "dense",
+    engine: str = "auto",
 ) -> Life:
     """Put the universe into its backend. watch, memory, engine: as of Life()."""
-    if engine != "dense":
+    if engine in ("tiles", "hashlife"):
         return Life.from_start(
             start, backend=backend, threads=threads, memory=memory, engine=engine
         )
     runner = _pick(backend, devices, threads)
-    return Life.from_start(start, watch=watch, backend=runner, memory=memory)
+    if backend == "cuda":
+        engine = "dense"  # the others are not for GPUs
+    return Life.from_start(start, watch=watch, backend=runner, memory=memory, engine=engine)
 
 
 def drive(
@@ -169,11 +171,22 @@ class _DrivenRun:
             life.resume(every=every, progress=progress, on_snapshot=self._snapshot)
             return
         assert steps is not None
-        try:
+        if isinstance(life, StreamedLife):
             life.run(steps, every=every, progress=progress, on_snapshot=self._snapshot)
             return
+        try:
+            life.run(
+                steps,
+                every=every,
+                progress=progress,
+                on_snapshot=self._snapshot,
+                stopped=lambda: stop.asked,
+            )
+            if life.generation < outcome.first + steps:
+                raise KeyboardInterrupt
+            return
         except OutgrownError:
-            if outgrow is None or not isinstance(life, Life):
+            if outgrow is None:
                 raise
         life = outcome.life = outgrow(life)
         life.resume(every=every, progress=progress, on_snapshot=self._snapshot)

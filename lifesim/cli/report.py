@@ -39,7 +39,7 @@ def report(
     life = outcome.life
     whole = life.is_whole
     runner = life.backend if isinstance(life, Life) else life.executor
-    engine = life.engine if isinstance(life, Life) else "dense"
+    made = life.made if isinstance(life, Life) else {"dense": life.generation - outcome.first}
     bounded = all(life.bounds)
     population = life.population() if whole else None
     frame = life.frame() if whole or bounded else None
@@ -52,8 +52,9 @@ def report(
         "population": population,
         "digest": digest,
         "seconds": round(life.seconds, 6),
-        "cell_updates_per_second": round(life.rate) if engine == "dense" else None,
-        "engine": engine,
+        "cell_updates_per_second": round(life.rate) if set(made) <= {"dense"} else None,
+        "engine": life.engine if isinstance(life, Life) else "dense",
+        "engines": made,
         "backend": runner.name,
         "device": runner.describe(),
         "x": frame and frame.x,
@@ -105,7 +106,7 @@ def _lines(outcome: RunOutcome, facts: dict[str, Any], frame: Box | None) -> lis
             f"in {where} {kind}",
             f"digest {facts['digest']}" if facts["digest"] else str(facts["notes"][-1]),
         ]
-    rate = rate_text(life.rate) if facts["engine"] == "dense" else f"engine {facts['engine']}"
+    rate = _engines_text(facts["engines"]) or rate_text(life.rate)
     lines.append(f"{facts['seconds']:.3f} s, {rate} on {facts['device']}")
     if isinstance(life, StreamedLife):
         begun = not life.is_whole or life.universe.manifest.run
@@ -113,6 +114,14 @@ def _lines(outcome: RunOutcome, facts: dict[str, Any], frame: Box | None) -> lis
             lines.append(f"`lifesim resume {life.universe.path}` goes on")
         lines.append(f"universe {life.universe.path}")
     return lines + [f"wrote {path}" for path in outcome.written if path != "-"]
+
+
+def _engines_text(made: dict[str, int]) -> str:
+    """Return which engines made a run, where it was not the rectangle alone: all that made a
+    hundredth of it."""
+    total = sum(made.values())
+    names = [name for name, generations in made.items() if 100 * generations >= total]
+    return f"by {' and '.join(names)}" if names and names != ["dense"] else ""
 
 
 def edge_facts(life: Life | StreamedLife) -> dict[str, Any] | None:

@@ -67,7 +67,8 @@ from lifesim.unbounded import ENGINES
     type=click.Choice(ENGINES),
     default=ENGINES[0],
     help="How a plane without bounds is kept: dense, a rectangle that grows; tiles, computed where "
-    "something changes; hashlife, a tree that shares what is equal. These two on the CPU. [dense]",
+    "something changes; hashlife, a tree that shares what is equal. These two on the CPU. auto: "
+    "whichever is quickest, found out on the way. [auto]",
 )
 @running_options
 def command(**options: Any) -> None:
@@ -92,7 +93,7 @@ def command(**options: Any) -> None:
         life = run.goes_on() if choices.is_of_directory else run.begins()
         run.span = life.generation, life.generation + choices.steps
         show = choices.shows_progress
-        outgrow = run.outgrow if choices.engine == "dense" else None
+        outgrow = run.outgrow if choices.engine in ("auto", "dense") else None
         outcome = drive(life, run.left, run.outputs, show=show, outgrow=outgrow)
         to_stderr = "-" in choices.outs
         report(
@@ -132,6 +133,7 @@ class _LifeRun:
         choices = self._choices
         source = self._source()
         self._placed = placed = self._placement(source)
+        choices.check_steps(not any(placed.size))
         self._origin = origin = origin_of(source, placed, choices.pattern)
         named = choices.directories
         self._path = named[0] if named else usual_name(source, placed, choices.pattern)
@@ -191,7 +193,7 @@ class _LifeRun:
         """Tell whether a universe is computed on disk: by a cluster, as memory does not hold it,
         or as a run of it that outgrew memory was broken off."""
         choices, placed = self._choices, self._placed
-        if choices.engine != "dense":
+        if choices.engine in ("tiles", "hashlife"):
             return False
         if choices.cluster is not None or exceeds_memory(held_size(source, placed), choices.memory):
             return True

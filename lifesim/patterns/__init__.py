@@ -64,22 +64,25 @@ def read(
     *,
     name: str | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
-    as_squares: bool = False,
+    as_squares: bool | None = False,
 ) -> Pattern:
     """Read a pattern from a path, a binary stream or, as "-", standard input.
 
     The format is found from the content; where that fits several or none, from the
     extension. `name` is what errors call the source. The grid is the live cells'
     bounding box, 1x1 and dead where there are none. as_squares: takes a macrocell file as it is, as
-    Pattern.squares, however wide its universe. Raises PatternError for content
-    that cannot be read and LifesimError for a path that cannot be opened; ReadCancelledError
-    soon after is_cancelled, which is asked again and again, has said so.
+    Pattern.squares, however wide its universe; None: only one that is too wide for a grid.
+    Raises PatternError for content that cannot be read and LifesimError for a path that cannot
+    be opened; ReadCancelledError soon after is_cancelled, which is asked again and again, has
+    said so.
     """
     with cancellable(is_cancelled):
         return _read(source, name, as_squares)
 
 
-def _read(source: str | os.PathLike[str] | BinaryIO, name: str | None, as_squares: bool) -> Pattern:
+def _read(
+    source: str | os.PathLike[str] | BinaryIO, name: str | None, as_squares: bool | None
+) -> Pattern:
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         shown = "standard input" if path == "-" else path
@@ -168,7 +171,7 @@ def _meant(path: str) -> str | None:
     return os.path.join(folder, by_lower[close]) if close else None
 
 
-def _decode(data: bytes, name: str, as_squares: bool) -> Pattern:
+def _decode(data: bytes, name: str, as_squares: bool | None) -> Pattern:
     if data.startswith(ZIP_MAGIC):
         from lifesim.patterns import archive  # with zipfile, which few files need
 
@@ -191,9 +194,10 @@ def _decode(data: bytes, name: str, as_squares: bool) -> Pattern:
     raise PatternError(f"the content fits none of the pattern formats ({known})", name)
 
 
-def _read_as(known: _ReadFormat, data: bytes, name: str, as_squares: bool) -> Pattern:
-    read_it = macrocell.read_squares if as_squares and known is macrocell else known.read
-    return read_it(data, name)
+def _read_as(known: _ReadFormat, data: bytes, name: str, as_squares: bool | None) -> Pattern:
+    if as_squares is not False and known is macrocell:
+        return macrocell.read_squares(data, name, or_grid=as_squares is None)
+    return known.read(data, name)
 
 
 _Kind = TypeVar("_Kind", bound=_ReadFormat)

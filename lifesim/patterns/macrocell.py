@@ -42,6 +42,7 @@ _AGE = re.compile(rb"#G\s*(\d{1,1000})")
 _LINES = 1 << 14  # that are written at once
 _SQUARE = 100  # bytes of memory that a line takes, at most
 _FLOOR, _MOST = 64 << 20, 16  # and that all may take: so much, and so often the text
+_WIDE = 1 << 30  # cells that are rather left in a tree
 _LEVELS = range(4, 65)
 _ALL_LEVELS, _LEAST_LEVEL = range(4, 241), 6  # of squares that are left as they stand
 # The text of each row of eight cells, dead cells at its end written or not, to its bits.
@@ -69,20 +70,30 @@ def read(data: bytes, name: str) -> Pattern:
     """
     tree = _Tree(data, name, _LEVELS)
     try:
-        grid, x, y = Quadtree(tree.levels, tree.children, tree.leaves).cells(len(data))
+        return _as_grid(tree, len(data))
     except GridError as error:
         raise error_at(str(error), name, data, tree.last) from None
+
+
+def _as_grid(tree: _Tree, size: int, most: int | None = None) -> Pattern:
+    """Return the pattern of a tree from a file of `size` bytes. Raises GridError, also for more
+    than `most` cells in all, live or dead."""
+    grid, x, y = Quadtree(tree.levels, tree.children, tree.leaves).cells(size, most)
     return replace(tree.pattern, grid=grid, x=x, y=y)
 
 
-def read_squares(data: bytes, name: str) -> Pattern:
+def read_squares(data: bytes, name: str, *, or_grid: bool = False) -> Pattern:
     """Decode as read() does, but leave the cells as they stand in the file, as Pattern.squares.
 
-    Nodes have any level up to 240. What has no node of level 6 has a grid all the same.
+    Nodes have any level up to 240. What has no node of level 6 has a grid all the same; with
+    or_grid also all that a grid holds.
     """
     tree = _Tree(data, name, _ALL_LEVELS)
-    if tree.levels[-1] < _LEAST_LEVEL:
-        return read(data, name)
+    if tree.levels[-1] < _LEAST_LEVEL or (or_grid and max(tree.levels) <= _LEVELS[-1]):
+        try:
+            return _as_grid(tree, len(data), _WIDE if or_grid else None)
+        except GridError:
+            pass  # it is too wide
     squares = SquareList(
         np.frombuffer(tree.levels, np.uint8),
         np.frombuffer(tree.children, np.int64).reshape(-1, 4),

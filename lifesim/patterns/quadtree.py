@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid
+from lifesim.grid import BitGrid, GridError
 from lifesim.patterns.files import go_on
 from lifesim.patterns.room import grid_for
 from lifesim.patterns.runs import Ints
@@ -65,16 +65,19 @@ class Quadtree:
                     high[node] = np.maximum(high[node], high[child] + shift)
         return boxes
 
-    def cells(self, size: int) -> tuple[BitGrid, int, int]:
+    def cells(self, size: int, most: int | None = None) -> tuple[BitGrid, int, int]:
         """Return the root's cells in the smallest grid, and its top-left cell's x and y.
 
         size: bytes of the text that the tree was read from. Raises GridError, before anything
-        is allocated, for a grid too large for that or for memory.
+        is allocated, for a grid too large for that or for memory, or of more than `most` cells.
         """
         left, top, right, bottom = (int(edge) for edge in self._boxes[:, -1])
         if left > right:
             return BitGrid(1, 1), 0, 0
-        grid = grid_for(right - left + 1, bottom - top + 1, size, tree=True)
+        width, height = right - left + 1, bottom - top + 1
+        if most is not None and width * height > most:
+            raise GridError(f"{width}x{height} cells are more than {most}")
+        grid = grid_for(width, height, size, tree=True)
         for value, x, y in self._live_leaves(left, top):
             _paint(grid, value, x, y)
         half = 1 << int(self._levels[-1]) - 1

@@ -125,7 +125,7 @@ def test_each_out_has_its_own_every(lifesim):
 def test_it_goes_to_disk_when_memory_ends(lifesim, apart):
     wanted = lifesim("run", apart, "--steps", 900, "--json").facts
     outs = ["--out", "a.csv", "--every", 150, "--out", "a.rle", "--every", "end"]
-    args = ["run", apart, "--steps", 900, "--memory", "1M", "--json"]
+    args = ["run", apart, "--steps", 900, "--engine", "dense", "--memory", "1M", "--json"]
     done = lifesim(*args, *outs)
     assert done.code == 0
     assert done.err.startswith("lifesim: goes to disk at generation ")
@@ -149,7 +149,7 @@ def test_it_goes_to_disk_when_memory_ends(lifesim, apart):
 
 def test_a_run_that_went_to_disk_is_taken_up_again(lifesim, apart, monkeypatch):
     wanted = digest_of(lifesim, apart, 900)
-    args = ["run", apart, "--steps", 900, "--memory", "1M", "--json"]
+    args = ["run", apart, "--steps", 900, "--engine", "dense", "--memory", "1M", "--json"]
     with monkeypatch.context() as patch:
         full_disk(patch, 5)  # the directory needs more
         done = lifesim(*args, "--out", "a.rle")

@@ -34,7 +34,7 @@ EXTENSIONS = [".rle", ".cells", ".lif", ".life", ".mc", ".rle.gz", ".mc.gz", ".l
 
 
 def life_of(pattern: Pattern | Path, **options) -> Life:
-    return Life.from_pattern(pattern, **{"backend": "cpu", **options})
+    return Life.from_pattern(pattern, **{"backend": "cpu", "engine": "dense", **options})
 
 
 def reference(grid: BitGrid, rule: Rule, generations: int) -> tuple[BitGrid, int, int]:

@@ -37,7 +37,7 @@ struct Key {
 class Nodes {
 public:
     explicit Nodes(std::size_t buckets) { allocate(buckets); }
-    ~Nodes() { std::free(buckets_); }
+    ~Nodes() { std::free(block_); }
     Nodes(const Nodes&) = delete;
     Nodes& operator=(const Nodes&) = delete;
 
@@ -93,9 +93,18 @@ public:
     // Calls visit(id) for every node.
     template <class Visit>
     void each(Visit visit) const {
-        for (std::size_t at = 1; at <= count_; at++)
+        each(visit, [] { return false; });
+    }
+    // The same, until is_stopped(), which is asked now and then. Returns false where it is.
+    template <class Visit, class Stopped>
+    bool each(Visit visit, Stopped is_stopped) const {
+        constexpr std::size_t OFTEN = 1 << 14;  // buckets, which take less than 10 ms
+        for (std::size_t at = 1; at <= count_; at++) {
+            if (at % OFTEN == 0 && is_stopped()) return false;
             for (int i = 0; i < PER_BUCKET; i++)
                 if (buckets_[at].child[i][0]) visit(Id(at << 2 | std::size_t(i)));
+        }
+        return true;
     }
 
     bool found_again(Id id) const { return bucket(id).flags >> (id & 3) & 1; }
@@ -114,6 +123,7 @@ public:
         return id;
     }
     void swap(Nodes& other) {
+        std::swap(block_, other.block_);
         std::swap(buckets_, other.buckets_);
         std::swap(count_, other.count_);
         std::swap(live_, other.live_);
@@ -125,16 +135,18 @@ private:
         std::size_t bytes = bytes_of(buckets);
         const std::size_t unit = bytes < HUGE ? 64 : HUGE;
         bytes = (bytes + unit - 1) / unit * unit;
-        void* block = nullptr;
-        if (posix_memalign(&block, unit, bytes)) throw std::bad_alloc();
+        // Large blocks come as zeros from the system, page by page as they are first used.
+        block_ = std::calloc(bytes + unit, 1);
+        if (!block_) throw std::bad_alloc();
+        const auto address = (reinterpret_cast<std::uintptr_t>(block_) + unit - 1) / unit * unit;
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-        if (unit == HUGE) madvise(block, bytes, MADV_HUGEPAGE);
+        if (unit == HUGE) madvise(reinterpret_cast<void*>(address), bytes, MADV_HUGEPAGE);
 #endif
-        std::memset(block, 0, bytes);
-        buckets_ = static_cast<Bucket*>(block);
+        buckets_ = reinterpret_cast<Bucket*>(address);
         count_ = buckets;
     }
 
+    void* block_ = nullptr;
     Bucket* buckets_ = nullptr;
     std::size_t count_ = 0, live_ = 0;
 };

@@ -96,9 +96,11 @@ bool Tree::grow_nodes(std::size_t buckets) {
     Nodes grown(buckets);
     std::vector<Id> now(4 * (nodes_->buckets() + 1), NOTHING), order(nodes_->live());
     std::array<std::size_t, HIGHEST + 2> start{};
-    nodes_->each([&](Id id) { start[std::size_t(nodes_->level(id)) + 1]++; });
+    const auto stopped = [&] { return is_stopped(); };
+    if (!nodes_->each([&](Id id) { start[std::size_t(nodes_->level(id)) + 1]++; }, stopped)) return false;
     for (std::size_t level = 1; level < start.size(); level++) start[level] += start[level - 1];
-    nodes_->each([&](Id id) { order[start[std::size_t(nodes_->level(id))]++] = id; });
+    if (!nodes_->each([&](Id id) { order[start[std::size_t(nodes_->level(id))]++] = id; }, stopped))
+        return false;
     auto renamed = [&](Id id) { return id == NOTHING || is_leaf(id) ? id : now[id]; };
 
     constexpr std::size_t BLOCK = 32;
@@ -124,7 +126,7 @@ bool Tree::grow_nodes(std::size_t buckets) {
         }
         first += count;
     }
-    grown.each([&](Id id) { grown.result(id) = renamed(grown.result(id)); });
+    if (!grown.each([&](Id id) { grown.result(id) = renamed(grown.result(id)); }, stopped)) return false;
     for (std::size_t i = 0; i < top_; i++) stack_[i] = renamed(stack_[i]);
     for (Id& id : held) id = renamed(id);
     for (Id& id : empties_) id = renamed(id);
