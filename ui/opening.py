@@ -15,7 +15,7 @@ from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim import patterns
 from lifesim.grid import BitGrid, Box, GridError, check_size
-from lifesim.growing import COPIES
+from lifesim.growing import COPIES, check_birth
 from lifesim.patterns import Pattern
 from lifesim.planes import HashedUniverse, plane_target
 from lifesim.rule import LIFE, Rule
@@ -113,6 +113,10 @@ def moved(session: EditedSession, engine: str, backend: Target) -> EditedSession
     def make() -> EditedSession:
         if not isinstance(session, PlaneSession) or engine == "dense":
             whole = session.whole()
+            if engine != "dense":
+                check_birth(whole.rule)
+                if not all(whole.grows):
+                    raise GridError(f"the engine {engine} is for planes without bounds")
             start = Start(
                 whole.cells, whole.rule, whole.topology, whole.generation, whole.bounds, whole.at
             )

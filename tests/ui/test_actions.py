@@ -299,7 +299,7 @@ CASES: dict[str, Case] = {
     ),
     **{
         f"engine.{name}": Case(
-            lambda w, _, name=name: (name == "auto" or w.session.engine == name) and
+            lambda w, _, name=name: w.session.engine == name and
             live(w) == shifted() and generation(w) == 0,
             lambda w, name=name: other_engine(w, name),
         )

@@ -50,7 +50,7 @@ except BackendUnavailableError:
 
 ROOT = Path(__file__).parents[2]
 GUN = str(ROOT / "data" / "patterns" / "gosper-gun.rle")
-PLANES = tuple(name for name in ENGINES if name not in ("auto", "dense"))
+PLANES = tuple(name for name in ENGINES if name != "dense")
 CPU = pick("cpu", threads=1)
 
 
@@ -261,13 +261,14 @@ def test_a_run_can_be_stopped_and_looked_at(engine: str) -> None:
 @pytest.mark.parametrize("engine", PLANES)
 def test_speeds_beyond_those_of_a_rectangle(engine: str) -> None:
     with gun(engine) as session:
-        if engine == "hashlife":
+        if engine != "tiles":  # which would leap only over what repeats itself
             session.set_speed(1 << 100, 30.0)
             session.start()
             until(lambda: session.status().generation >= 1 << 101)
             session.stop()
             session.settle()
-        assert session.most_speed == (1 << 200 if engine == "hashlife" else 1 << 20)
+            assert "hashlife" in session.where
+        assert session.most_speed == (1 << 20 if engine == "tiles" else 1 << 200)
         with pytest.raises(SessionError, match="generations a picture"):
             session.set_speed(2 * session.most_speed, None)
     fast = RunSpeed(2, 150, 1 << 200)
@@ -291,7 +292,7 @@ def test_cells_move_to_any_engine(old: str, new: str) -> None:
         other.settle()
         assert other.cells(around) == session.cells(around)
         assert other.status().generation == 10**20 + 30
-        assert other.engine == new or new == "auto"
+        assert other.engine == new
         other.step(3)
         session.step(3)
         other.settle()
@@ -319,6 +320,8 @@ def test_what_an_engine_cannot_hold_is_refused_in_one_line(engine: str, tmp_path
                 make()
             refusals.append(refused)
         session.set_topology("plane")
+    if engine == "auto":  # which is a rectangle where nothing else will do
+        return
     for options in ({"rule": Rule.parse("B0/S8")}, {"size": (99, 99)}):
         with pytest.raises(LifesimError) as refused:
             ViewLaunch(GUN, engine=engine, **options).session(CPU)  # type: ignore[arg-type]

@@ -100,7 +100,10 @@ class PlaneMover:
     def span(self) -> int:
         """Return how many generations take about the time of a slice. An engine whose strides grow
         by themselves would run away: its pictures are as far apart as was asked for."""
-        return 1 if self.universe.sets_pace else self._span
+        universe = self.universe
+        if universe.sets_pace:
+            return 1 if universe.engine == "hashlife" else universe.stride
+        return self._span
 
     def advance(
         self, at_most: int, is_asked: Callable[[], bool], stopped: Callable[[], bool]

@@ -53,7 +53,7 @@ class PlaneSession(EditedSession):
         backend: as of open_seen(). notes: name and comments, for files that it is saved to.
         modified: whether there are changes that have not been saved.
         """
-        self.path, self.notes = path, notes
+        self.path, self.notes, self._choice = path, notes, engine
         self.most_speed = _MOST_SPEED[universe.sets_pace]
         self.most_generation = _MOST[universe.sets_pace]
         self._saved = -1 if modified else 0
@@ -75,13 +75,14 @@ class PlaneSession(EditedSession):
 
     @property
     def engine(self) -> str:
-        """Return what keeps the cells just now."""
-        return self._plane.engine
+        """Return the engine that was asked for."""
+        return self._choice
 
     @property
     def where(self) -> str:
         """Return what computes, in a few words."""
-        return f"{self.engine}, on the CPU"
+        now = self._plane.engine
+        return f"{now}, on the CPU" if now == self.engine else f"{self.engine}: now {now}"
 
     @property
     def box(self) -> Box:
@@ -202,7 +203,7 @@ class PlaneSession(EditedSession):
         try:
             return self.whole()
         except GridError as error:
-            if self.engine == "hashlife":
+            if self._plane.engine == "hashlife":
                 raise GridError(f"{error}: save it as macrocell (.mc)") from None
             raise
 

@@ -96,8 +96,8 @@ def open_seen(engine: str, backend: Target, start: Start) -> SeenUniverse | None
         made = open_unbounded(engine, plane_target(engine, "auto", None), *about)
     if isinstance(made, GrowingUniverse):
         return None
-    if not isinstance(made, SeenUniverse):  # it may be a rectangle for some time
-        return open_seen("tiles" if start.squares is None else "hashlife", backend, start)
+    if not isinstance(made, SeenUniverse):
+        raise LifesimError(f"planes of the engine {engine} cannot be looked at")
     if start.squares is not None:
         made.take(start.squares)
     return made
