@@ -8,8 +8,11 @@ from the quickest; where a GPU computes, large rectangles do.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from kernels.plane.contract import Places, Words
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY
@@ -213,14 +216,6 @@ class ChangingUniverse:
         self._now = tree
         self._race = Race(_NAMES, self.engine)
 
-    def put_all(self, squares: Iterable[tuple[Places, Words]]) -> None:
-        """Set all cells of squares, as TiledUniverse.all_squares() gives them. Raises
-        OutgrownError."""
-        if isinstance(self._now, GrowingUniverse):
-            self._now = self._tiles(BitGrid(1, 1), (0, 0))
-            self._race = Race(_NAMES, self.engine)
-        self._now.put_all(squares)
-
     def squares(self) -> SquareList | None:
         """Return the cells as macrocell files have them, None without HashLife or live cells."""
         return self._now.squares()
@@ -236,6 +231,37 @@ class ChangingUniverse:
     def population(self) -> int:
         """Return the number of live cells."""
         return self._now.population()
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of memory that its cells take just now."""
+        return self._now.nbytes
+
+    def counts(self, x: int, y: int, level: int, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
+        """Return how many cells live in each of many blocks, as PlaneUniverse.counts() does."""
+        return self._now.counts(x, y, level, shape)
+
+    def all_squares(self) -> Iterator[tuple[Places, Words]]:
+        """Yield all squares with live cells (kernels.plane.contract). Raises OverflowError where
+        some are too far from the origin for that."""
+        return self._now.all_squares()
+
+    def put_all(self, squares: Iterable[tuple[Places, Words]]) -> None:
+        """Set all cells of squares, as all_squares() gives them: not in a rectangle. Raises
+        OutgrownError."""
+        if isinstance(self._now, GrowingUniverse) and not self._leave():
+            raise OutgrownError("there is no memory for the cells in another engine")
+        assert not isinstance(self._now, GrowingUniverse)
+        self._now.put_all(squares)
+
+    def _leave(self) -> bool:
+        """Move from a rectangle to another engine. Returns False where none holds the cells."""
+        for name in ("tiles", "hashlife"):
+            began = time.perf_counter()
+            if self._move(name):
+                self._race.lead(name, time.perf_counter() - began)
+                return True
+        return False
 
     def digest(self, frame: Box) -> str:
         """Return the digest of a rectangle that holds all that lives (lifesim.digest)."""

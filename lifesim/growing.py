@@ -8,15 +8,18 @@ universe with more room around them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels.life import engine_for
 from kernels.life.contract import LifeShape, LifeUniverse
+from kernels.plane.contract import SIDE, Places
 from kernels.targets.contract import Target
 from kernels.targets.memory import available_memory
+from lifesim.counting import add_counts
 from lifesim.digest import digest
 from lifesim.grid import BitGrid, Box, GridError, Words, bytes_of, human_bytes
 from lifesim.live_box import live_box, part_of
@@ -27,6 +30,7 @@ REFERENCE_COPIES = 40  # of one that the reference runs: a byte a cell, in five 
 # Cells around what lives, at first: as many as cost about what looking where it is costs.
 _ROOM, _DEVICE_ROOM = 96, 512
 _SHARE = 16  # ... or this part of its longer side
+_COUNTED = 1 << 24  # cells that are looked at together, where they are counted
 _LEAST = 24  # generations to make before it is looked again where cells live
 
 
@@ -172,6 +176,39 @@ class GrowingUniverse:
 
     def squares(self) -> None:
         """Return None: the cells are no tree."""
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of memory that its cells take just now."""
+        return 2 * bytes_of(self.cells.width, self.cells.height)
+
+    def counts(self, x: int, y: int, level: int, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
+        """Return how many cells live in each of many blocks, as PlaneUniverse.counts() does."""
+        found = np.zeros(shape, np.float64)
+        live = self.box()
+        if live is None:
+            return found
+        rows, columns = shape
+        left, top = max(x << level, live.x), max(y << level, live.y)
+        right = min(x + columns << level, live.x + live.width)
+        bottom = min(y + rows << level, live.y + live.height)
+        left -= left % 64
+        step = max(1, _COUNTED // max(right - left, 1))
+        for first in range(top, bottom if left < right else top, step):
+            part = self.part(Box(left, first, right - left, min(step, bottom - first)))
+            add_counts(found, part, (left, first), (x, y), level)
+        return found
+
+    def all_squares(self) -> Iterator[tuple[Places, Words]]:
+        """Yield all squares with live cells (kernels.plane.contract)."""
+        live = self.box() or Box(0, 0, 0, 0)
+        first, end = live.x // SIDE, -(-(live.x + live.width) // SIDE)
+        for row in range(live.y // SIDE, -(-(live.y + live.height) // SIDE)):
+            box = Box(SIDE * first, SIDE * row, SIDE * (end - first), SIDE)
+            words = self.part(box).words
+            columns = np.flatnonzero(words.any(axis=0))
+            places = np.stack([columns + first, np.full(len(columns), row)], axis=1)
+            yield np.ascontiguousarray(places, np.int64), np.ascontiguousarray(words[:, columns].T)
 
     def take(self, squares: object) -> None:
         """Raise GridError: a tree is not unfolded here."""

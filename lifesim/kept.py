@@ -32,9 +32,8 @@ def kept_of(universe: UnboundedUniverse, frame: Box, generation: int) -> Kept:
     tree = universe.squares()
     if tree is not None:
         return Kept(generation, BitGrid(1, 1), squares=tree)
-    listing = getattr(universe, "all_squares", None)
-    if listing is not None:
-        return Kept(generation, BitGrid(1, 1), squares=list(listing()))
+    if hasattr(universe, "put_all"):
+        return Kept(generation, BitGrid(1, 1), squares=list(universe.all_squares()))
     return Kept(generation, universe.part(frame), (frame.x, frame.y))
 
 
@@ -60,13 +59,8 @@ def live_cells(universe: UnboundedUniverse, frame: Box) -> npt.NDArray[np.int64]
         raise GridError(f"{universe.population()} cells live, too many to compare them")
     if max(abs(frame.x), abs(frame.y), frame.width, frame.height) > _FAR:
         raise GridError("cells live too far from the origin to compare them")
-    listing = getattr(_engine_of(universe), "all_squares", None)
-    if listing is None:
-        held = universe.part(frame).cells()
-        held += np.array([frame.x, frame.y], np.int64)
-        return held
     parts = [np.zeros((0, 2), np.int64)]
-    for places, squares in listing():
+    for places, squares in universe.all_squares():
         which, rows = np.nonzero(squares)
         bits = np.unpackbits(
             squares[which, rows].view(np.uint8).reshape(-1, 8), axis=1, bitorder="little"

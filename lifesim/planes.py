@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels.life.contract import LifeRule
 from kernels.plane.contract import SIDE, Places, PlaneEngine, PlaneUniverse
@@ -100,6 +101,15 @@ class _PlaneLife:
         if grid.width % 64:
             grid.words[:, -1] &= np.uint64((1 << grid.width % 64) - 1)
         return grid
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of memory that it takes just now."""
+        return self._plane.nbytes
+
+    def counts(self, x: int, y: int, level: int, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
+        """Return how many cells live in each of many blocks, as PlaneUniverse.counts() does."""
+        return self._plane.counts(x, y, level, shape)
 
     def digest(self, frame: Box) -> str:
         """Return the digest of a frame that holds all that lives (lifesim.digest), without ever

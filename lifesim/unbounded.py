@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from kernels.targets.contract import BackendUnavailableError, Target
@@ -12,6 +12,7 @@ from lifesim.rule import Rule
 from lifesim.topology import Edges, Topology
 
 if TYPE_CHECKING:
+    from kernels.plane.contract import Places, Words
     from kernels.plane.hashlife.listing import SquareList
     from kernels.targets.cpu import CpuTarget
 
@@ -65,6 +66,10 @@ class UnboundedUniverse(Protocol):
 
     def digest(self, frame: Box) -> str:
         """Return the digest of a rectangle that holds all that lives (lifesim.digest)."""
+
+    def all_squares(self) -> Iterator[tuple[Places, Words]]:
+        """Yield all squares with live cells (kernels.plane.contract). Raises OverflowError where
+        some are too far from the origin for that."""
 
     def take(self, squares: SquareList) -> None:
         """Replace all cells by those of a macrocell file. Raises GridError where it cannot."""

@@ -24,6 +24,7 @@ from lifesim.rule import Rule
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
 from ui import opening
+from ui.cells.edited import EditedSession
 from ui.cells.session import MemorySession
 from ui.film.recording import Recording
 from ui.qt.background import IsCancelled
@@ -72,7 +73,7 @@ def soup_after(generations: int, seed: int = 3) -> BitGrid:
     return life.grid()
 
 
-def make_window(folder: Path, session: MemorySession | None = None) -> LifeWindow:
+def make_window(folder: Path, session: EditedSession | None = None) -> LifeWindow:
     settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
     made = LifeWindow(session or glider_session(), pick("auto", threads=1), settings)
     made.dialogs = FakeDialogs()  # type: ignore[assignment]
@@ -105,7 +106,7 @@ def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
 
 def settle(window: LifeWindow) -> None:
     """Wait until what has been asked for is done and shown."""
-    assert isinstance(window.session, MemorySession)
+    assert isinstance(window.session, EditedSession)
     until(lambda: not window.background.is_busy)
     window.session.settle()
     window.look()
@@ -138,7 +139,8 @@ def record_run(dock: TimelineDock, session: MemorySession, count: int = 10) -> R
 
 def live(window: LifeWindow) -> set[tuple[int, int]]:
     session = window.session
-    cells = session.cells(Box(0, 0, session.width, session.height)).cells()
+    side = (SIDE, SIDE) if session.is_endless else (session.width, session.height)
+    cells = session.cells(Box(0, 0, *side)).cells()
     return {(int(x), int(y)) for x, y in cells}
 
 

@@ -11,6 +11,7 @@ import click
 from bulkbits.options import one_device_options
 from lifesim.cli.options import chosen_edges, universe_options
 from lifesim.errors import LifesimError
+from lifesim.unbounded import ENGINES
 from lifesim.window import advice, missing
 
 
@@ -21,6 +22,11 @@ class NoWindowError(LifesimError):
 @click.command("view")
 @click.argument("universe", required=False, metavar="[PATTERN|UNIVERSE]")
 @universe_options
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    help="What keeps a plane without bounds. [dense; hashlife where no memory holds that]",
+)
 @one_device_options
 @click.option("--theme", type=click.Choice(["dark", "light"]), help="[the last one]")
 def command(  # each parameter is an option, or an argument
@@ -28,6 +34,7 @@ def command(  # each parameter is an option, or an argument
     rule: str | None,
     topology: str | None,
     size: tuple[int, int] | None,
+    engine: str | None,
     backend: str,
     device: int,
     threads: int | None,
@@ -41,7 +48,7 @@ def command(  # each parameter is an option, or an argument
     check_display()
     from ui.launch import ViewLaunch
 
-    launch = ViewLaunch(universe, chosen, where, size, backend, device, threads, theme)
+    launch = ViewLaunch(universe, chosen, where, size, engine, backend, device, threads, theme)
     try:
         from ui.qt.app import run
     except ImportError as error:

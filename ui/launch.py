@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
+from lifesim.planes import plane_target
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology, topology_of, torus_or_plane
 from ui import opening
@@ -26,13 +27,17 @@ class ViewLaunch:
     rule: Rule | None = None
     topology: Topology | str | None = None
     size: tuple[int, int] | None = None
+    engine: str | None = None
     backend: str = "auto"
     device: int = 0
     threads: int | None = None
     theme: str | None = None
 
     def pick(self) -> Target:
-        """Return what computes. Raises BackendUnavailableError."""
+        """Return what computes. Raises BackendUnavailableError, and LifesimError where the engine
+        does not run there."""
+        if self.engine in ("tiles", "hashlife") and self.backend != "auto":
+            plane_target(self.engine, self.backend, self.threads)
         return pick(self.backend, device=self.device, threads=self.threads)
 
     def check(self) -> None:
@@ -45,7 +50,11 @@ class ViewLaunch:
     def empty(self, backend: Target) -> Session:
         """Make a new universe. Raises LifesimError."""
         topology, size = self._bounds()
-        return opening.new(*size, self.rule or LIFE, topology, backend=backend)
+        rule = self.rule or LIFE
+        if self.engine not in (None, "dense"):
+            asked = None if self.topology in (None, "unbounded") else Topology(topology)
+            return opening.empty_plane(rule, self.engine, self.size, asked, backend=backend)
+        return opening.new(*size, rule, topology, backend=backend)
 
     def _bounds(self) -> tuple[Topology | str, tuple[int, int]]:
         """Return the topology and the size of an empty universe. Raises TopologyError."""
@@ -68,6 +77,7 @@ class ViewLaunch:
             rule=self.rule,
             topology=self.topology,
             size=self.size,
+            engine=self.engine,
             backend=backend,
             is_cancelled=is_cancelled,
             progress=progress,

@@ -7,23 +7,30 @@ import os
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
+from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim import patterns
-from lifesim.grid import BitGrid, GridError, check_size
-from lifesim.growing import COPIES
+from lifesim.grid import BitGrid, Box, GridError, check_size
+from lifesim.growing import COPIES, check_birth
 from lifesim.patterns import Pattern
+from lifesim.planes import HashedUniverse, plane_target
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
 from lifesim.start import Start, place, soup
 from lifesim.topology import Topology, TopologyError, topology_of, torus_or_plane
+from ui.cells.edited import EditedSession
 from ui.cells.session import MemorySession
 from ui.disk.session import DiskSession
+from ui.planes.session import PlaneSession
+from ui.planes.universe import empty_start, open_seen
 from ui.reading import CountedReader, Progress, in_silence
 from ui.session import Session, SessionError
 
+_RECTANGLE = 1 << 28  # cells: a wider macrocell file stays a tree
 SIDE = 4096  # cells, of an empty torus that nobody has asked to be otherwise
 
 
@@ -33,6 +40,7 @@ def open(
     rule: Rule | None = None,
     topology: Topology | str | None = None,
     size: tuple[int, int] | None = None,
+    engine: str | None = None,
     backend: Target | str = "auto",
     is_cancelled: Callable[[], bool] = lambda: False,
     progress: Progress = in_silence,
@@ -41,14 +49,20 @@ def open(
 
     rule, topology, size: in place of what the file says; a directory has its own. Only tori and
     planes can be shown. A pattern for which none of them says a size is on a plane without bounds,
-    as of `lifesim run`. progress: is told the share of a file that has been read.
+    as of `lifesim run`. engine: of lifesim.unbounded.ENGINES; None is a rectangle, or HashLife for
+    a macrocell file that is too wide for one. progress: is told the share of a file that has been
+    read.
     Raises LifesimError, in one line, for what cannot be opened, and as patterns.read() does
     when it is cancelled.
     """
     check_source(path, as_it_is=not (rule or topology or size))
     if os.path.isdir(path):
+        if engine is not None:
+            raise SessionError(f"{path} is a directory: its cells are kept on disk, in no engine")
         return DiskSession.open(path, backend=backend)
-    pattern = _read(path, is_cancelled, progress)
+    pattern = _read(path, is_cancelled, progress, as_squares=_takes_trees(size, engine))
+    if pattern.squares is not None and engine is None:
+        pattern, engine = _held(pattern, rule or pattern.rule or LIFE)
     try:
         start = place(pattern, size, None, rule, topology)
         torus_or_plane(start.topology, "what the window shows")
@@ -56,19 +70,83 @@ def open(
         raise SessionError(f"{path}: {error}") from None
     notes = pattern.name, pattern.comments
     where = None if path == "-" else os.path.abspath(path)
-    session = _begun(lambda: _session(start, backend, where, notes, watch=True))
+    session = _begun(lambda: _session(start, backend, where, notes, True, engine or "dense"))
     session.oddities = pattern.notes
     return session
 
 
-def _read(path: str, is_cancelled: Callable[[], bool], progress: Progress) -> Pattern:
+def _takes_trees(size: tuple[int, int] | None, engine: str | None) -> bool:
+    """Tell whether a macrocell file may stay the tree that it is, which takes compiled code."""
+    if size is not None or engine in ("dense", "tiles"):
+        return False
+    try:
+        plane_target("hashlife", "auto", None)
+    except BackendUnavailableError:
+        return False
+    return True
+
+
+def _held(pattern: Pattern, rule: Rule) -> tuple[Pattern, str]:
+    """Choose what keeps the squares of a macrocell file. Returns a pattern whose cells are a
+    rectangle, and "dense"; of one that is too wide for that the pattern as it is, and "hashlife".
+    Raises GridError for one that is too wide where only a rectangle can be: of some size or B0."""
+    plane = HashedUniverse(
+        plane_target("hashlife", "auto", None), BitGrid(1, 1), (0, 0), LIFE, None
+    )
+    assert pattern.squares is not None
+    plane.take(pattern.squares)
+    box = plane.box() or Box(0, 0, 1, 1)
+    is_plane = not (pattern.size or rule.birth & 1)
+    if is_plane and box.width * box.height > _RECTANGLE:
+        return pattern, "hashlife"
+    check_size(box.width, box.height, COPIES)
+    return replace(pattern, grid=plane.part(box), x=box.x, y=box.y, squares=None), "dense"
+
+
+def moved(session: EditedSession, engine: str, backend: Target) -> EditedSession:
+    """Make a session of the same cells, at the same generation, in another engine; waits.
+
+    Its changes cannot be undone any more. Raises LifesimError for what the engine cannot hold: a
+    universe with bounds, a rule of B0, a plane that is too wide for a rectangle.
+    """
+    session.settle()  # what has been asked for before is done
+    modified, notes = session.status().modified, session.notes
+
+    def make() -> EditedSession:
+        if not isinstance(session, PlaneSession) or engine == "dense":
+            whole = session.whole()
+            if engine != "dense":
+                check_birth(whole.rule)
+                if not all(whole.grows):
+                    raise GridError(f"the engine {engine} is for planes without bounds")
+            start = Start(
+                whole.cells, whole.rule, whole.topology, whole.generation, whole.bounds, whole.at
+            )
+            return _session(start, backend, session.path, notes, False, engine, modified)
+        rule = session.rule
+        universe = open_seen(engine, backend, empty_start(rule))
+        if universe is None:
+            raise SessionError(f"the engine {engine} keeps a rectangle here: choose dense")
+        about = rule, session.pour(universe)
+        return PlaneSession(
+            universe, engine, backend, *about, path=session.path, notes=notes, modified=modified
+        )
+
+    return _begun(make)
+
+
+def _read(
+    path: str, is_cancelled: Callable[[], bool], progress: Progress, *, as_squares: bool
+) -> Pattern:
     """Read a pattern as patterns.read() does."""
     if path != "-":
         with suppress(OSError), builtins.open(path, "rb") as file:
             stream = cast(BinaryIO, CountedReader(file, progress))
-            return patterns.read(stream, name=path, is_cancelled=is_cancelled)
+            return patterns.read(
+                stream, name=path, is_cancelled=is_cancelled, as_squares=as_squares
+            )
     # Why it cannot be opened or read is said there.
-    return patterns.read(path, is_cancelled=is_cancelled)
+    return patterns.read(path, is_cancelled=is_cancelled, as_squares=as_squares)
 
 
 def check_source(path: str, *, as_it_is: bool = True) -> None:
@@ -88,7 +166,7 @@ def new(
     topology: Topology | str = Topology.TORUS,
     *,
     backend: Target | str = "auto",
-) -> MemorySession:
+) -> EditedSession:
     """Make an empty universe. topology: "unbounded" for one that has no size, whatever width and
     height are. Raises RuleError, TopologyError, GridError for a size there is no memory for,
     SessionError where nothing computes."""
@@ -100,6 +178,21 @@ def new(
     return _begun(lambda: _session(start, backend))
 
 
+def empty_plane(
+    rule: Rule,
+    engine: str,
+    size: tuple[int, int] | None,
+    topology: Topology | None,
+    *,
+    backend: Target,
+) -> EditedSession:
+    """Make an empty plane without bounds in an engine. Raises GridError for a size, a torus, and a
+    rule of B0."""
+    if size or topology is Topology.TORUS:
+        raise GridError(f"the engine {engine} is for planes without bounds")
+    return _begun(lambda: _session(empty_start(rule), backend, engine=engine))
+
+
 def random(
     width: int,
     height: int,
@@ -109,7 +202,7 @@ def random(
     topology: Topology | str = Topology.TORUS,
     *,
     backend: Target | str = "auto",
-) -> MemorySession:
+) -> EditedSession:
     """Make a soup. Raises SoupError for a density or seed that none has, and what new() does."""
     chosen = rule if isinstance(rule, Rule) else Rule.parse(rule)
     Soup(density, seed)
@@ -123,7 +216,17 @@ def _session(
     path: str | None = None,
     notes: tuple[str, tuple[str, ...]] = ("", ()),
     watch: bool = False,
-) -> MemorySession:
+    engine: str = "dense",
+    modified: bool = False,
+) -> EditedSession:
+    if engine != "dense":
+        target = pick(backend) if isinstance(backend, str) else backend
+        universe = open_seen(engine, target, start)
+        if universe is not None:
+            about = start.rule, start.generation
+            return PlaneSession(
+                universe, engine, target, *about, path=path, notes=notes, modified=modified
+            )
     return MemorySession(
         start.grid,
         rule=start.rule,
@@ -135,10 +238,14 @@ def _session(
         bounds=start.bounds,
         at=start.at,
         watch=watch,
+        modified=modified,
     )
 
 
-def _begun(make: Callable[[], MemorySession]) -> MemorySession:
+M = TypeVar("M", bound=EditedSession)
+
+
+def _begun(make: Callable[[], M]) -> M:
     try:
         return make()
     except BackendUnavailableError as error:

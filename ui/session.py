@@ -56,14 +56,27 @@ class Session(ABC):
     """A universe, its rule and its run. Calls return at once, but those that say otherwise.
 
     Methods are for the main thread, but where they say that any may call them; listeners are
-    called from any. path: the file or directory that it was read from or saved to, None of a new
-    one. oddities: what was odd in the file that it was read from, though it could be read; a line
-    each.
+    called from any.
+
+    most_speed: generations between two pictures, most_generation: that one can go to, at most.
+    is_endless: cells may live anywhere, and the box is where they lived when last looked at; else
+    nothing lives outside of the box. path: the file or directory that it was read from or saved to,
+    None of a new one. oddities: what was odd in the file that it was read from, though it could be
+    read; a line each.
     """
 
     can_edit: ClassVar[bool]
+    most_speed: int = 1 << 20
+    most_generation: int = 10**18
+    is_endless: ClassVar[bool] = False
     path: str | None
     oddities: tuple[str, ...] = ()
+
+    @property
+    def engine(self) -> str | None:
+        """Return what keeps the cells, of lifesim.unbounded.ENGINES; None where there is no
+        choice."""
+        return None
 
     @property
     @abstractmethod
@@ -99,6 +112,11 @@ class Session(ABC):
     def limits(self) -> Box:
         """Return where cells may be put: in the box, or on a plane without bounds anywhere."""
         return self.box
+
+    @property
+    def space(self) -> Box:
+        """Return all cells that there may be, as far as one can look."""
+        return self.limits
 
     @property
     def is_bounded(self) -> bool:
@@ -141,8 +159,8 @@ class Session(ABC):
     def set_speed(self, generations: int, frames_per_second: float | None) -> None:
         """Set how fast a run goes.
 
-        generations: between two pictures, 1 to 2^20. frames_per_second: at most; None is as fast as
-        it goes.
+        generations: between two pictures, 1 to most_speed. frames_per_second: at most; None is as
+        fast as it goes.
         """
 
     @abstractmethod

@@ -22,31 +22,42 @@ RATES: tuple[float | None, ...] = (
 class RunSpeed:
     """The speed of a run, in generations between two pictures.
 
-    base: of BASES. exponent: base^exponent generations, MOST at the utmost.
+    base: of BASES. exponent: base^exponent generations, `most` at the utmost.
     """
 
     base: int = 2
     exponent: int = 0
+    most: int = MOST
 
     def __post_init__(self) -> None:
-        if self.base not in BASES or not 0 <= self.exponent <= top(self.base):
+        if self.base not in BASES or not 0 <= self.exponent <= top(self.base, self.most):
             raise ValueError(f"no speed: {self.base}^{self.exponent}")
 
     @property
     def generations(self) -> int:
         """Return how many generations lie between two pictures."""
-        return int(min(self.base**self.exponent, MOST))
+        return int(min(self.base**self.exponent, self.most))
+
+    @property
+    def is_fastest(self) -> bool:
+        """Tell whether it goes no faster."""
+        return self.exponent == top(self.base, self.most)
 
     def changed(self, steps: int) -> RunSpeed:
         """Return a speed faster by so many powers, as far as it goes; slower where negative."""
-        return replace(self, exponent=min(max(self.exponent + steps, 0), top(self.base)))
+        top_ = top(self.base, self.most)
+        return replace(self, exponent=min(max(self.exponent + steps, 0), top_))
 
     def with_base(self, base: int) -> RunSpeed:
         """Return the speed of another base that is next to this one, but not above it."""
         exponent = 0
-        while exponent < top(base) and base ** (exponent + 1) <= self.generations:
+        while exponent < top(base, self.most) and base ** (exponent + 1) <= self.generations:
             exponent += 1
-        return RunSpeed(base, exponent)
+        return RunSpeed(base, exponent, self.most)
+
+    def within(self, most: int) -> RunSpeed:
+        """Return the speed, or the fastest there is, where there are other limits."""
+        return RunSpeed(self.base, min(self.exponent, top(self.base, most)), most)
 
     def __str__(self) -> str:
         if self.exponent == 0:
@@ -55,9 +66,9 @@ class RunSpeed:
         return f"{self.base}^{self.exponent}" if exact else f"{self.generations:,}"
 
 
-def top(base: int) -> int:
-    """Return the least exponent that reaches MOST."""
+def top(base: int, most: int = MOST) -> int:
+    """Return the least exponent that reaches `most`."""
     exponent = 0
-    while base**exponent < MOST:
+    while base**exponent < most:
         exponent += 1
     return exponent

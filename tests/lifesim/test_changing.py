@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,8 +20,10 @@ from lifesim.growing import GrowingUniverse, OutgrownError
 from lifesim.patterns import Pattern
 from lifesim.planes import TiledUniverse
 from lifesim.race import Race
-from lifesim.rule import Rule
+from lifesim.rule import LIFE, Rule
 from lifesim.soup import random_grid
+from lifesim.topology import Topology
+from lifesim.unbounded import open_unbounded
 from tests.quick import examples
 
 DATA = Path(__file__).parents[2] / "data" / "patterns"
@@ -116,3 +119,33 @@ def test_stopping(monkeypatch):
     assert life.generation < 10**30
     life.run(30 - life.generation % 30)
     assert life.population() == 36 + life.generation // 6
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(
+    st.tuples(st.integers(1, 150), st.integers(1, 80)),
+    st.tuples(st.integers(-(2**61), 2**61), st.integers(-300, 300)),
+    st.integers(0, 90),
+    st.tuples(st.integers(-9, 9), st.integers(-9, 9)),
+    st.tuples(st.integers(1, 12), st.integers(1, 12)),
+    st.integers(0, 2**32),
+)
+def test_a_rectangle_counts_and_hands_over_as_planes_do(size, at, level, beside, shape, seed):
+    grid, backend = random_grid(*size, 0.3, seed), CpuTarget(1)
+    engines = ("dense", "tiles", "hashlife", "auto")
+    planes = [
+        open_unbounded(name, backend, grid, at, (0, 0), LIFE, Topology.PLANE, 1 << 28)
+        for name in engines
+    ]
+    blocks = [(place >> level) + offset for place, offset in zip(at, beside, strict=True)]
+    found = [plane.counts(*blocks, level, shape) for plane in planes]
+    handed = []
+    for plane in planes:
+        squares = {}
+        for places, words in plane.all_squares():
+            squares |= zip(map(tuple, places.tolist()), map(bytes, words), strict=True)
+        handed.append(squares)
+    for name, counts, squares in zip(engines, found, handed, strict=True):
+        assert np.array_equal(counts, found[0]), name
+        assert squares == handed[0], name
+    assert found[0].sum() <= grid.population()

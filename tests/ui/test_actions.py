@@ -17,9 +17,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from lifesim.grid import Box
-from lifesim.rule import Rule
+from lifesim.grid import BitGrid, Box
+from lifesim.rule import LIFE, Rule
+from lifesim.start import Start
 from lifesim.topology import Topology
+from lifesim.unbounded import ENGINES
 from tests.windows import (
     AT,
     GLIDER,
@@ -50,6 +52,7 @@ from tests.windows import (
     write_glider,
     write_universe,
 )
+from ui import opening
 from ui.cells.edits import Mode
 from ui.film.export import ExportLook
 from ui.model import CanvasView, ToolName
@@ -285,7 +288,7 @@ CASES: dict[str, Case] = {
         )
         for name, rate in [("all", None)] + [(f"{n}", n) for n in (1, 2, 5, 10, 20, 30, 60)]
     },
-    "control.go": Case(lambda w, _: generation(w) == 12, answer(number=12)),
+    "control.go": Case(lambda w, _: generation(w) == 12, answer(generation=12)),
     "control.reset": Case(lambda w, _: generation(w) == 0 and live(w) == shifted(), stepped),
     "control.rule": Case(
         lambda w, _: str(w.session.rule) == "B2/S" and w.session.topology is Topology.PLANE,
@@ -294,6 +297,14 @@ CASES: dict[str, Case] = {
     "control.size": Case(
         lambda w, _: (w.session.width, w.session.height) == (80, 90), answer(size=(80, 90))
     ),
+    **{
+        f"engine.{name}": Case(
+            lambda w, _, name=name: w.session.engine == name and
+            live(w) == shifted() and generation(w) == 0,
+            lambda w, name=name: other_engine(w, name),
+        )
+        for name in ENGINES
+    },
     "share.png": Case(lambda w, _: os.path.exists(folder_of(w) + "/saved.png"), share),
     "share.gif": Case(lambda w, _: os.path.exists(folder_of(w) + "/saved.gif"), share),
     "share.mp4": Case(
@@ -323,6 +334,14 @@ CASES: dict[str, Case] = {
     "help.shortcuts": Case(lambda w, _: other_windows(ShortcutsPage) == 1),
     "help.about": Case(lambda w, _: other_windows(QMessageBox) == 1),
 }  # fmt: skip
+
+
+def other_engine(window: LifeWindow, name: str) -> None:
+    """A plane without bounds, in another engine than the one that is asked for."""
+    grid = BitGrid.from_cells(SIDE, SIDE, shifted())
+    start = Start(grid, LIFE, Topology.PLANE, bounds=(0, 0))
+    engine = "tiles" if name == "dense" else "dense"
+    window.adopt(opening._session(start, window.backend, engine=engine))
 
 
 def turned(window: LifeWindow, cells: list[tuple[int, int]]) -> bool:

@@ -20,9 +20,9 @@ from ui.qt.dialogs import (
     Dialogs,
     FillDialog,
     Form,
+    GenerationDialog,
     New,
     NewDialog,
-    NumberDialog,
     RuleDialog,
     UnsavedAnswer,
 )
@@ -106,7 +106,7 @@ def test_a_new_universe_is_checked_as_it_is_typed(app: QApplication) -> None:
 
 
 def test_return_accepts_what_is_right_only(app: QApplication) -> None:
-    dialog = NumberDialog("Go", "&Generation", 5, 1000, None)
+    dialog = GenerationDialog(5, 1000, None)
     dialog.show()
     dialog.number.setText("x")
     QTest.keyClick(dialog.number, Qt.Key.Key_Return)
@@ -118,9 +118,12 @@ def test_return_accepts_what_is_right_only(app: QApplication) -> None:
 
 
 def test_numbers_are_checked_as_they_are_typed(app: QApplication) -> None:
-    dialog = NumberDialog("Go", "&Generation", 5, 1000, None)
+    dialog = GenerationDialog(5, 1000, None)
     for text, right in (
         ("1,000", True),
+        ("1e2", True),
+        ("2^9", True),
+        ("2^10", False),
         ("1001", False),
         ("-3", False),
         ("1.5", False),
@@ -206,7 +209,7 @@ def test_a_form_that_was_answered_is_gone(app: QApplication) -> None:
     timer.timeout.connect(answer)
     timer.start(5)
     window = QWidget()
-    assert Dialogs(window).number("Go to", "&Generation", 7, 100) == 7
+    assert Dialogs(window).generation(7, 100) == 7
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert not shiboken6.isValid(forms[0])
     assert not window.children()

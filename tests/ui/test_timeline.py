@@ -145,7 +145,7 @@ def test_reset_and_going_to_a_generation(
     rest(session)
     QTest.keyClicks(dock.goal, "nowhere")
     assert not dock.go_button.isEnabled()
-    assert dock.problem.text() == "a generation is a whole number"
+    assert dock.problem.text() == "write it as 1000, 1e6 or 2^40"
     dock.goal.clear()
     assert dock.problem.text() == ""
     QTest.keyClicks(dock.goal, "1,2")

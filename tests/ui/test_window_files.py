@@ -491,7 +491,7 @@ def test_an_unforeseen_error_is_shown(
 
 def test_going_back_before_the_start(window: LifeWindow) -> None:
     window.adopt(MemorySession(BitGrid(8, 8), generation=50, backend=pick("auto", threads=1)))
-    answer(number=3)(window)
+    answer(generation=3)(window)
     press_key(window, "Ctrl+G")
     assert window.banner.is_error
     assert "generation 3" in window.banner.text

@@ -7,10 +7,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from ui.cells.commands import Command, CommandThread
-from ui.cells.history import History
+from ui.cells.held import Held
 from ui.cells.moments import Entry, Moment
 from ui.cells.news import SELDOM, News
-from ui.cells.plane import Plane
+from ui.cells.past import Past
+from ui.numbers import shortened
 from ui.session import Event
 
 _PICTURES = 1 / 60  # seconds between two pictures at least
@@ -43,7 +44,7 @@ class Clock:
     One thread uses it, between whose commands slice() is called.
     """
 
-    def __init__(self, plane: Plane, history: History, commands: CommandThread, news: News) -> None:
+    def __init__(self, plane: Held, history: Past, commands: CommandThread, news: News) -> None:
         """Stand still. commands: tells whether somebody asks for something during a pass."""
         self._plane, self._history = plane, history
         self._commands, self._news = commands, news
@@ -123,7 +124,7 @@ class Clock:
             run.goal += generations
             return
         self.stop()
-        title = "a step" if generations == 1 else f"{generations:,} steps"
+        title = "a step" if generations == 1 else f"{shortened(generations)} steps"
         self.begin(title, self._plane.generation + generations, more=True)
 
     def stop(self) -> None:

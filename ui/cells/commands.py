@@ -75,8 +75,10 @@ class CommandThread:
                 self._changed.notify_all()
 
     def ask(self, question: Callable[[], T]) -> T:
-        """Return what a function returns on the thread; raises what it raises, and SessionError
-        once closed."""
+        """Return what a function returns on the thread, which may ask as well; raises what it
+        raises, and SessionError once closed."""
+        if threading.current_thread() is self._thread:
+            return question()
         answer: Future[T] = Future()
 
         def command() -> None:

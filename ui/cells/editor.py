@@ -10,55 +10,118 @@ from lifesim.rule import Rule
 from lifesim.topology import Topology
 from ui.cells.clock import Clock
 from ui.cells.edits import Edit, Stroke, resized
+from ui.cells.held import Held
 from ui.cells.history import History
 from ui.cells.machine import Setting
 from ui.cells.moments import Entry
 from ui.cells.news import News
+from ui.cells.past import Past
 from ui.cells.plane import Plane
 from ui.cells.saving import Whole
+from ui.numbers import shortened
 from ui.session import SessionError
 
 _COPIES = 4  # of a region, that changing it takes
 
 
 class Editor:
-    """Changes cells, rule, edges and size while a run goes on; stops it to go to another moment.
+    """Changes cells while a run goes on; stops it to go to another moment.
 
     One thread uses it. It has no state of its own: that is the history's, the clock's and the
     plane's.
     """
 
-    def __init__(self, plane: Plane, history: History, clock: Clock, news: News) -> None:
+    def __init__(self, plane: Held, history: Past, clock: Clock, news: News) -> None:
         """Change a plane by its history."""
-        self._plane, self._history, self._clock, self._news = plane, history, clock, news
+        self._held, self._past, self._clock, self._news = plane, history, clock, news
 
     # --- changes ---------------------------------------------------------------
 
     def edit(self, edit: Edit) -> None:
         """Change cells. Raises GridError where there is no memory for it, OutgrownError."""
-        setting, history = self._plane.setting, self._history
+        setting, history = self._held.setting, self._past
         limits = setting.limits
         box = edit.box(limits.width, limits.height, limits.x, limits.y)
         if box is None:
             return
         check_size(box.width, box.height, _COPIES)
-        old = self._plane.region(box)
+        old = self._held.region(box)
         new = edit.apply(old, box)
         if new == old:
             return
         if not setting.holds(box):
             entry = Entry(edit.title, history.whole_moment())
-            self._change(entry, lambda: self._extend(new, box))
+            self.change(entry, lambda: self._extend(new, box))
             return
         stored = history.store(old)
         number = edit.number if isinstance(edit, Stroke) else 0
         entry = Entry(edit.title, history.moment(patches=((box, stored),)), number)
-        self._change(entry, lambda: history.write(new, box))
+        self.change(entry, lambda: history.write(new, box))
 
     def _extend(self, cells: BitGrid, box: Box) -> None:
         """Write outside of what is held of a plane without bounds."""
-        self._plane.hold(box)
-        self._history.write(cells, box)
+        self._held.hold(box)
+        self._past.write(cells, box)
+
+    def change(self, entry: Entry, do: Callable[[], None]) -> None:
+        """Do something that can be undone; a run goes on after it, with an entry of its own."""
+        self._clock.remember()
+        do()
+        self._past.push_edit(entry)
+        self._clock.split()
+        self._news.tell_all()
+
+    # --- jumps in time ---------------------------------------------------------
+
+    def go_to(self, generation: int, stopped: Callable[[], bool]) -> None:
+        """Stop a run, and begin one to a generation from the nearest one that is known.
+
+        stopped: tells whether to give up before all cells are stored. Raises SessionError where no
+        generation is known before it, HistoryError.
+        """
+        self._clock.stop()
+        history, title = self._past, f"going to generation {shortened(generation)}"
+        if generation >= self._held.generation:
+            self._clock.begin(title, generation)
+            return
+        target = history.nearest(generation)
+        if target is None:
+            raise SessionError(f"generation {shortened(generation)} is not known")
+        before = history.whole_moment(stopped)
+        history.go_to(target)
+        self._clock.begin_after(title, generation, before)
+
+    def reset(self) -> None:
+        """Stop a run, and go back to where a run first began. Raises HistoryError."""
+        self._clock.stop()
+        history, start = self._past, self._past.start
+        if start is None or start.generation == self._held.generation:
+            return
+        before = history.whole_moment()
+        history.go_to(start)
+        history.push(Entry("the reset", before))
+        self._news.tell_all()
+
+    def undo(self) -> None:
+        """Stop a run, and undo the last change, if there is one. Raises HistoryError."""
+        self._clock.stop()
+        if self._past.undo():
+            self._news.tell_all()
+
+    def redo(self) -> None:
+        """Stop a run, and redo what was undone last, if anything. Raises HistoryError."""
+        self._clock.stop()
+        if self._past.redo():
+            self._news.tell_all()
+
+
+class RectangleEditor(Editor):
+    """Changes rule, edges and size, too: of cells that are held as a rectangle."""
+
+    def __init__(self, plane: Plane, history: History, clock: Clock, news: News) -> None:
+        """Change a plane by its history."""
+        super().__init__(plane, history, clock, news)
+        self._plane, self._history = plane, history
 
     def set_rule(self, rule: Rule) -> None:
         """Go on with another rule."""
@@ -87,7 +150,7 @@ class Editor:
         same = (new.width, new.height) == (old.width, old.height)
         before = history.moment() if same else history.whole_moment()
         cells = resized(self._plane.cells(), new.width, new.height)
-        self._change(Entry(title, before), lambda: self._history.replace(new, cells))
+        self.change(Entry(title, before), lambda: self._history.replace(new, cells))
 
     def put(self, whole: Whole) -> None:
         """Stop a run, and be as a universe was, another even."""
@@ -97,57 +160,6 @@ class Editor:
         entry = Entry("the jump in time", self._history.whole_moment())
         cells, generation = whole.cells, whole.generation
         if setting == self._plane.setting:
-            self._change(entry, lambda: self._history.rewrite(cells, generation))
+            self.change(entry, lambda: self._history.rewrite(cells, generation))
         else:
-            self._change(entry, lambda: self._history.replace(setting, cells, generation))
-
-    def _change(self, entry: Entry, do: Callable[[], None]) -> None:
-        """Do something that can be undone; a run goes on after it, with an entry of its own."""
-        self._clock.remember()
-        do()
-        self._history.push_edit(entry)
-        self._clock.split()
-        self._news.tell_all()
-
-    # --- jumps in time ---------------------------------------------------------
-
-    def go_to(self, generation: int, stopped: Callable[[], bool]) -> None:
-        """Stop a run, and begin one to a generation from the nearest one that is known.
-
-        stopped: tells whether to give up before all cells are stored. Raises SessionError where no
-        generation is known before it, HistoryError.
-        """
-        self._clock.stop()
-        history, title = self._history, f"going to generation {generation:,}"
-        if generation >= self._plane.generation:
-            self._clock.begin(title, generation)
-            return
-        target = history.nearest(generation)
-        if target is None:
-            raise SessionError(f"generation {generation:,} is not known")
-        before = history.whole_moment(stopped)
-        history.go_to(target)
-        self._clock.begin_after(title, generation, before)
-
-    def reset(self) -> None:
-        """Stop a run, and go back to where a run first began. Raises HistoryError."""
-        self._clock.stop()
-        history, start = self._history, self._history.start
-        if start is None or start.generation == self._plane.generation:
-            return
-        before = history.whole_moment()
-        history.go_to(start)
-        history.push(Entry("the reset", before))
-        self._news.tell_all()
-
-    def undo(self) -> None:
-        """Stop a run, and undo the last change, if there is one. Raises HistoryError."""
-        self._clock.stop()
-        if self._history.undo():
-            self._news.tell_all()
-
-    def redo(self) -> None:
-        """Stop a run, and redo what was undone last, if anything. Raises HistoryError."""
-        self._clock.stop()
-        if self._history.redo():
-            self._news.tell_all()
+            self.change(entry, lambda: self._history.replace(setting, cells, generation))

@@ -8,9 +8,15 @@ from lifesim.grid import Box
 from ui.cells.machine import Setting
 from ui.cells.vault import StoredCells
 
+Patches = tuple[tuple[Box, StoredCells], ...]
+
+
+class Origin:
+    """The cells of a generation, all of them, from which those of later ones are computed."""
+
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class Route(Origin):
     """A way to compute all cells of a moment: from the cells of an earlier generation.
 
     stored: all cells of `generation`. written: what was written over them on the way, each with
@@ -35,8 +41,8 @@ class Moment:
     setting: Setting
     edited: int
     start: Moment | None = None
-    whole: Route | None = None
-    patches: tuple[tuple[Box, StoredCells], ...] = ()
+    whole: Origin | None = None
+    patches: Patches = ()
 
 
 @dataclass(frozen=True, slots=True)

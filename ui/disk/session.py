@@ -33,7 +33,6 @@ from ui.picture.live import live_box
 from ui.picture.request import FrameRequest
 from ui.session import Event, Session, SessionError, Status
 
-MOST_SPEED = 1 << 20
 _POLL = {False: 0.2, True: 0.1}  # seconds between two looks at the directory; in a run
 _RESTS = 5  # times as long as a look takes, to the next one
 _AGAIN = 2.0  # seconds to the next try to read what could not be read
@@ -186,8 +185,10 @@ class DiskSession(Session):
     def set_speed(self, generations: int, frames_per_second: float | None) -> None:
         """Make so many generations between two pictures; more where one takes longer than a
         second. Raises SessionError out of range."""
-        if not 1 <= generations <= MOST_SPEED:
-            raise SessionError(f"1 to {MOST_SPEED:,} generations a picture, not {generations:,}")
+        if not 1 <= generations <= self.most_speed:
+            raise SessionError(
+                f"1 to {self.most_speed:,} generations a picture, not {generations:,}"
+            )
         if frames_per_second is not None and not frames_per_second > 0:
             raise SessionError(f"no run has {frames_per_second} pictures a second")
         self._runs.set_speed(generations, frames_per_second)

@@ -83,7 +83,9 @@ class ExportLook:
         x, y, width, height = box
         if clipped(self.region, width, height, x, y) is None:
             raise ExportError(f"the region lies outside of the {width}x{height} universe")
-        return render.image_size(self.region.width, self.region.height, self.scale)
+        far = max(self.scale, 0)  # whoever draws single blocks says how large they may be
+        size = -(-self.region.width >> far), -(-self.region.height >> far)
+        return render.image_size(*size, self.scale - far)
 
     def levels(self, source: MemorySource | AfarSource, ages: Ages) -> Levels:
         """Draw the region from a source.

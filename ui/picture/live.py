@@ -14,7 +14,7 @@ import numpy.typing as npt
 from lifesim.grid import Box
 from lifesim.render import block_sizes
 from ui.picture.request import clipped
-from ui.picture.sources import MemorySource, PictureSource, corner
+from ui.picture.sources import CountingSource, MemorySource, PictureSource, corner
 from ui.picture.viewport import Viewport
 
 MOST_COUNTED = 1 << 28  # cells; more would take longer than a glance
@@ -28,6 +28,8 @@ _MARGIN = 256  # cells
 def population(source: PictureSource, box: Box) -> int | None:
     """Count the live cells of a box within the universe; None where it is too large to count: much
     sooner if its corner is no multiple of 8."""
+    if isinstance(source, CountingSource):
+        return source.count(box)
     side = 1 << _SCALE
     cells = box.width * box.height
     ends = ((box.x, box.width, source.width), (box.y, box.height, source.height))
@@ -43,12 +45,16 @@ def population(source: PictureSource, box: Box) -> int | None:
 def live_box(source: PictureSource, within: Box | None = None) -> Box | None:
     """Return the smallest box of all live cells, or of those within a box; None where there are
     none. Of sources other than MemorySource, in whole blocks of 8 x 8 or, of large universes and of
-    what is known from afar only, coarser ones: nearer pictures of all of it are not at hand.
+    what is known from afar only, coarser ones: nearer pictures of all of it are not at hand. A
+    CountingSource finds it itself.
 
     Looks at a coarse picture first, then at nearer ones of the edges alone.
     """
     finest = 0
-    if not isinstance(source, MemorySource):
+    if isinstance(source, CountingSource):
+        if within is None:
+            return source.live_box()
+    elif not isinstance(source, MemorySource):
         finest = max(_SCALE, getattr(source, "finest", 0))
         while max(source.width, source.height) > _WIDE << finest:
             finest += 1

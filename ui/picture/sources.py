@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,18 @@ class PictureSource(Protocol):
         box: within the universe; its corner is a multiple of 2^scale, its far sides are too or
         are those of the universe. scale: 0, a cell 0 or 255, or more. As lifesim.render.
         """
+
+
+@runtime_checkable
+class CountingSource(Protocol):
+    """A source that tells itself how many cells live and where, however large it is."""
+
+    def count(self, box: Box) -> int | None:
+        """Return how many cells live in a block of 2^k cells a side that begins at a multiple of
+        that; None where there may be so many that they are not counted exactly."""
+
+    def live_box(self) -> Box | None:
+        """Return the smallest box of all live cells, None where none lives."""
 
 
 def lacks(source: PictureSource) -> bool:

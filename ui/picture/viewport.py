@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from lifesim.grid import Box
 
-NEAREST, FARTHEST = -5, 40  # 32 pixels a cell; a pixel of 2^40 cells a side
+NEAREST = -5  # 32 pixels a cell
+FAR, FARTHEST = 40, 256  # cells a side of a pixel: of what has a size, and of any plane
 MOST_PIXELS = 1 << 15  # a side
 
 
@@ -96,6 +97,29 @@ class Viewport:
         first, last = self.cells_at(0, 0), self.cells_at(self.width - 1, self.height - 1)
         width, height = last.x + last.width - first.x, last.y + last.height - first.y
         return Box(first.x, first.y, width, height)
+
+    def shown_in(
+        self, other: Viewport, edges: tuple[int, int, int, int]
+    ) -> tuple[float, float, float, float] | None:
+        """Return where another view, perhaps at another scale, shows some pixels of this one.
+
+        edges: left, top, right and bottom pixels, of this window; they come back in pixels of the
+        other, exactly, however far both are from cell 0, 0. None where nothing of them is seen.
+        """
+        nearer = self.scale - other.scale
+        moved: list[float] = []
+        starts = (self.left, self.top) * 2
+        for edge, start, begin in zip(edges, starts, (other.left, other.top) * 2, strict=True):
+            if nearer >= 0:
+                at, unit = ((start + edge) << nearer) - begin, 1
+            else:
+                at, unit = start + edge - (begin << -nearer), 1 << -nearer
+            # Further out than a window is wide, it is no matter where.
+            most = 4 * MOST_PIXELS * unit
+            moved.append(min(max(at, -most), most) / unit)
+        left, top, right, bottom = moved
+        inside = left < other.width and top < other.height and right > 0 and bottom > 0
+        return (left, top, right, bottom) if inside else None
 
     def rectangle(self, box: Box) -> tuple[int, int, int, int]:
         """Return left, top, right and bottom, in pixels of the window, of the pixels that box

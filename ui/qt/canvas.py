@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from lifesim.grid import Box
 from ui.model import CanvasView
 from ui.picture.request import Frame
-from ui.picture.viewport import MOST_PIXELS, Viewport
+from ui.picture.viewport import FAR, MOST_PIXELS, Viewport
 from ui.qt.theme import colour_table, colours
 
 _NOTCH = 120  # of a wheel
@@ -67,6 +67,7 @@ class Ghost(Protocol):
 class Canvas(QWidget):
     """Shows pictures of a universe, and takes the mouse.
 
+    universe: all cells that there may be. farthest: the scale up to which one can go away.
     viewed: the view was moved or resized, by a hand if True. pointed: a pixel under the pointer, or
     None.
     """
@@ -86,6 +87,7 @@ class Canvas(QWidget):
         self.view = CanvasView()
         self.frame: Frame | None = None
         self.universe = Box(0, 0, 1, 1)
+        self.farthest = FAR
         self.ghost: Ghost | None = None
         self.tool: Tool | None = None
         self._theme = "dark"
@@ -163,6 +165,7 @@ class Canvas(QWidget):
         """Go nearer by powers of two; what is `at` a pixel, or in the middle, stays there."""
         view = self.view.viewport
         where = QPoint(view.width // 2, view.height // 2) if at is None else at
+        steps = max(steps, view.scale - self.farthest)
         self._move(view.zoomed(steps, where.x(), where.y()))
 
     def zoom_to(self, scale: int) -> None:
@@ -290,17 +293,13 @@ class Canvas(QWidget):
             return
         drawn, view = self.frame.request.viewport, self.view.viewport
         source = QRect(left, top, right - left, bottom - top)
-        if drawn.scale == view.scale:
-            at = QPoint(drawn.left + left - view.left, drawn.top + top - view.top)
-            painter.drawImage(at, self._image, source)
+        seen = drawn.shown_in(view, self.frame.inside)
+        if seen is None:
             return
-        factor = 2.0 ** (drawn.scale - view.scale)
-        target = QRectF(
-            (drawn.left + left) * factor - view.left,
-            (drawn.top + top) * factor - view.top,
-            (right - left) * factor,
-            (bottom - top) * factor,
-        )
+        if drawn.scale == view.scale:
+            painter.drawImage(QPoint(int(seen[0]), int(seen[1])), self._image, source)
+            return
+        target = QRectF(seen[0], seen[1], seen[2] - seen[0], seen[3] - seen[1])
         painter.drawImage(target, self._image, QRectF(source))
 
     def _paint_lines(self, painter: QPainter, inside: QRect) -> None:
@@ -348,6 +347,8 @@ class Canvas(QWidget):
     def _paint_ghost(self, painter: QPainter, ghost: Ghost) -> None:
         view = self.view.viewport
         edges = view.rectangle(ghost.box)
+        if self._visible(edges) is None:
+            return  # Qt's integers are small
         image = ghost.image(max(view.scale, 0), self._colours.ghost)
         if image is not None:
             side = 1 << max(0, -view.scale)

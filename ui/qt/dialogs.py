@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
+from functools import partial
 
 import click
 from PySide6.QtCore import Qt
@@ -32,6 +33,7 @@ from lifesim.cli.options import Density, Size
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from ui.numbers import generation_of, whole
 from ui.qt.rows import Scrolled
 
 RULES = (
@@ -96,20 +98,6 @@ def density(text: str) -> Fraction:
     if not 0 <= share <= 1:
         raise click.BadParameter(f"{plain!r}: a density is 0 to 100 %")
     return share
-
-
-def whole(low: int, high: int, what: str) -> Callable[[str], int]:
-    """Return a parser of integers from low to high; it raises ValueError."""
-
-    def parse(text: str) -> int:
-        plain = text.strip().replace(",", "").replace("_", "")
-        if not (plain.isascii() and plain.isdigit() and len(plain) <= 30):
-            raise ValueError(f"{what} is a whole number")
-        if not low <= int(plain) <= high:
-            raise ValueError(f"{what} is {low:,} to {high:,}")
-        return int(plain)
-
-    return parse
 
 
 _seed = whole(0, 2**64 - 1, "a seed")
@@ -290,13 +278,14 @@ class FillDialog(Form):
         return density(self.density.text()), _seed(self.seed.text())
 
 
-class NumberDialog(Form):
-    """Asks for one integer."""
+class GenerationDialog(Form):
+    """Asks for a generation."""
 
-    def __init__(self, title: str, label: str, now: int, most: int, parent: QWidget | None) -> None:
-        super().__init__(title, parent)
-        self._parse = whole(0, most, label.replace("&", "").lower())
-        self.number = self.line(label, str(now), self._parse)
+    def __init__(self, now: int, most: int, parent: QWidget | None) -> None:
+        super().__init__("Go to generation", parent)
+        self._parse = partial(generation_of, most=most)
+        self.number = self.line("&Generation", str(now), self._parse)
+        self.number.setToolTip("1000, 64K, 1e6 or 2^40")
         self.number.selectAll()
         self.check()
 
@@ -374,9 +363,9 @@ class Dialogs:
         dialog = FillDialog(density_, seed, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
-    def number(self, title: str, label: str, now: int, most: int) -> int | None:
-        """Ask for an integer up to the most."""
-        dialog = NumberDialog(title, label, now, most, self._window)
+    def generation(self, now: int, most: int) -> int | None:
+        """Ask for a generation up to the most."""
+        dialog = GenerationDialog(now, most, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
     def size(self, size_: tuple[int, int]) -> tuple[int, int] | None:

@@ -17,12 +17,14 @@ from PySide6.QtWidgets import (
 from lifesim.grid import Box
 from lifesim.render import format_scale
 from ui.model import CanvasView
-from ui.numbers import many, percent, short
+from ui.numbers import coordinate, many, percent, short, shortened
 from ui.picture.request import clipped
 from ui.qt.worker import Landed, PointAnswer
 from ui.session import Session, Status
 from ui.speed import RunSpeed
 
+_POWERS = 24  # from here on scales are written as powers
+_MANY = 1 << 30  # cells that are no longer said to be so many
 _BUSY = 320  # pixels, of what is being done
 _NARROWEST, _MARGIN, _BESIDE = 120, 12, 6
 
@@ -133,7 +135,7 @@ class StatusLine(QStatusBar):
         """Show how large the selection is, if there is one."""
         self._said[self.selection] = box is not None
         if box is not None:
-            self.selection.setText(f"sel {box.width:,}×{box.height:,}")
+            self.selection.setText(f"sel {shortened(box.width)}×{shortened(box.height)}")
             self.selection.setToolTip(
                 f"Selection: {box.width:,} × {box.height:,} cells from {box.x:,}, {box.y:,}"
             )
@@ -159,11 +161,13 @@ class StatusLine(QStatusBar):
 
     def _show_generation(self, status: Status, landed: Landed | None) -> None:
         if landed is None:
-            self.generation.setText(f"gen {status.generation:,}")
+            self.generation.setText(f"gen {shortened(status.generation)}")
             self.generation.setToolTip("Generation")
             return
         caption = landed.caption
-        text, tip = f"gen {caption.generation:,}", "Generation of the picture"
+        text, tip = f"gen {shortened(caption.generation)}", "Generation of the picture"
+        if text != f"gen {caption.generation:,}":
+            tip += f": {caption.generation:,}"
         if caption.newest != caption.generation:
             text += f"–{caption.newest:,}"
             tip += ": a run is between these two, and some tiles are of the later one"
@@ -171,7 +175,7 @@ class StatusLine(QStatusBar):
             text += "…"
             tip += "; parts of it that are still being read may be of an earlier one"
         if landed.is_recorded:
-            tip += f", which was recorded; the universe is at {status.generation:,}"
+            tip += f", which was recorded; the universe is at {shortened(status.generation)}"
         self.generation.setText(text)
         self.generation.setToolTip(tip)
 
@@ -182,13 +186,13 @@ class StatusLine(QStatusBar):
         if caption and landed and (landed.is_recorded or caption.population is not None):
             live, counted, cells = caption.population, caption.generation, caption.cells
         known = live is not None
-        self.population.setText(f"pop {live:,}" if known else "pop –")
+        self.population.setText("pop –" if live is None else f"pop {shortened(live)}")
         self.population.setToolTip(
-            f"Population at generation {counted:,}" if known else "Population"
+            f"Population at generation {shortened(counted)}: {live:,}" if known else "Population"
         )
         self.density.setText("–" if live is None else percent(live, cells))
         self.density.setToolTip(
-            "Density" if live is None else f"Density: {live:,} of {cells:,} cells"
+            "Density" if live is None else f"Density: {live:,} of {shortened(cells)} cells"
         )
 
     def show_speed(self, speed: RunSpeed, rate: float | None) -> None:
@@ -203,7 +207,8 @@ class StatusLine(QStatusBar):
 
     def show_scale(self, view: CanvasView) -> None:
         """Show the scale of a view."""
-        text = format_scale(view.viewport.scale)
+        scale = view.viewport.scale
+        text = format_scale(scale) if scale < _POWERS else f"1:2^{scale}"
         self.scale.setText(f"{text} no ages" if view.ages and not view.can_show_ages else text)
         self.fit()
 
@@ -215,13 +220,15 @@ class StatusLine(QStatusBar):
         if cells is None:
             self.under.setText("")
             return
-        box = session.box
+        box = session.space if session.is_endless else session.box
         inside = clipped(cells, box.width, box.height, box.x, box.y)
+        scale = cells.width.bit_length() - 1
+        text = f"{coordinate(cells.x, scale)}, {coordinate(cells.y, scale)}"
+        self.under.setToolTip(f"Cell under the pointer: {cells.x:,}, {cells.y:,}")
         if inside is None:
             what = "outside" if session.is_bounded else "dead"
-            self.under.setText(f"{cells.x:,}, {cells.y:,}  {what}")
+            self.under.setText(f"{text}  {what}")
             return
-        text = f"{cells.x:,}, {cells.y:,}"
         if cells.width == 1:
             known = "" if answer is None else "live" if answer.live else "dead"
         else:
@@ -231,7 +238,12 @@ class StatusLine(QStatusBar):
             elif answer.live is None:
                 known = "too many to count"
             else:
-                known = f"{answer.live:,} of {inside.width * inside.height:,} live"
+                all_ = inside.width * inside.height
+                known = (
+                    f"{answer.live:,} live"
+                    if all_ >= _MANY
+                    else f"{answer.live:,} of {all_:,} live"
+                )
         self.under.setText(f"{text}  {known}".rstrip())
 
 
@@ -252,6 +264,8 @@ def _wide(widget: QWidget) -> int:
 
 def short_side(cells: int) -> str:
     """Return the length of a side in a few letters."""
+    if cells >= 1 << 24 and cells & (cells - 1) == 0:
+        return f"2^{cells.bit_length() - 1}"
     return f"{cells >> 10:,}K" if cells >= 1 << 14 and cells % 1024 == 0 else f"{cells:,}"
 
 

@@ -33,7 +33,7 @@ from lifesim.errors import LifesimError
 from lifesim.grid import Box
 from ui.model import CanvasView
 from ui.picture.live import Aim
-from ui.picture.viewport import Viewport
+from ui.picture.viewport import FAR, FARTHEST, Viewport
 from ui.qt import remembered, theme
 from ui.qt.actions import Registry
 from ui.qt.background import Background, Opening
@@ -127,9 +127,9 @@ class LifeWindow(QMainWindow):
 
     # --- the session -----------------------------------------------------------
 
-    def adopt(self, session: Session) -> None:
+    def adopt(self, session: Session, *, stay: bool = False) -> None:
         """Show another universe; the one before is closed, when it has been saved if it is
-        being saved."""
+        being saved. stay: it has the same cells, so look where one looked."""
         self.worker.serve(None)
         if session is not self.session:
             old = self.session
@@ -137,14 +137,18 @@ class LifeWindow(QMainWindow):
         self.session = session
         self._landed = None
         self.canvas.show_frame(None)
-        self.canvas.universe = session.limits
+        self.canvas.universe = session.space
+        self.canvas.farthest = FARTHEST if session.is_endless else FAR
         self.canvas.show_view(replace(self.view, follow=False))
         self.edits.select(None)
         self._pointer.forget()
         session.listen(self._listen(session))
         self.worker.serve(session)
         self.opened.emit()
-        self.fit()
+        if stay and self.view.viewport.scale <= self.canvas.farthest:
+            self.aim(None)
+        else:
+            self.fit()
         self.refresh()
 
     def _listen(self, session: Session) -> Callable[[Event], None]:
@@ -172,7 +176,7 @@ class LifeWindow(QMainWindow):
     def refresh(self) -> None:
         """Show what the session says of itself."""
         session = self.session
-        universe = session.limits
+        universe = session.space
         if universe != self.canvas.universe:
             self.canvas.universe = universe
             self.canvas.update()
@@ -189,7 +193,7 @@ class LifeWindow(QMainWindow):
         name = os.path.basename(session.path) if session.path else "untitled"
         self.setWindowTitle(f"{name}[*] — {session.rule} — lifesim")
         self.setWindowModified(status.modified)
-        size = f"{session.width:,} × {session.height:,}" if session.is_bounded else "without bounds"
+        size = _size_of(session)
         self.toolbar.universe_label.setText(f"{session.rule}   {session.topology}   {size}  ")
         self.changed.emit()
         self.registry.refresh()
@@ -375,3 +379,10 @@ class LifeWindow(QMainWindow):
         if not event.spontaneous():
             # Once it has been laid out, it is as it was remembered.
             QTimer.singleShot(0, self, lambda: self._memory.begin("window/"))
+
+
+def _size_of(session: Session) -> str:
+    """Say how large a universe is."""
+    if session.is_bounded:
+        return f"{session.width:,} × {session.height:,}"
+    return f"without bounds   {session.engine}" if session.is_endless else "without bounds"

@@ -95,6 +95,17 @@ class TestHashLife(PlaneContract):
         whole = universe.counts(-1, -1, 240, (2, 2)).sum()
         assert whole == pytest.approx(float(universe.population()))
 
+    def test_counts_of_a_wide_plane_are_sums_of_finer_ones(self, engine: HashPlaneEngine) -> None:
+        """Levels are such that coordinates fit no 64 bits, and such that blocks divide leaves."""
+        universe = opened(engine, gun())
+        universe.step(2**200)
+        for level in (3, 4, 5, 59, 60, 61, 100, 150, 190):
+            x, y = ((2**197) >> level, (2**197) >> level) if level > 5 else (-2, -3)
+            fine = universe.counts(2 * x, 2 * y, level - 1, (40, 60)).reshape(20, 2, 30, 2)
+            coarse = universe.counts(x, y, level, (20, 30))
+            assert np.array_equal(fine.sum(axis=(1, 3)), coarse)
+            assert coarse.any()
+
     def test_the_end_of_the_plane(self, engine: HashPlaneEngine) -> None:
         universe = opened(engine, gun())
         with pytest.raises(MemoryError):  # noqa: PT012

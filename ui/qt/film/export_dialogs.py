@@ -25,9 +25,9 @@ from ui.film import export, ffmpeg
 from ui.film.export import MOST_FRAMES, ExportLook, check_path, check_rate, frames_of
 from ui.film.stills import check_scale
 from ui.model import CanvasView
-from ui.numbers import many
+from ui.numbers import many, whole
 from ui.picture.request import clipped
-from ui.qt.dialogs import Form, whole
+from ui.qt.dialogs import Form
 
 _PIXELS = 1 << 20  # of a picture that nobody has asked to be otherwise
 _FARTHEST = 10**12  # generations of a film

@@ -22,12 +22,9 @@ from ui.disk.session import DiskSession
 from ui.film.playback import Drawable, Playback
 from ui.film.recorder import Recorder
 from ui.film.recording import RecordedShot, Recording
-from ui.numbers import many
-from ui.qt.dialogs import whole
+from ui.numbers import generation_of, many
 from ui.qt.film.timeline_controls import RECORD, STOP, TimelineControls
 from ui.session import Event, Session, SessionError
-
-FARTHEST = 10**15  # generation that one can go to
 
 
 @runtime_checkable
@@ -295,7 +292,7 @@ class TimelineDock(TimelineControls):
         session = self._session
         if session is None or not self.go_button.isEnabled():
             return
-        generation = _generation(self.goal.text())
+        generation = generation_of(self.goal.text(), session.most_generation)
         try:
             session.go_to(generation)
         except SessionError:
@@ -319,7 +316,7 @@ class TimelineDock(TimelineControls):
         text, problem = self.goal.text(), ""
         if text.strip():
             try:
-                _generation(text)
+                generation_of(text, self._session.most_generation if self._session else 0)
             except ValueError as error:
                 problem = str(error)
         self.say(self.problem, problem)
@@ -378,6 +375,3 @@ class TimelineDock(TimelineControls):
         """Show the present: who sees no timeline looks at nothing in the past."""
         self.leave()
         super().closeEvent(event)
-
-
-_generation = whole(0, FARTHEST, "a generation")

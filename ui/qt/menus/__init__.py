@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ui.qt.menus.base import Menu
 from ui.qt.menus.control import ControlMenu
 from ui.qt.menus.edit import EditMenu
+from ui.qt.menus.engine import EngineMenu
 from ui.qt.menus.file import FileMenu
 from ui.qt.menus.help import HelpMenu
 from ui.qt.menus.share import ShareMenu
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Menu", "all_menus"]
 
 MENUS: tuple[type[Menu], ...] = (
-    FileMenu, ShareMenu, EditMenu, ViewMenu, ControlMenu, TimeMenu, HelpMenu,
+    FileMenu, ShareMenu, EditMenu, ViewMenu, ControlMenu, EngineMenu, TimeMenu, HelpMenu,
 )  # fmt: skip
 
 

@@ -6,17 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ui.cells.session import MemorySession
+from ui.cells.edited import EditedSession
 from ui.qt import theme
 from ui.qt.actions import Action
 from ui.qt.icons import icon
 from ui.qt.menus.base import Menu
-from ui.speed import BASES, MOST, RATES, RunSpeed
+from ui.speed import BASES, RATES, RunSpeed
 
 if TYPE_CHECKING:
     from ui.qt.window import LifeWindow
-
-_FARTHEST = 10**15  # generation that one can go to
 
 
 class ControlMenu(Menu):
@@ -56,10 +54,10 @@ class ControlMenu(Menu):
             ),
             act(
                 "faster", "&Faster", lambda: self.change(1), "+", "=", section=1, icon="faster",
-                enabled=lambda: self.speed.generations < MOST, tip="More generations a step",
+                enabled=lambda: not self.speed.is_fastest, tip="More generations a step",
             ),
             act(
-                "one", "&One generation a step", lambda: self.change(-99), "Ctrl+1", section=1,
+                "one", "&One generation a step", lambda: self.change(-999), "Ctrl+1", section=1,
                 enabled=lambda: self.speed.exponent > 0,
             ),
         ]  # fmt: skip
@@ -86,7 +84,8 @@ class ControlMenu(Menu):
                 enabled=self._can_edit, tip="Back to the start"),
             act("rule", "R&ule and topology…", self.rule, "Ctrl+L", section=3,
                 enabled=self._can_edit),
-            act("size", "Si&ze of the universe…", self.size, section=3, enabled=self._can_edit),
+            act("size", "Si&ze of the universe…", self.size, section=3, enabled=self._has_size,
+                tip="Not where the engine knows no size"),
         ]  # fmt: skip
 
     # --- running ---------------------------------------------------------------
@@ -121,11 +120,10 @@ class ControlMenu(Menu):
 
     def go(self) -> None:
         """Ask for a generation, and go there."""
-        now = self.window.session.status().generation
-        title, label = "Go to generation", "&Generation"
-        to = self.window.dialogs.number(title, label, now, _FARTHEST)
+        session = self.window.session
+        to = self.window.dialogs.generation(session.status().generation, session.most_generation)
         if to is not None:
-            self.window.session.go_to(to)
+            session.go_to(to)
 
     def _changed(self) -> None:
         """Let the button say what it would do."""
@@ -165,18 +163,22 @@ class ControlMenu(Menu):
         return run
 
     def _apply(self) -> None:
+        self.speed = self.speed.within(self.window.session.most_speed)
         self.window.session.set_speed(self.speed.generations, self.rate)
         self.window.status_line.show_speed(self.speed, self.rate)
 
     # --- the universe ----------------------------------------------------------
 
     def _can_edit(self) -> bool:
-        return isinstance(self.window.session, MemorySession)
+        return isinstance(self.window.session, EditedSession)
+
+    def _has_size(self) -> bool:
+        return self._can_edit() and not self.window.session.is_endless
 
     def rule(self) -> None:
         """Ask for a rule and edges, and change them."""
         session = self.window.session
-        assert isinstance(session, MemorySession)
+        assert isinstance(session, EditedSession)
         asked = self.window.dialogs.rule(session.rule, session.topology)
         if asked is not None:
             if asked[0] != session.rule:
@@ -187,7 +189,7 @@ class ControlMenu(Menu):
     def size(self) -> None:
         """Ask for a size, and change it."""
         session = self.window.session
-        assert isinstance(session, MemorySession)
+        assert isinstance(session, EditedSession)
         asked = self.window.dialogs.size((session.width, session.height))
         if asked is None:
             return

@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.turned import flipped_across, flipped_down, rotated
 from ui.cells import clipboard
+from ui.cells.edited import EditedSession
 from ui.cells.edits import (
     Clear,
     Cut,
@@ -25,8 +26,8 @@ from ui.cells.edits import (
     Stroke,
     rotation,
 )
-from ui.cells.session import MemorySession
 from ui.model import ToolName
+from ui.numbers import shortened
 from ui.qt.actions import Action
 from ui.qt.canvas import Tool as CanvasTool
 from ui.qt.menus.base import Menu
@@ -128,12 +129,12 @@ class EditMenu(Menu):
     # --- tools -----------------------------------------------------------------
 
     @property
-    def _session(self) -> MemorySession | None:
+    def _session(self) -> EditedSession | None:
         session = self.window.session
-        return session if isinstance(session, MemorySession) else None
+        return session if isinstance(session, EditedSession) else None
 
     @property
-    def _memory(self) -> MemorySession:
+    def _memory(self) -> EditedSession:
         assert self._session is not None
         return self._session
 
@@ -172,11 +173,13 @@ class EditMenu(Menu):
             window.banner.note("A universe on disk can be looked at and run, not drawn on.")
         elif window.view.viewport.scale > 0:
             window.banner.note("Cells are smaller than pixels here: zoom in to draw.")
-        elif _in(cell := Box(x, y, 1, 1), session.box):
+        elif _in(cell := Box(x, y, 1, 1), session.limits):
+            if not (session.is_endless or _in(cell, session.box)):
+                return False
             seen = window.canvas.is_live(x, y)
             return session.cells(cell)[0, 0] if seen is None else seen
-        elif _in(cell, session.limits):
-            return False
+        elif session.is_endless:
+            window.banner.note("Cells can be drawn up to 2^62 cells from the origin.")
         return None
 
     def _stroke(self, points: tuple[tuple[int, int], ...], alive: bool, number: int) -> None:
@@ -245,10 +248,8 @@ class EditMenu(Menu):
             return
         many = selection.width * selection.height
         if many > _MOST_COPIED:
-            raise GridError(
-                f"{selection.width}x{selection.height} cells are too many for a clipboard: "
-                f"save the universe instead"
-            )
+            size = f"{shortened(selection.width)} × {shortened(selection.height)}"
+            raise GridError(f"{size} cells are too many for a clipboard: save the universe instead")
         session = window.session
 
         def text() -> tuple[str, int]:
@@ -261,7 +262,7 @@ class EditMenu(Menu):
             window.banner.note(f"Copied {size} cells, {made[1]:,} of them live")
             then()
 
-        if many <= _AT_ONCE:
+        if many <= _AT_ONCE and not session.is_endless:
             done(text())
         else:
             window.background.do("Copying…", text, done, window.report)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction
 
 from lifesim import patterns
 from ui import opening
-from ui.cells.session import MemorySession
+from ui.cells.edited import EditedSession
 from ui.qt.actions import Action
 from ui.qt.background import Opening
 from ui.qt.menus.base import Menu
@@ -64,7 +64,8 @@ class FileMenu(Menu):
     def new(self) -> None:
         """Ask for a new universe, and show it."""
         window, session = self.window, self.window.session
-        size = session.width, session.height
+        side = opening.SIDE
+        size = (side, side) if session.is_endless else (session.width, session.height)
         asked = window.dialogs.new(size, session.rule, session.topology)
         if asked is None:
             return
@@ -169,7 +170,7 @@ class FileMenu(Menu):
     def _is_to_be_written(self, path: str) -> bool:
         """Tell whether what is in memory may be saved there: a directory that it once became, and a
         file whose name tells no format, stay as they are."""
-        return not isinstance(self.window.session, MemorySession) or _is_pattern(path)
+        return not isinstance(self.window.session, EditedSession) or _is_pattern(path)
 
     def save_as(
         self,

@@ -117,6 +117,8 @@ class ShareMenu(Menu):
                 # One of its own, as the window may go on to another universe.
                 with closing(DiskSession.open(session.path)) as own:
                     export.save_png_of_source(asked.path, own.source, asked.look, progress, ages)
+            elif session.is_endless:
+                export.save_png_of_source(asked.path, session.source, asked.look, progress, ages)
             else:
                 whole = session.whole()
                 now = MemorySource(whole.cells, whole.generation, at=whole.at)
