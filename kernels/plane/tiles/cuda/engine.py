@@ -106,11 +106,17 @@ class CudaTilesPlane(PlaneUniverse):
         if not self._using.acquire(blocking=False):
             raise RuntimeError("the plane is in use")
         try:
-            if self._unfinished is not None:
-                self._unfinished()
-            yield
+            self._finish()
+            try:
+                yield
+            finally:
+                self._finish()
         finally:
             self._using.release()
+
+    def _finish(self) -> None:
+        if self._unfinished is not None:
+            self._unfinished()
 
     def _stand(self, at: _Time) -> None:
         self._time = at
