@@ -12,8 +12,8 @@ from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.plane_tiles_contract import TilesContract
 
-ONE_BLOCK = Launch(warps=2, blocks=1)  # which has nobody to wait for
-APART = Launch(warps=1, blocks=3, together=False)
+ONE_BLOCK = Launch(warps=2, blocks=1, rounds=1, room=16)  # which has nobody to wait for
+APART = Launch(warps=1, blocks=3, together=False, rounds=1, room=16)
 
 
 def emulated(order: str, launch: Launch) -> CudaTilesEngine:

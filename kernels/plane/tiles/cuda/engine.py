@@ -36,7 +36,7 @@ from kernels.targets.cuda.device import Buffer, Device, Slice
 ROUND, SLOTS, NOW = 15, 4, 4  # as tile.hpp has them
 PERIOD = ROUND * SLOTS  # generations: a plane in which all comes back after them is left as it is
 _VISIT, _TIDY, _BOTH = 1, 2, 3  # phases of a round
-_TIDY_ROUNDS = 8
+_TIDY_ROUNDS = 32  # as visit.cu has it
 _SOME = 4096  # squares uploaded at a time
 _MOMENT = 0.005  # seconds of rounds between two looks of the host
 _LONGEST = 1 << 20  # rounds
@@ -52,11 +52,14 @@ class Launch:
 
     together: the host looks on only now and then, and blocks wait for each other between the
     phases of a round. Else each phase is launched, for where one block runs after the other.
+    rounds: of the first launch; others take about a moment. room: for how many tiles at first.
     """
 
     warps: int = 16
     blocks: int | None = None
     together: bool = True
+    rounds: int = 64
+    room: int = 1024
 
 
 class _Time(NamedTuple):
@@ -86,7 +89,7 @@ class CudaTilesPlane(PlaneUniverse):
         conway = (rule.birth, rule.survival) == (1 << 3, 1 << 2 | 1 << 3)
         table = 0 if conway else rule_table(rule.birth, rule.survival)
         self._visiting = device.module(_VISITING, {"CONWAY": int(conway), "TABLE": table})
-        self._tiles = TileMemory(device, memory)
+        self._tiles = TileMemory(device, memory, launch.room)
         self._reader = Reader(self._tiles)
         self._time = _Time(0, 1, 0)
         self.generation = 0
@@ -96,7 +99,8 @@ class CudaTilesPlane(PlaneUniverse):
         self._edited = False  # cells have been set since the last round
         self._unlisted = False  # there was no room for all tiles of the next round
         self._whole = 0  # the round that visits all tiles
-        self._pace = 1.0  # rounds that take a moment
+        self._pace = float(launch.rounds)  # that take a moment
+        self._active = -1  # tiles that the next round visits; -1: unknown
         self._edits = 0
         self._using = threading.Lock()
 
@@ -236,13 +240,14 @@ class CudaTilesPlane(PlaneUniverse):
             self._tiles.tell(COUNTS, 0, 0, 0)
             self._whole = self._time.number + SLOTS - 1
         if self._edited or self._unlisted:
+            self._active = -1
             self._with_room("spread", number)
         self._edited = self._unlisted = False
 
     def _some_rounds(self, rounds: int) -> int:
         """Move on by some rounds, at most so many, about a moment; return how many."""
         number = self._time.number
-        if number > self._whole and not self._tiles.state()[COUNTS + number % 3]:
+        if number > self._whole and self._active == 0:
             # Every PERIOD generations from here bring back what is there.
             number += rounds % SLOTS
             self._tiles.tell(COUNTS, 0, 0, 0)
@@ -290,6 +295,7 @@ class CudaTilesPlane(PlaneUniverse):
         state = self._tiles.state()
         base, number, within = self._time
         done = int(state[NUMBER]) - number
+        self._active = int(state[COUNTS + int(state[NUMBER]) % 3]) if done > 0 else -1
         if done > 0:
             # Tiles that the next round needs may be missing: the round that is made is whole.
             self._unlisted = self._unlisted or int(state[FAILED]) == number + done - 1

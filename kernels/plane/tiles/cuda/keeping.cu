@@ -8,11 +8,11 @@
 namespace {
 
 // The cells of a lane of tile `t`, words of all rows in one, for mask_of().
-__device__ __forceinline__ u32 cells_of(const Tile* t, int slot, u32 lane) {
+__device__ __forceinline__ u32 cells_of(const Tile* t, u32 slot, u32 lane) {
     u32 any = 0;
     if (lane < FIRST_LANE || lane > LAST_LANE) return any;
-    for (int r = 0; r < ROWS; r++) {
-        const uint4 row = __ldcg(reinterpret_cast<const uint4*>(t->cells[slot][4 * (lane - FIRST_LANE)]) + r);
+    for (u32 r = 0; r < u32(ROWS); r++) {
+        const uint4 row = t->cells_in(slot, 4 * (lane - FIRST_LANE) + r);
         any |= row.x | row.y | row.z | row.w;
     }
     return any;
@@ -52,7 +52,7 @@ extern "C" __global__ void enter_all(PLANE_PARAMETERS) {
 extern "C" __global__ void survey(PLANE_PARAMETERS, u32 slot) {
     const Plane plane = PLANE;
     each_tile(plane, [&](u32, Tile* t) {
-        const u32 lane = threadIdx.x & 31, life = mask_of(cells_of(t, int(slot), lane));
+        const u32 lane = threadIdx.x & 31, life = mask_of(cells_of(t, slot, lane));
         if (lane == 0) t->life[slot] = (unsigned short)life;
     });
 }
@@ -66,7 +66,7 @@ extern "C" __global__ void restart(PLANE_PARAMETERS, unsigned long long round) {
         for (u32 slot = 0; slot < SLOTS; slot++) {
             if (slot == from || !t->life[slot]) continue;
             for (u32 r = lane; r < SIDE; r += 32)
-                *reinterpret_cast<uint4*>(t->cells[slot][r]) = make_uint4(0, 0, 0, 0);
+                *t->row(slot, r) = make_uint4(0, 0, 0, 0);
         }
         __syncwarp();
         if (lane == 0) {
@@ -133,7 +133,7 @@ extern "C" __global__ void fold(PLANE_PARAMETERS, u32 slot) {
     each_tile(plane, [&](u32, Tile* t) {
         const u32 lane = threadIdx.x & 31;
         for (u32 r = lane; r < SIDE; r += 32)
-            *reinterpret_cast<uint4*>(t->cells[slot][r]) = *reinterpret_cast<const uint4*>(t->cells[NOW][r]);
+            *t->row(slot, r) = t->cells_in(NOW, r);
         if (lane == 0) t->life[slot] = (unsigned short)t->life_now;
     });
 }
@@ -170,7 +170,7 @@ extern "C" __global__ void put(PLANE_PARAMETERS, u32 slot, const long long* plac
                 const word64 row = words[word64(s) * SQUARE + part.top + r] >> part.from;
                 // Other squares have other bits of these words.
                 for (u32 k = 0; k < 4; k++) {
-                    u32* const to = &t->cells[slot][part.row + r][k];
+                    u32* const to = reinterpret_cast<u32*>(t->row(slot, part.row + r)) + k;
                     atomicAnd(to, ~mask);
                     atomicOr(to, gathered(row >> k) << part.column / 4 & mask);
                 }

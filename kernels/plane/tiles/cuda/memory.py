@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +40,13 @@ def bytes_of(room: int) -> int:
     return TILE_BYTES * room + lists_bytes(room)
 
 
-def more_room(room: int, memory: int) -> int:
-    """Return how many tiles there can be after so many, within some bytes: twice as many, if they
-    allow; `room` where they allow no more. While lists are copied there are two of each."""
+def more_room(room: int, wanted: int, memory: int) -> int:
+    """Return how many tiles there can be after `room`, within some bytes: `wanted`, if they allow;
+    `room` where they allow no more. While lists are copied there are two of each."""
 
     def fits(new: int) -> bool:
         return bytes_of(new) + (lists_bytes(room) if room else 0) <= memory
 
-    wanted = 2 * room if room else FIRST
     if fits(wanted):
         return wanted
     low, high = room, wanted
@@ -88,11 +87,12 @@ class TileMemory:
 
     held: Held
 
-    def __init__(self, device: Device, memory: int) -> None:
-        """Make room for a few tiles. Raises MemoryError where `memory` bytes are too few for any."""
+    def __init__(self, device: Device, memory: int, room: int) -> None:
+        """Make room for some tiles, or fewer. Raises MemoryError where `memory` bytes are too few
+        for any."""
         self.device, self.memory = device, memory
         self._keeping = device.module(_KEEPING, {})
-        room = more_room(0, memory)
+        room = more_room(0, room, memory)
         if room < 2:
             raise self._exhausted()
         state, chunks = device.alloc(8 * STATES), device.alloc(8 * 32)
@@ -100,25 +100,24 @@ class TileMemory:
         device.upload(chunks, np.zeros(32, np.uint64))
         table, lists = device.alloc(8 * entries_for(room)), device.alloc(4 * _LISTS * room)
         empty = Held(state, chunks, table, lists, (), room)
-        self.held = self._with_chunk(empty, 0)
+        self.held = self._filled(empty, 0)
 
     def _exhausted(self) -> MemoryError:
         return MemoryError(f"tiles of the plane need more than {self.memory} bytes")
 
-    def _with_chunk(self, held: Held, first: int) -> Held:
-        """Return the same with memory for the tiles from number `first` on, which nothing else has
-        used yet. What `held` knows of its tiles must be copied already, and its table is written."""
+    def _filled(self, held: Held, first: int) -> Held:
+        """Return the same with memory for the tiles from number `first` on, which are new. What
+        `held` knows of the others must be copied already; its table is written."""
         self._clear(held.table)
-        tiles = held.tiles
-        if first < held.room:
-            chunk = self.device.alloc(TILE_BYTES * (held.room - first))
+        tiles, at = held.tiles, first
+        while at < held.room:
+            end = min(FIRST << len(tiles), held.room)
+            chunk = self.device.alloc(TILE_BYTES * (end - at))
             self._clear(chunk)
-            number = np.uint32(len(tiles))
-            self._keeping.launch(
-                "set_chunk", (1, 1, 1), (32, 1, 1), held.chunks, number, chunk, np.uint32(first)
-            )
-            tiles = (*tiles, chunk)
-        held = Held(held.state, held.chunks, held.table, held.lists, tiles, held.room)
+            numbers = np.uint32(len(tiles)), chunk, np.uint32(at)
+            self._keeping.launch("set_chunk", (1, 1, 1), (32, 1, 1), held.chunks, *numbers)
+            tiles, at = (*tiles, chunk), end
+        held = replace(held, tiles=tiles)
         if first:
             self.launch("enter_all", held=held)
         start = max(first, 1)
@@ -149,7 +148,7 @@ class TileMemory:
     def grow(self) -> None:
         """Make room for more tiles. Raises MemoryError, and then all is as it was."""
         old = self.held
-        room = more_room(old.room, self.memory)
+        room = more_room(old.room, 2 * old.room, self.memory)
         whole = FIRST << (len(old.tiles) - 1)  # where the last chunk ends, if it is not cut short
         if room == old.room or old.room < whole or len(old.tiles) == _CHUNKS:
             raise self._exhausted()
@@ -170,7 +169,7 @@ class TileMemory:
         for n in range(_LISTS):
             device.copy(lists, 4 * n * room, old.lists, 4 * n * old.room, 4 * old.room)
         held = Held(state, chunks, table, lists, old.tiles, room)
-        self.held = self._with_chunk(held, old.room)
+        self.held = self._filled(held, old.room)
 
     def state(self) -> State:
         """Return what kernels have told, once they have ended."""

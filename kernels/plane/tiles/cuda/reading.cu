@@ -28,7 +28,7 @@ extern "C" __global__ void population(PLANE_PARAMETERS, u32 slot) {
         if (!mask_in(t, slot)) return;
         u32 count = 0;
         for (u32 r = lane; r < u32(SIDE); r += 32) {
-            const uint4 w = __ldcg(reinterpret_cast<const uint4*>(t->cells[slot][r]));
+            const uint4 w = t->cells_in(slot, r);
             count += u32(__popc(w.x) + __popc(w.y) + __popc(w.z) + __popc(w.w));
         }
         for (u32 n = 16; n; n /= 2) count += __shfl_xor_sync(ALL, count, n);

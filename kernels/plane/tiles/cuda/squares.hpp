@@ -61,7 +61,7 @@ struct PlainRow {
     }
 };
 __device__ __forceinline__ PlainRow plain_row(const Tile* t, u32 slot, u32 row) {
-    const uint4 w = __ldcg(reinterpret_cast<const uint4*>(t->cells[slot][row]));
+    const uint4 w = t->cells_in(slot, row);
     return {scattered(w.x) | scattered(w.y) << 1 | scattered(w.z) << 2 | scattered(w.w) << 3,
             u32(scattered(w.x >> 16) | scattered(w.y >> 16) << 1 | scattered(w.z >> 16) << 2 |
                 scattered(w.w >> 16) << 3)};

@@ -40,7 +40,11 @@ struct alignas(128) Tile {
     u32 idle;      // 1: in the list of tiles that may be freed
     u32 there;     // 1: in the table
     u32 unused[18];
-    u32 cells[SLOTS + 1][SIDE][4];
+    uint4 cells[SLOTS + 1][SIDE];
+
+    // Rows r, r + 4, r + 8 ... lie side by side: each of 32 lanes reads or writes four rows (window.hpp).
+    __device__ __forceinline__ uint4* row(u32 slot, u32 r) { return &cells[slot][r % 4 * (SIDE / 4) + r / 4]; }
+    __device__ __forceinline__ uint4 cells_in(u32 slot, u32 r) const { return __ldcg(const_cast<Tile*>(this)->row(slot, r)); }
 };
 constexpr u32 TILE_BYTES = 128 + (SLOTS + 1) * SIDE * 16;
 static_assert(sizeof(Tile) == TILE_BYTES, "as engine.py has it");

@@ -28,7 +28,7 @@ using LifeRule = StaticRule<TABLE>;
 #endif
 
 constexpr u32 VISIT = 1, TIDY = 2, BOTH = 3;  // phases
-constexpr word64 TIDY_ROUNDS = 8;             // between two rounds that free tiles
+constexpr word64 TIDY_ROUNDS = 32;            // between two rounds that free tiles
 
 // Waits for all threads of the grid.
 __device__ void meet(word64* state) {
@@ -64,11 +64,12 @@ __device__ void visit(const Plane& plane, u32 i, word64 round) {
     Tile* const t = plane.tile(i);
     i64 x, y;
     u32 near = near_of(plane, t, i, x, y);
+    const u32 from = u32(round % SLOTS), to = u32((round + 1) % SLOTS);
     Window window;
-    window.load(plane, near, int(round % SLOTS), lane);
+    window.load(plane, near, from, lane);
+    const Old old(t, to, lane);
     run(window, ROUND);
-    const u32 to = u32((round + 1) % SLOTS);
-    const Stored found = store(window, t, int(to), lane);
+    const Stored found = store(window, t, to, old, lane);
     u32 wanted = 0;
     if (lane < 8 && found.changed >> lane & 1) {
         if (!near) near = plane.make(x, y, round);
@@ -137,9 +138,9 @@ extern "C" __global__ void __launch_bounds__(512, 1) part(PLANE_PARAMETERS, u32 
         i64 x, y;
         const u32 near = near_of(plane, t, i, x, y);
         Window window;
-        window.load(plane, near, int(slot), lane);
+        window.load(plane, near, slot, lane);
         run(window, int(generations));
-        const Stored found = store(window, t, NOW, lane);
+        const Stored found = store(window, t, NOW, Old(t, NOW, lane), lane);
         if (lane == 0) t->life_now = found.life;
     });
 }

@@ -41,7 +41,7 @@ struct Window {
     u32 cells[ROWS][4];
 
     // near: of lanes 0 to 7 the number of the neighbour in that direction, of lane 8 the tile's.
-    __device__ __forceinline__ void load(const Plane& plane, u32 near, int slot, u32 lane) {
+    __device__ __forceinline__ void load(const Plane& plane, u32 near, u32 slot, u32 lane) {
         const u32 west = lane < FIRST_LANE ? 0 : lane <= LAST_LANE ? 3 : 5;
         const u32 middle = lane < FIRST_LANE ? 1 : lane <= LAST_LANE ? 8 : 6;
         const u32 east = lane < FIRST_LANE ? 2 : lane <= LAST_LANE ? 4 : 7;
@@ -51,11 +51,11 @@ struct Window {
         const Tile* const m = plane.tile(__shfl_sync(ALL, near, middle));
         const Tile* const e = plane.tile(__shfl_sync(ALL, near, east));
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
+        for (u32 r = 0; r < u32(ROWS); r++) {
             u32 left[4], own[4], right[4];
-            unpack(left, __ldcg(reinterpret_cast<const uint4*>(w->cells[slot][first + r])));
-            unpack(own, __ldcg(reinterpret_cast<const uint4*>(m->cells[slot][first + r])));
-            unpack(right, __ldcg(reinterpret_cast<const uint4*>(e->cells[slot][first + r])));
+            unpack(left, w->cells_in(slot, first + r));
+            unpack(own, m->cells_in(slot, first + r));
+            unpack(right, e->cells_in(slot, first + r));
 #pragma unroll
             for (int k = 0; k < 4; k++) cells[r][k] = left[k] >> 20 | own[k] << 4 | right[k] << 28;
         }
@@ -97,22 +97,33 @@ struct Window {
     }
 };
 
-// Writes a window's tile into a slot; returns the masks of where something lives there now, and of
-// what is other than before.
+// The rows of a lane in a slot: of lanes that hold none of the tile, zeros.
+struct Old {
+    uint4 rows[ROWS];
+
+    __device__ __forceinline__ Old(const Tile* t, u32 slot, u32 lane) {
+#pragma unroll
+        for (u32 r = 0; r < u32(ROWS); r++)
+            rows[r] = lane >= FIRST_LANE && lane <= LAST_LANE ? t->cells_in(slot, 4 * (lane - FIRST_LANE) + r)
+                                                              : make_uint4(0, 0, 0, 0);
+    }
+};
+
+// Writes a window's tile into a slot that holds others now; returns the masks of where something lives
+// there then, and of what is other than before.
 struct Stored {
     u32 life, changed;
 };
-__device__ __forceinline__ Stored store(const Window& window, Tile* t, int slot, u32 lane) {
+__device__ __forceinline__ Stored store(const Window& window, Tile* t, u32 slot, const Old& old, u32 lane) {
     u32 lives = 0, differs = 0;
     if (lane >= FIRST_LANE && lane <= LAST_LANE) {
-        uint4* const to = reinterpret_cast<uint4*>(t->cells[slot][4 * (lane - FIRST_LANE)]);
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const uint4 now = window.row(r), old = __ldcg(to + r);
-            const u32 differ = (now.x ^ old.x) | (now.y ^ old.y) | (now.z ^ old.z) | (now.w ^ old.w);
+        for (u32 r = 0; r < u32(ROWS); r++) {
+            const uint4 now = window.row(int(r)), was = old.rows[r];
+            const u32 differ = (now.x ^ was.x) | (now.y ^ was.y) | (now.z ^ was.z) | (now.w ^ was.w);
             lives |= now.x | now.y | now.z | now.w;
             differs |= differ;
-            if (differ) __stcg(to + r, now);
+            if (differ) __stcg(t->row(slot, 4 * (lane - FIRST_LANE) + r), now);
         }
     }
     return {mask_of(lives), mask_of(differs)};
