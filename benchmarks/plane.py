@@ -5,8 +5,8 @@
 
 Milliseconds for all generations of a pattern, the best of the rounds, which take turns: ours on one
 thread, QuickLife and lifelib as time of the processor (so that others on the machine do not count),
-ours on all threads and on a GPU (--cuda) as it passes. Reading the pattern is not counted: for bgolly, its time for no
-generation at all is subtracted. FOLDER of --patterns is Golly's Patterns, for the breeder and the
+ours on all threads and on a GPU (--cuda) as it passes. Reading the pattern is not counted: for
+bgolly, its time for no generation at all is subtracted. FOLDER of --patterns is Golly's Patterns, for the breeder and the
 spacefiller; that of --lifelib has upattern.h, whose tiles are moved on by two generations at once
 (so all numbers are even). All populations must be the same.
 """
@@ -194,7 +194,7 @@ NAMES = ("one thread", "all threads", "GPU", "QuickLife", "lifelib")
 
 
 def gpu_engine() -> PlaneEngine:
-    """Return the engine of the first GPU, with its code compiled. Raises BackendUnavailableError."""
+    """Return the engine of the first GPU, its code compiled. Raises BackendUnavailableError."""
     from kernels.plane.tiles.cuda.engine import CudaTilesEngine
     from kernels.targets.cuda.pycuda import CudaTarget
 
@@ -210,9 +210,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> None:
     one, all_threads = CpuTarget(1, chosen.level), CpuTarget(level=chosen.level)
     gpu = gpu_engine() if chosen.cuda else None
     driver = compiled(chosen.lifelib, folder / "driver") if chosen.lifelib else None
-    print(
-        f"{all_threads.describe()}. Milliseconds; the better of the others to ours.\n"
-    )
+    print(f"{all_threads.describe()}. Milliseconds; the better of the others to ours.\n")
     ratios = "times as fast | GPU: times as fast"
     print(f"| pattern | generations | population | {' | '.join(NAMES)} | {ratios} |")
     print("| --- | " + " | ".join(["---:"] * 9) + " |")

@@ -79,8 +79,9 @@ class Life:
         device: a GPU's number, or those of several, each of which takes a part of the rows.
         memory: bytes that a universe without bounds may take, by default what is free.
         engine: of one without any bounds, how it is kept: "dense", in a rectangle that grows;
-        "tiles", which are computed where something changes, on the CPU; "hashlife", in a tree
-        that shares what is equal and remembers what became of it, on one thread of the CPU.
+        "tiles", which are computed where something changes, on the CPU or one GPU (which "auto"
+        takes only for a large grid); "hashlife", in a tree that shares what is equal and remembers
+        what became of it, on one thread of the CPU.
         Raises RuleError, ValueError for an unknown topology or backend name,
         BackendUnavailableError, and GridError or MemoryError for too large a universe.
         """
@@ -90,7 +91,7 @@ class Life:
         if engine not in ENGINES:
             raise ValueError(f"{engine!r} is no engine: {' or '.join(ENGINES)}")
         self.engine = engine
-        backend = _target(engine, backend, device, threads)
+        backend = _target(engine, backend, device, threads, grid.width * grid.height)
         if backend.is_reference:
             check_size(grid.width, grid.height, REFERENCE_COPIES)
         self.backend = backend
@@ -386,7 +387,11 @@ class Life:
 
 
 def _target(
-    engine: str, backend: Target | str, device: int | Sequence[int], threads: int | None
+    engine: str,
+    backend: Target | str,
+    device: int | Sequence[int],
+    threads: int | None,
+    cells: int,
 ) -> Target:
     """Return what computes. Raises BackendUnavailableError, and LifesimError where the engine does
     not run there."""
@@ -396,4 +401,4 @@ def _target(
         return pick(backend, device=device, threads=threads)
     from lifesim.planes import plane_target
 
-    return plane_target(engine, backend, threads)
+    return plane_target(engine, backend, threads, device, cells)

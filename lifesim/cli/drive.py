@@ -85,7 +85,7 @@ def begin(
     """Put the universe into its backend. watch, memory, engine: as of Life()."""
     if engine != "dense":
         return Life.from_start(
-            start, backend=backend, threads=threads, memory=memory, engine=engine
+            start, backend=backend, device=devices, threads=threads, memory=memory, engine=engine
         )
     runner = _pick(backend, devices, threads)
     return Life.from_start(start, watch=watch, backend=runner, memory=memory)

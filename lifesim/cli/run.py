@@ -67,7 +67,7 @@ from lifesim.unbounded import ENGINES
     type=click.Choice(ENGINES),
     default=ENGINES[0],
     help="How a plane without bounds is kept: dense, a rectangle that grows; tiles, computed where "
-    "something changes; hashlife, a tree that shares what is equal. These two on the CPU. [dense]",
+    "something changes; hashlife, a tree that shares what is equal, on the CPU. [dense]",
 )
 @running_options
 def command(**options: Any) -> None:

@@ -19,7 +19,6 @@ from kernels.life.plan import rule_table
 from kernels.plane.checks import check_places, check_rule
 from kernels.plane.contract import Places, PlaneBox, PlaneEngine, PlaneUniverse, Words
 from kernels.plane.tiles.cuda.memory import (
-    ARRIVED,
     COUNTS,
     FAILED,
     IDLE,
@@ -48,9 +47,9 @@ _whole_device = threading.Lock()
 
 @dataclass(frozen=True)
 class Launch:
-    """How rounds are launched: warps a block, and blocks, one for each multiprocessor unless told.
+    """The way in which rounds are launched.
 
-    together: the host looks on only now and then, and blocks wait for each other between the
+    warps: of a block. blocks: one for each multiprocessor, unless told. together: the host looks on only now and then, and blocks wait for each other between the
     phases of a round. Else each phase is launched, for where one block runs after the other.
     rounds: of the first launch; others take about a moment. room: for how many tiles at first.
     """
@@ -63,7 +62,7 @@ class Launch:
 
 
 class _Time(NamedTuple):
-    """Where a plane stands.
+    """The generation of a plane, and where its cells are.
 
     base: generations at the beginning of round `number`; within: generations beyond that, at
     which the cells are those of slot NOW.
@@ -190,7 +189,7 @@ class CudaTilesPlane(PlaneUniverse):
 
     def _sweep(self) -> int:
         """Free tiles that hold nothing; return how many are to spare."""
-        base, number, within = self._time
+        _, number, within = self._time
         self._tiles.launch("sweep", np.uint64(number), np.uint32(within > 0))
         self._tiles.tell(IDLE, 0)
         return int(self._tiles.state()[SPARE])
@@ -303,7 +302,7 @@ class CudaTilesPlane(PlaneUniverse):
         self._stand(_Time(base, number, within))
 
     def _part(self, generations: int) -> None:
-        """Go on to some generations beyond the last round, beside what the next round begins with."""
+        """Go on to some generations beyond the last round, beside what the next begins with."""
         slot = np.uint32(self._time.number % SLOTS)
         parameters = self._tiles.held.parameters
         blocks = self._tiles.grid(self._tiles.held.room)

@@ -72,7 +72,7 @@ class Held:
 
     @property
     def parameters(self) -> tuple[Buffer | np.uint32, ...]:
-        """What every kernel is given first."""
+        """Return what every kernel is given first."""
         log2 = entries_for(self.room).bit_length() - 1
         return (
             self.state, self.chunks, self.table, self.lists, np.uint32(self.room), np.uint32(log2),
