@@ -85,15 +85,12 @@ extern "C" __global__ void spread(PLANE_PARAMETERS, unsigned long long round) {
     const Plane plane = PLANE;
     each_tile(plane, [&](u32 i, Tile* t) {
         const u32 lane = threadIdx.x & 31;
-        if (t->changed_at != round) return;
+        if (!agreed(t->changed_at == round)) return;
         const u32 changed = t->changed;
-        u32 wanted = lane == 8 && changed ? i : 0;
-        if (lane < 8 && changed >> lane & 1) {
-            const i64 x = t->x + dx_of(int(lane)), y = t->y + dy_of(int(lane));
-            wanted = plane.find(x, y);
-            if (!wanted) wanted = plane.make(x, y, 1);
-        }
-        plane.list(wanted, round);
+        const bool reached = lane < 8 && changed >> lane & 1;
+        const u32 wanted = reached ? __ldcg(t->near + lane) : lane == 8 && changed ? i : 0;
+        const u32 made = plane.make(reached && !wanted, t->x + dx_of(int(lane)), t->y + dy_of(int(lane)), 1);
+        plane.list(wanted ? wanted : made, round);
     });
 }
 
@@ -108,9 +105,8 @@ extern "C" __global__ void reach(PLANE_PARAMETERS, u32 slot) {
     const Plane plane = PLANE;
     each_tile(plane, [&](u32, Tile* t) {
         const u32 lane = threadIdx.x & 31;
-        if (lane >= 8 || !(t->life[slot] >> lane & 1)) return;
-        const i64 x = t->x + dx_of(int(lane)), y = t->y + dy_of(int(lane));
-        if (!plane.find(x, y)) plane.make(x, y, 1);
+        const bool missing = lane < 8 && (t->life[slot] >> lane & 1) && !__ldcg(t->near + lane);
+        plane.make(missing, t->x + dx_of(int(lane)), t->y + dy_of(int(lane)), 1);
     });
 }
 
@@ -149,8 +145,8 @@ extern "C" __global__ void make_room(PLANE_PARAMETERS, const long long* places,
             const word64 mask = part.columns == SQUARE ? ~word64(0) : ((word64(1) << part.columns) - 1) << (part.from & 63);
             word64 any = 0;
             for (u32 r = lane; r < part.rows; r += 32) any |= words[word64(s) * SQUARE + part.top + r] & mask;
-            if (!__any_sync(ALL, any != 0) || lane) continue;
-            if (!plane.find(part.x, part.y)) plane.make(part.x, part.y, 1);
+            if (!__any_sync(ALL, any != 0)) continue;
+            plane.make(lane == 0 && !plane.find(part.x, part.y), part.x, part.y, 1);
         }
 }
 

@@ -15,14 +15,14 @@ constexpr u32 FIRST = 16;                 // tiles of the first chunk; log2 is 4
 // are made, none is freed, and the other way round: between the two all threads meet.
 struct Plane {
     word64* state;
-    const word64* chunks;  // addresses: of each, as if tile 0 lay in it
+    const word64* chunks;  // addresses: of each, as if tile 0 lay in it; in any memory
     word64* table;
     u32* lists;  // `room` numbers each: those of rounds of either parity, spare ones, those that may be freed
     u32 room, log2;  // tiles, tile 0 among them; places in the table
 
     __device__ __forceinline__ Tile* tile(u32 i) const {
         const u32 chunk = 32 - u32(__clz(int(i / FIRST)));
-        return reinterpret_cast<Tile*>(__ldg(chunks + chunk) + word64(i) * TILE_BYTES);
+        return reinterpret_cast<Tile*>(chunks[chunk] + word64(i) * TILE_BYTES);
     }
     __device__ __forceinline__ u32* list(word64 round) const { return lists + (round & 1) * room; }
     __device__ __forceinline__ u32* spare() const { return lists + word64(2) * room; }
@@ -75,9 +75,27 @@ struct Plane {
         }
     }
 
-    // A new, empty tile at (x, y), or the one that is there. Returns 0 where there is no room, and
-    // says so by `stamp`.
-    __device__ u32 make(i64 x, i64 y, word64 stamp) const {
+    // Makes tiles, beside their neighbours: of each lane that wants it a new, empty tile at (x, y), or
+    // the one that is there. All lanes call it. Returns 0 where there is no room, and says so by
+    // `stamp`.
+    __device__ u32 make(bool wanted, i64 x, i64 y, word64 stamp) const {
+        const u32 lane = threadIdx.x & 31;
+        bool is_new = false;
+        const u32 made = wanted ? make_alone(x, y, stamp, is_new) : 0;
+        // Of two neighbours made at the same time each is in the table before it looks for the other,
+        // so that at least one finds the other.
+        __threadfence();
+        for (u32 left = __ballot_sync(ALL, is_new); left; left &= left - 1) {
+            const int which = __ffs(int(left)) - 1;
+            const u32 own = __shfl_sync(ALL, made, which);
+            const i64 own_x = __shfl_sync(ALL, x, which), own_y = __shfl_sync(ALL, y, which);
+            const u32 other = lane < 8 ? find(own_x + dx_of(int(lane)), own_y + dy_of(int(lane))) : 0;
+            if (other) tile(own)->near[lane] = other, tile(other)->near[7 - lane] = own;
+        }
+        return made;
+    }
+
+    __device__ u32 make_alone(i64 x, i64 y, word64 stamp, bool& is_new) const {
         const i64 left = i64(atomicAdd(state + SPARE, ~word64(0)));
         if (left <= 0) {
             atomicAdd(state + SPARE, word64(1));
@@ -90,6 +108,7 @@ struct Plane {
         t->listed = t->changed_at = 0;
         t->lives = 0;
         t->life_now = t->changed = t->idle = 0;
+        for (int d = 0; d < 8; d++) t->near[d] = 0;
         t->there = 1;
         __threadfence();
         const u32 there = enter(x, y, mine, stamp);
@@ -97,6 +116,7 @@ struct Plane {
             t->there = 0;
             rest(t, mine);
         }
+        is_new = there == mine;
         return there;
     }
 
@@ -110,6 +130,8 @@ struct Plane {
     // Takes a tile out of the table, and keeps it for another place.
     __device__ void free(Tile* t, u32 i) const {
         if (t->there) {
+            for (int d = 0; d < 8; d++)
+                if (const u32 other = t->near[d]) tile(other)->near[7 - d] = 0;
             const word64 mix = mixed(t->x, t->y);
             word64 at = place(mix);
             while (__ldcg(table + at) != entry(mix, i)) at = next(at);
@@ -138,13 +160,16 @@ struct Plane {
         u32 *lists, u32 room, u32 log2
 #define PLANE Plane{state, chunks, table, lists, room, log2}
 
-// Calls use(number, tile) with all tiles that are there, a warp each.
+// What lane 0 has: for all lanes to decide alike about what other threads may change meanwhile.
+__device__ __forceinline__ bool agreed(bool mine) { return __shfl_sync(ALL, u32(mine), 0) != 0; }
+
+// Calls use(number, tile) with all tiles that are there, a warp each. Others may be made meanwhile.
 template <class Use>
 __device__ __forceinline__ void each_tile(const Plane& plane, Use use) {
     const u32 warps = gridDim.x * (blockDim.x / 32);
     for (u32 i = 1 + blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; i < plane.room; i += warps) {
         Tile* const t = plane.tile(i);
-        if (__ldcg(&t->there)) use(i, t);
+        if (agreed(__ldcg(&t->there) != 0)) use(i, t);
     }
 }
 

@@ -45,12 +45,8 @@ __device__ void meet(word64* state) {
 }
 
 // Of lanes 0 to 7 the neighbour in that direction, of lane 8 the tile itself.
-__device__ __forceinline__ u32 near_of(const Plane& plane, const Tile* t, u32 i, i64& x, i64& y) {
-    const u32 lane = threadIdx.x & 31;
-    x = __ldcg(&t->x), y = __ldcg(&t->y);
-    if (lane >= 8) return i;
-    x += dx_of(int(lane)), y += dy_of(int(lane));
-    return plane.find(x, y);
+__device__ __forceinline__ u32 near_of(const Tile* t, u32 i, u32 lane) {
+    return lane < 8 ? __ldcg(t->near + lane) : i;
 }
 
 __device__ __forceinline__ void run(Window& window, int steps) {
@@ -62,20 +58,19 @@ __device__ __forceinline__ void run(Window& window, int steps) {
 __device__ void visit(const Plane& plane, u32 i, word64 round) {
     const u32 lane = threadIdx.x & 31;
     Tile* const t = plane.tile(i);
-    i64 x, y;
-    u32 near = near_of(plane, t, i, x, y);
+    u32 near = near_of(t, i, lane);
     const u32 from = u32(round % SLOTS), to = u32((round + 1) % SLOTS);
     Window window;
     window.load(plane, near, from, lane);
     const Old old(t, to, lane);
     run(window, ROUND);
     const Stored found = store(window, t, to, old, lane);
-    u32 wanted = 0;
-    if (lane < 8 && found.changed >> lane & 1) {
-        if (!near) near = plane.make(x, y, round);
-        wanted = near;
+    const bool reached = lane < 8 && found.changed >> lane & 1, missing = reached && !near;
+    if (__any_sync(ALL, missing)) {
+        const u32 made = plane.make(missing, t->x + dx_of(int(lane)), t->y + dy_of(int(lane)), round);
+        if (missing) near = made;
     }
-    if (lane == 8 && found.changed) wanted = i;
+    const u32 wanted = reached || (lane == 8 && found.changed) ? near : 0;
     if (lane == 0) {
         t->life[to] = (unsigned short)found.life;
         t->changed = found.changed;
@@ -103,7 +98,10 @@ __device__ void tidy(const Plane& plane, word64 round) {
 // no room for a tile, which FAILED tells by the round. phases: BOTH; or one only, of one round.
 extern "C" __global__ void __launch_bounds__(512, 1)
 rounds(PLANE_PARAMETERS, unsigned long long first, u32 count, u32 phases) {
-    const Plane plane = PLANE;
+    __shared__ word64 chunk_addresses[32];
+    if (threadIdx.x < 32) chunk_addresses[threadIdx.x] = chunks[threadIdx.x];
+    __syncthreads();
+    const Plane plane{state, chunk_addresses, table, lists, room, log2};
     const bool one = blockIdx.x == 0 && threadIdx.x == 0;
     const u32 step = gridDim.x * (blockDim.x / 32);
     for (word64 round = first; round < first + count; round++) {
@@ -135,8 +133,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) part(PLANE_PARAMETERS, u32 
     const Plane plane = PLANE;
     each_tile(plane, [&](u32 i, Tile* t) {
         const u32 lane = threadIdx.x & 31;
-        i64 x, y;
-        const u32 near = near_of(plane, t, i, x, y);
+        const u32 near = near_of(t, i, lane);
         Window window;
         window.load(plane, near, slot, lane);
         run(window, int(generations));
