@@ -76,6 +76,7 @@ CASES = (
     Case("gosper-gun", 100_000, "gosper-gun.rle"),
     Case("breeder", 10_000, "Life/Breeders/breeder.lif"),
     Case("spacefiller", 2000, "Life/Breeders/spacefiller.rle"),
+    Case("spacefiller-20000", 20_000, "Life/Breeders/spacefiller.rle"),
     Case("soup-1000", 1000, side=4000),
     Case("soup-5000", 5000, side=4000),
 )

@@ -172,11 +172,10 @@ class CudaTilesPlane(PlaneUniverse):
             self._tiles.tell(FAILED, 0)
             self._tiles.launch(kernel, *args)
             state = self._tiles.state()
-            if not state[FAILED]:
-                return
             if int(state[TAKEN]) * 2 >= entries_for(self._tiles.held.room):
                 self._tiles.renew()
-                continue
+            if not state[FAILED]:
+                return
             if not tried:
                 tried = True
                 if self._sweep() >= self._tiles.held.room // 8:
@@ -235,6 +234,7 @@ class CudaTilesPlane(PlaneUniverse):
             if self._time.within:
                 self._unfinished = self._fold
                 self._fold()
+            self._tiles.launch("link")
             self._tiles.launch("restart", number)
             self._tiles.tell(COUNTS, 0, 0, 0)
             self._whole = self._time.number + SLOTS - 1

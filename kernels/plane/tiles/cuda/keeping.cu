@@ -44,7 +44,11 @@ extern "C" __global__ void add_spare(PLANE_PARAMETERS, u32 first, u32 count) {
 extern "C" __global__ void enter_all(PLANE_PARAMETERS) {
     const Plane plane = PLANE;
     each_tile(plane, [&](u32 i, Tile* t) {
-        if ((threadIdx.x & 31) == 0) plane.enter(t->x, t->y, i, 0);
+        if (threadIdx.x & 31) return;
+        const word64 mix = Plane::mixed(t->x, t->y);
+        word64 free, was;
+        plane.look(t->x, t->y, mix, free, was);
+        plane.enter(t->x, t->y, mix, i, free, was);
     });
 }
 
@@ -80,6 +84,14 @@ extern "C" __global__ void restart(PLANE_PARAMETERS, unsigned long long round) {
     });
 }
 
+// Tells new tiles and their neighbours of each other.
+extern "C" __global__ void link(PLANE_PARAMETERS) {
+    const Plane plane = PLANE;
+    each_tile(plane, [&](u32 i, Tile* t) {
+        if (agreed(!t->linked)) plane.link(t, i, threadIdx.x & 31);
+    });
+}
+
 // Lists what is to be visited in round `round`, of which all that has changed is known.
 extern "C" __global__ void spread(PLANE_PARAMETERS, unsigned long long round) {
     const Plane plane = PLANE;
@@ -87,10 +99,13 @@ extern "C" __global__ void spread(PLANE_PARAMETERS, unsigned long long round) {
         const u32 lane = threadIdx.x & 31;
         if (!agreed(t->changed_at == round)) return;
         const u32 changed = t->changed;
-        const bool reached = lane < 8 && changed >> lane & 1;
-        const u32 wanted = reached ? __ldcg(t->near + lane) : lane == 8 && changed ? i : 0;
-        const u32 made = plane.make(reached && !wanted, t->x + dx_of(int(lane)), t->y + dy_of(int(lane)), 1);
-        plane.list(wanted ? wanted : made, round);
+        u32 wanted = lane == 8 && changed ? i : 0;
+        if (lane < 8 && changed >> lane & 1) {
+            wanted = __ldcg(t->near + lane);
+            if (!wanted) wanted = plane.make(t->x + dx_of(int(lane)), t->y + dy_of(int(lane)), 1);
+        }
+        __syncwarp();
+        plane.list(wanted, round);
     });
 }
 
@@ -105,8 +120,8 @@ extern "C" __global__ void reach(PLANE_PARAMETERS, u32 slot) {
     const Plane plane = PLANE;
     each_tile(plane, [&](u32, Tile* t) {
         const u32 lane = threadIdx.x & 31;
-        const bool missing = lane < 8 && (t->life[slot] >> lane & 1) && !__ldcg(t->near + lane);
-        plane.make(missing, t->x + dx_of(int(lane)), t->y + dy_of(int(lane)), 1);
+        if (lane < 8 && (t->life[slot] >> lane & 1) && !__ldcg(t->near + lane))
+            plane.make(t->x + dx_of(int(lane)), t->y + dy_of(int(lane)), 1);
     });
 }
 
@@ -145,8 +160,7 @@ extern "C" __global__ void make_room(PLANE_PARAMETERS, const long long* places,
             const word64 mask = part.columns == SQUARE ? ~word64(0) : ((word64(1) << part.columns) - 1) << (part.from & 63);
             word64 any = 0;
             for (u32 r = lane; r < part.rows; r += 32) any |= words[word64(s) * SQUARE + part.top + r] & mask;
-            if (!__any_sync(ALL, any != 0)) continue;
-            plane.make(lane == 0 && !plane.find(part.x, part.y), part.x, part.y, 1);
+            if (__any_sync(ALL, any != 0) && lane == 0) plane.make(part.x, part.y, 1);
         }
 }
 

@@ -38,6 +38,10 @@ struct Plane {
     __device__ __forceinline__ word64 next(word64 at) const { return (at + 1) & ((word64(1) << log2) - 1); }
     __device__ __forceinline__ static word64 entry(word64 mix, u32 i) { return (mix >> 32) << 32 | i; }
 
+    // Whether the table is to be made anew. A quarter of it at most is taken from one time that tiles
+    // are freed to the next.
+    __device__ bool is_crowded() const { return __ldcg(state + TAKEN) >= word64(1) << (log2 - 1); }
+
     // Whether an entry is that of tile (x, y).
     __device__ __forceinline__ bool is(word64 there, word64 mix, i64 x, i64 y) const {
         if ((there ^ mix) >> 32 || !u32(there)) return false;
@@ -55,47 +59,33 @@ struct Plane {
         }
     }
 
-    // Puts tile `mine` into the table, unless there is one at (x, y) already; returns the one that
-    // is there. Says where more than half of the table is taken.
-    __device__ u32 enter(i64 x, i64 y, u32 mine, word64 stamp) const {
+    // Looks for tile (x, y): returns its number, or 0 and the first place that can be had, with what is
+    // there.
+    __device__ u32 look(i64 x, i64 y, word64 mix, word64& free, word64& was) const {
+        free = ~word64(0);
+        for (word64 at = place(mix);; at = next(at)) {
+            const word64 there = __ldcg(table + at);
+            if (is(there, mix, x, y)) return u32(there);
+            if (free == ~word64(0) && (there == EMPTY || there == GONE)) free = at, was = there;
+            if (there == EMPTY) return 0;
+        }
+    }
+
+    // Puts tile `mine` into the table at a place that look() has found, unless others are quicker;
+    // returns the tile that is at (x, y) then. All choose the first place, so that none is there twice.
+    __device__ u32 enter(i64 x, i64 y, word64 mix, u32 mine, word64 free, word64 was) const {
+        while (atomicCAS(table + free, was, entry(mix, mine)) != was)
+            if (const u32 there = look(x, y, mix, free, was)) return there;
+        if (was == EMPTY) atomicAdd(state + TAKEN, word64(1));
+        return mine;
+    }
+
+    // A new, empty tile at (x, y), or the one that is there. Returns 0 where there is no room, and
+    // says so by `stamp`. Its neighbours do not know of it before link() is called.
+    __device__ u32 make(i64 x, i64 y, word64 stamp) const {
         const word64 mix = mixed(x, y);
-        for (;;) {
-            word64 free = ~word64(0), was = EMPTY;
-            word64 at = place(mix);
-            for (;; at = next(at)) {
-                const word64 there = __ldcg(table + at);
-                if (is(there, mix, x, y)) return u32(there);
-                // The first place that can be had: so no two threads choose different ones.
-                if (free == ~word64(0) && (there == EMPTY || there == GONE)) free = at, was = there;
-                if (there == EMPTY) break;
-            }
-            if (atomicCAS(table + free, was, entry(mix, mine)) != was) continue;
-            if (was == EMPTY && atomicAdd(state + TAKEN, word64(1)) >= word64(1) << (log2 - 1)) state[FAILED] = stamp;
-            return mine;
-        }
-    }
-
-    // Makes tiles, beside their neighbours: of each lane that wants it a new, empty tile at (x, y), or
-    // the one that is there. All lanes call it. Returns 0 where there is no room, and says so by
-    // `stamp`.
-    __device__ u32 make(bool wanted, i64 x, i64 y, word64 stamp) const {
-        const u32 lane = threadIdx.x & 31;
-        bool is_new = false;
-        const u32 made = wanted ? make_alone(x, y, stamp, is_new) : 0;
-        // Of two neighbours made at the same time each is in the table before it looks for the other,
-        // so that at least one finds the other.
-        __threadfence();
-        for (u32 left = __ballot_sync(ALL, is_new); left; left &= left - 1) {
-            const int which = __ffs(int(left)) - 1;
-            const u32 own = __shfl_sync(ALL, made, which);
-            const i64 own_x = __shfl_sync(ALL, x, which), own_y = __shfl_sync(ALL, y, which);
-            const u32 other = lane < 8 ? find(own_x + dx_of(int(lane)), own_y + dy_of(int(lane))) : 0;
-            if (other) tile(own)->near[lane] = other, tile(other)->near[7 - lane] = own;
-        }
-        return made;
-    }
-
-    __device__ u32 make_alone(i64 x, i64 y, word64 stamp, bool& is_new) const {
+        word64 free, was;
+        if (const u32 there = look(x, y, mix, free, was)) return there;
         const i64 left = i64(atomicAdd(state + SPARE, ~word64(0)));
         if (left <= 0) {
             atomicAdd(state + SPARE, word64(1));
@@ -107,17 +97,24 @@ struct Plane {
         t->x = x, t->y = y;
         t->listed = t->changed_at = 0;
         t->lives = 0;
-        t->life_now = t->changed = t->idle = 0;
+        t->life_now = t->changed = t->idle = t->linked = 0;
         for (int d = 0; d < 8; d++) t->near[d] = 0;
         t->there = 1;
         __threadfence();
-        const u32 there = enter(x, y, mine, stamp);
+        const u32 there = enter(x, y, mix, mine, free, was);
         if (there != mine) {  // another thread has made it meanwhile
             t->there = 0;
             rest(t, mine);
         }
-        is_new = there == mine;
         return there;
+    }
+
+    // Tells a tile and its neighbours of each other; returns those, to lanes 0 to 7. All lanes call it.
+    __device__ u32 link(Tile* t, u32 i, u32 lane) const {
+        const u32 other = lane < 8 ? find(t->x + dx_of(int(lane)), t->y + dy_of(int(lane))) : 0;
+        if (other) t->near[lane] = other, tile(other)->near[7 - lane] = i;
+        if (lane == 0) t->linked = 1;
+        return other;
     }
 
     // Notes that a tile may be freed.

@@ -40,7 +40,8 @@ struct alignas(128) Tile {
     u32 idle;      // 1: in the list of tiles that may be freed
     u32 there;     // 1: in the table
     u32 near[8];   // the numbers of its neighbours, 0 where there is none
-    u32 unused[10];
+    u32 linked;    // 1: these are known, and know it. Nothing lives in a tile that is not linked, but now
+    u32 unused[9];
     uint4 cells[SLOTS + 1][SIDE];
 
     // Rows r, r + 4, r + 8 ... lie side by side: each of 32 lanes reads or writes four rows (window.hpp).

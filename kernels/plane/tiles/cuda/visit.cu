@@ -44,9 +44,12 @@ __device__ void meet(word64* state) {
     __syncthreads();
 }
 
-// Of lanes 0 to 7 the neighbour in that direction, of lane 8 the tile itself.
-__device__ __forceinline__ u32 near_of(const Tile* t, u32 i, u32 lane) {
-    return lane < 8 ? __ldcg(t->near + lane) : i;
+// Of lanes 0 to 7 the neighbour in that direction, of lane 8 the tile itself. Neighbours of a new tile may
+// be visited at the same time and not find it yet: nothing lives in it at the beginning of the round.
+__device__ __forceinline__ u32 near_of(const Plane& plane, Tile* t, u32 i, u32 lane) {
+    u32 near = __ldcg(t->near + (lane & 7));
+    if (!agreed(__ldcg(&t->linked) != 0)) near = plane.link(t, i, lane);
+    return lane < 8 ? near : i;
 }
 
 __device__ __forceinline__ void run(Window& window, int steps) {
@@ -58,18 +61,16 @@ __device__ __forceinline__ void run(Window& window, int steps) {
 __device__ void visit(const Plane& plane, u32 i, word64 round) {
     const u32 lane = threadIdx.x & 31;
     Tile* const t = plane.tile(i);
-    u32 near = near_of(t, i, lane);
+    u32 near = near_of(plane, t, i, lane);
     const u32 from = u32(round % SLOTS), to = u32((round + 1) % SLOTS);
     Window window;
     window.load(plane, near, from, lane);
     const Old old(t, to, lane);
     run(window, ROUND);
     const Stored found = store(window, t, to, old, lane);
-    const bool reached = lane < 8 && found.changed >> lane & 1, missing = reached && !near;
-    if (__any_sync(ALL, missing)) {
-        const u32 made = plane.make(missing, t->x + dx_of(int(lane)), t->y + dy_of(int(lane)), round);
-        if (missing) near = made;
-    }
+    const bool reached = lane < 8 && found.changed >> lane & 1;
+    if (reached && !near) near = plane.make(t->x + dx_of(int(lane)), t->y + dy_of(int(lane)), round);
+    __syncwarp();
     const u32 wanted = reached || (lane == 8 && found.changed) ? near : 0;
     if (lane == 0) {
         t->life[to] = (unsigned short)found.life;
@@ -95,7 +96,7 @@ __device__ void tidy(const Plane& plane, word64 round) {
 }  // namespace
 
 // Moves on by `count` rounds from round `first` on, or fewer: until nothing is left to visit, or there is
-// no room for a tile, which FAILED tells by the round. phases: BOTH; or one only, of one round.
+// no room for a tile or in the table, which FAILED tells by the round. phases: BOTH; or one only, of one round.
 extern "C" __global__ void __launch_bounds__(512, 1)
 rounds(PLANE_PARAMETERS, unsigned long long first, u32 count, u32 phases) {
     __shared__ word64 chunk_addresses[32];
@@ -115,6 +116,7 @@ rounds(PLANE_PARAMETERS, unsigned long long first, u32 count, u32 phases) {
         if (phases & TIDY) {
             if (round % TIDY_ROUNDS == TIDY_ROUNDS - 1) {
                 tidy(plane, round + 1);
+                if (one && plane.is_crowded()) state[FAILED] = round;
                 if (phases == BOTH) {
                     meet(state);
                     if (one) state[IDLE] = 0;
@@ -133,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) part(PLANE_PARAMETERS, u32 
     const Plane plane = PLANE;
     each_tile(plane, [&](u32 i, Tile* t) {
         const u32 lane = threadIdx.x & 31;
-        const u32 near = near_of(t, i, lane);
+        const u32 near = near_of(plane, t, i, lane);
         Window window;
         window.load(plane, near, slot, lane);
         run(window, int(generations));
