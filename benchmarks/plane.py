@@ -6,9 +6,9 @@
 Milliseconds for all generations of a pattern, the best of the rounds, which take turns: ours on one
 thread, QuickLife and lifelib as time of the processor (so that others on the machine do not count),
 ours on all threads and on a GPU (--cuda) as it passes. Reading the pattern is not counted: for
-bgolly, its time for no generation at all is subtracted. FOLDER of --patterns is Golly's Patterns, for the breeder and the
-spacefiller; that of --lifelib has upattern.h, whose tiles are moved on by two generations at once
-(so all numbers are even). All populations must be the same.
+bgolly, its time for no generation at all is subtracted. FOLDER of --patterns is Golly's Patterns,
+for the breeder and the spacefiller; that of --lifelib has upattern.h, whose tiles are moved on by
+two generations at once (so all numbers are even). All populations must be the same.
 """
 
 from __future__ import annotations

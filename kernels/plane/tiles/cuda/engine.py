@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +28,7 @@ from kernels.plane.tiles.cuda.memory import (
     entries_for,
 )
 from kernels.plane.tiles.cuda.reading import Reader
+from kernels.signals import undisturbed
 from kernels.targets.contract import Target
 from kernels.targets.cuda.device import Buffer, Device, Slice
 
@@ -38,7 +38,7 @@ _VISIT, _TIDY, _BOTH = 1, 2, 3  # phases of a round
 _TIDY_ROUNDS = 32  # as visit.cu has it
 _SOME = 4096  # squares uploaded at a time
 _MOMENT = 0.005  # seconds of rounds between two looks of the host
-_LONGEST = 1 << 20  # rounds
+_MOST = 1 << 24  # visits in a launch: a tenth of a second
 _VISITING = Path(__file__).with_name("visit.cu")
 # The blocks of a launch of rounds wait for each other: two such launches at a time might each
 # have a part of the device, and wait for ever.
@@ -49,9 +49,10 @@ _whole_device = threading.Lock()
 class Launch:
     """The way in which rounds are launched.
 
-    warps: of a block. blocks: one for each multiprocessor, unless told. together: the host looks on only now and then, and blocks wait for each other between the
-    phases of a round. Else each phase is launched, for where one block runs after the other.
-    rounds: of the first launch; others take about a moment. room: for how many tiles at first.
+    warps: of a block. blocks: by default one for each multiprocessor. together: the host looks on
+    only now and then, and blocks wait for each other between the phases of a round; else each
+    phase is launched, for where one block runs after the other. rounds: of the first launch; others
+    take about a moment. room: for how many tiles at first.
     """
 
     warps: int = 16
@@ -92,9 +93,6 @@ class CudaTilesPlane(PlaneUniverse):
         self._reader = Reader(self._tiles)
         self._time = _Time(0, 1, 0)
         self.generation = 0
-        # What is to be done before anything else, where an interrupt came in between. Doing it
-        # twice is as good as once.
-        self._unfinished: Callable[[], Any] | None = None
         self._edited = False  # cells have been set since the last round
         self._unlisted = False  # there was no room for all tiles of the next round
         self._whole = 0  # the round that visits all tiles
@@ -105,26 +103,17 @@ class CudaTilesPlane(PlaneUniverse):
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
-        """Keep others from using it meanwhile, and finish what an interrupt has left."""
+        """Keep others from using it meanwhile."""
         if not self._using.acquire(blocking=False):
             raise RuntimeError("the plane is in use")
         try:
-            self._finish()
-            try:
-                yield
-            finally:
-                self._finish()
+            yield
         finally:
             self._using.release()
-
-    def _finish(self) -> None:
-        if self._unfinished is not None:
-            self._unfinished()
 
     def _stand(self, at: _Time) -> None:
         self._time = at
         self.generation = at.base + at.within
-        self._unfinished = None
 
     # --- setting cells ------------------------------------------------------
 
@@ -136,32 +125,30 @@ class CudaTilesPlane(PlaneUniverse):
         with self._in_use():
             self._edits += 1
             self._edited = True
-            if self._time.within:
-                self._unfinished = self._fold
-                self._fold()
+            self._fold()
             parts = [slice(n, n + _SOME) for n in range(0, len(places), _SOME)]
             for part in parts:
                 self._with_room("make_room", *self._uploaded(places[part], squares[part]))
             slot = np.uint32(self._time.slot)
-            for part in parts:
-                self._squares("put", slot, *self._uploaded(places[part], squares[part]))
-            self._tiles.launch("survey", slot)
-            self._device.synchronize()
+            with undisturbed():
+                for part in parts:
+                    self._tiles.launch("put", slot, *self._uploaded(places[part], squares[part]))
+                self._tiles.launch("survey", slot)
+                self._device.synchronize()
 
     def _fold(self) -> None:
-        """Begin a round with the cells of slot NOW."""
+        """Begin a round with the cells that there are, also within one."""
         base, number, within = self._time
-        self._tiles.launch("fold", np.uint32(number % SLOTS))
-        self._stand(_Time(base + within, number, 0))
+        if within:
+            with undisturbed():
+                self._tiles.launch("fold", np.uint32(number % SLOTS))
+                self._stand(_Time(base + within, number, 0))
 
     def _uploaded(self, places: Places, squares: Words) -> tuple[Buffer, Buffer, np.uint32]:
         at, words = self._device.alloc(places.nbytes), self._device.alloc(squares.nbytes)
         self._device.upload(at, places)
         self._device.upload(words, squares)
         return at, words, np.uint32(len(places))
-
-    def _squares(self, kernel: str, *args: Buffer | Slice | np.integer[Any]) -> None:
-        self._tiles.launch(kernel, *args)
 
     # --- room ---------------------------------------------------------------
 
@@ -189,8 +176,9 @@ class CudaTilesPlane(PlaneUniverse):
     def _sweep(self) -> int:
         """Free tiles that hold nothing; return how many are to spare."""
         _, number, within = self._time
-        self._tiles.launch("sweep", np.uint64(number), np.uint32(within > 0))
-        self._tiles.tell(IDLE, 0)
+        with undisturbed():
+            self._tiles.launch("sweep", np.uint64(number), np.uint32(within > 0))
+            self._tiles.tell(IDLE, 0)
         return int(self._tiles.state()[SPARE])
 
     # --- moving on ----------------------------------------------------------
@@ -219,7 +207,6 @@ class CudaTilesPlane(PlaneUniverse):
                     return
             if left:
                 self._with_room("reach", np.uint32(self._time.number % SLOTS))
-                self._unfinished = partial(self._part, left)
                 self._part(left)
                 self._sweep()
             elif self._time.within:
@@ -231,9 +218,7 @@ class CudaTilesPlane(PlaneUniverse):
         if self._edited:
             # Begin anew, as if nothing had lived until now. Out of nothing it cannot have come:
             # the round that would bring it back visits all tiles.
-            if self._time.within:
-                self._unfinished = self._fold
-                self._fold()
+            self._fold()
             self._tiles.launch("link")
             self._tiles.launch("restart", number)
             self._tiles.tell(COUNTS, 0, 0, 0)
@@ -252,19 +237,19 @@ class CudaTilesPlane(PlaneUniverse):
             self._tiles.tell(COUNTS, 0, 0, 0)
             self._stand(_Time(self._time.base + ROUND * rounds, number, 0))
             return rounds
-        some = max(1, min(rounds, int(self._pace), _LONGEST))
+        some = max(1, min(rounds, int(self._pace), _MOST // self._tiles.held.room))
         if number == self._whole:
             self._tiles.launch("list_all", np.uint64(number))
         elif number < self._whole:
             some = min(some, self._whole - number)
         began = time.perf_counter()
-        self._unfinished = self._collect
-        self._launch(number, some)
-        self._collect()
+        with undisturbed():
+            self._launch(number, some)
+            self._collect()
         done = self._time.number - number
         took = max(time.perf_counter() - began, 1e-6)
         if done == some:
-            self._pace = min(max(1.0, done * _MOMENT / took), 2 * self._pace + 1, _LONGEST)
+            self._pace = min(max(1.0, done * _MOMENT / took), 2 * self._pace + 1)
         return done
 
     def _launch(self, number: int, rounds: int) -> None:
@@ -279,10 +264,8 @@ class CudaTilesPlane(PlaneUniverse):
 
         if launch.together:
             with _whole_device:
-                try:
-                    start(number, rounds, _BOTH)
-                finally:
-                    self._device.synchronize()
+                start(number, rounds, _BOTH)
+                self._device.synchronize()
             return
         start(number, 1, _VISIT)
         start(number, 1, _TIDY)
@@ -306,10 +289,11 @@ class CudaTilesPlane(PlaneUniverse):
         slot = np.uint32(self._time.number % SLOTS)
         parameters = self._tiles.held.parameters
         blocks = self._tiles.grid(self._tiles.held.room)
-        self._visiting.launch(
-            "part", blocks, (256, 1, 1), *parameters, slot, np.uint32(generations)
-        )
-        self._stand(self._time._replace(within=generations))
+        with undisturbed():
+            self._visiting.launch(
+                "part", blocks, (256, 1, 1), *parameters, slot, np.uint32(generations)
+            )
+            self._stand(self._time._replace(within=generations))
 
     # --- reading ------------------------------------------------------------
 
