@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.life.contract import LifeRule
+from kernels.plane.ref import ReferencePlaneEngine
 from kernels.plane.tiles.cuda.engine import CudaTilesEngine, Launch
 from kernels.plane.tiles.cuda.memory import (
     COUNTS,
@@ -137,6 +139,38 @@ class TestTiles(TilesContract):
         assert universe._tiles.held.room <= 4 * FIRST
         universe.step(360)
         assert cells_of(universe) == {(x + 100, y + 100) for x, y in GLIDER}
+
+    def test_tiles_made_for_a_step_that_was_broken_off(
+        self, engine: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """They lie where others have been, of which nothing is seen."""
+
+        def interrupt(generations: int) -> None:
+            raise KeyboardInterrupt
+
+        universe, witness = opened(engine, GLIDER), opened(ReferencePlaneEngine(), GLIDER)
+        words, wanted = (np.zeros((400, 7), np.uint64) for _ in range(2))
+        for step in (13, 20, 30, 30, 25, 33):
+            for plane in (universe, witness):
+                plane.step(step)
+            for buffer in universe._tiles.held.tiles:
+                held = np.empty((buffer.nbytes // TILE, TILE // 4), np.uint32)
+                universe._device.download(held, buffer)
+                spare = held[:, 13] == 0  # `there` of tile.hpp
+                spare[0] &= buffer is not universe._tiles.held.tiles[0]
+                held[spare, -96 * 4 :] = 0xFFFFFF
+                universe._device.upload(buffer, held)
+            with monkeypatch.context() as patched:
+                patched.setattr(universe, "_part", interrupt)
+                with pytest.raises(KeyboardInterrupt):
+                    universe.step(1)
+            assert_like(universe, witness)
+            for plane, to in ((universe, words), (witness, wanted)):
+                plane.get(-100, -100, to)
+            assert np.array_equal(words, wanted)
+            for plane in (universe, witness):
+                plane.put(*squares_of({(-500, step)}))
+            assert_like(universe, witness)
 
     def test_a_plane_beside_another(self, engine: Any) -> None:
         """They share a device, and nothing else."""

@@ -196,8 +196,8 @@ class CudaTilesPlane(PlaneUniverse):
             if generations <= 0:
                 return
             self._edits += 1
-            rounds, left = divmod(generations + self._time.within, ROUND)
             self._prepare()
+            rounds, left = divmod(generations + self._time.within, ROUND)
             while rounds:
                 done = self._some_rounds(rounds)
                 rounds -= done

@@ -144,7 +144,7 @@ extern "C" __global__ void fold(PLANE_PARAMETERS, u32 slot) {
     each_tile(plane, [&](u32, Tile* t) {
         const u32 lane = threadIdx.x & 31;
         for (u32 r = lane; r < SIDE; r += 32)
-            *t->row(slot, r) = t->cells_in(NOW, r);
+            *t->row(slot, r) = t->life_now ? t->cells_in(NOW, r) : make_uint4(0, 0, 0, 0);
         if (lane == 0) t->life[slot] = (unsigned short)t->life_now;
     });
 }
@@ -157,7 +157,8 @@ extern "C" __global__ void make_room(PLANE_PARAMETERS, const long long* places,
     for (u32 s = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; s < count; s += warps)
         for (u32 n = 0; n < 4; n++) {
             const Part part = part_of(places[2 * s], places[2 * s + 1], n);
-            const word64 mask = part.columns == SQUARE ? ~word64(0) : ((word64(1) << part.columns) - 1) << (part.from & 63);
+            const word64 bits = part.columns == u32(SQUARE) ? ~word64(0) : (word64(1) << part.columns) - 1;
+            const word64 mask = bits << (part.from & 63);
             word64 any = 0;
             for (u32 r = lane; r < part.rows; r += 32) any |= words[word64(s) * SQUARE + part.top + r] & mask;
             if (__any_sync(ALL, any != 0) && lane == 0) plane.make(part.x, part.y, 1);

@@ -7,6 +7,12 @@ __device__ __forceinline__ u32 mask_in(const Tile* t, u32 slot) {
     return slot == u32(NOW) ? t->life_now : t->life[slot];
 }
 
+// Tile (x, y), or 0 where nothing lives in it: what slot NOW holds of a tile made since is not told.
+__device__ __forceinline__ u32 live_tile(const Plane& plane, u32 slot, i64 x, i64 y) {
+    const u32 i = plane.find(x, y);
+    return i && mask_in(plane.tile(i), slot) ? i : 0;
+}
+
 // Counts of 32 x 32 cells or less: adds what lives of a row to blocks of 2^level columns.
 __device__ void add_row(const PlainRow& row, u32 level, i64 first, u32 columns, word64* blocks) {
     const u32 side = 1u << level;
@@ -80,7 +86,7 @@ extern "C" __global__ void squares(PLANE_PARAMETERS, u32 slot, u32 first, u32 la
             u32 writer = 0;
             for (u32 m = 0; m < 4; m++) {
                 const Part part = part_of(x, y, m);
-                const u32 there = part.columns && part.rows ? plane.find(part.x, part.y) : 0;
+                const u32 there = part.columns && part.rows ? live_tile(plane, slot, part.x, part.y) : 0;
                 if (!there) continue;
                 word64 any = 0;
 #pragma unroll
@@ -114,9 +120,10 @@ extern "C" __global__ void get(PLANE_PARAMETERS, u32 slot, long long x, long lon
         const i64 tile_x = tile_of(at_x), tile_y = tile_of(at_y);
         const u32 column = u32(at_x - SIDE * tile_x), row = u32(at_y - SIDE * tile_y);
         word64 cells = 0;
-        if (const u32 i = plane.find(tile_x, tile_y)) cells = plain_row(plane.tile(i), slot, row).from(column);
+        if (const u32 i = live_tile(plane, slot, tile_x, tile_y))
+            cells = plain_row(plane.tile(i), slot, row).from(column);
         if (column > 32)
-            if (const u32 i = plane.find(tile_x + 1, tile_y))
+            if (const u32 i = live_tile(plane, slot, tile_x + 1, tile_y))
                 cells |= plain_row(plane.tile(i), slot, row).low << (SIDE - column);
         words[n] = cells;
     }

@@ -35,7 +35,7 @@ struct alignas(128) Tile {
         unsigned short life[SLOTS];  // masks: where something lives, of each slot
         word64 lives;                // all of them
     };
-    u32 life_now;  // the same of slot NOW
+    u32 life_now;  // the same of slot NOW; where nothing lives, others' cells may be left in it
     u32 changed;   // mask: what differs at the beginning of round `changed_at` from SLOTS rounds before
     u32 idle;      // 1: in the list of tiles that may be freed
     u32 there;     // 1: in the table
@@ -44,9 +44,13 @@ struct alignas(128) Tile {
     u32 unused[9];
     uint4 cells[SLOTS + 1][SIDE];
 
-    // Rows r, r + 4, r + 8 ... lie side by side: each of 32 lanes reads or writes four rows (window.hpp).
-    __device__ __forceinline__ uint4* row(u32 slot, u32 r) { return &cells[slot][r % 4 * (SIDE / 4) + r / 4]; }
-    __device__ __forceinline__ uint4 cells_in(u32 slot, u32 r) const { return __ldcg(const_cast<Tile*>(this)->row(slot, r)); }
+    // Rows r, r + 4, r + 8 ... lie side by side: a lane reads or writes four rows (window.hpp).
+    __device__ __forceinline__ uint4* row(u32 slot, u32 r) {
+        return &cells[slot][r % 4 * (SIDE / 4) + r / 4];
+    }
+    __device__ __forceinline__ uint4 cells_in(u32 slot, u32 r) const {
+        return __ldcg(const_cast<Tile*>(this)->row(slot, r));
+    }
 };
 constexpr u32 TILE_BYTES = 128 + (SLOTS + 1) * SIDE * 16;
 static_assert(sizeof(Tile) == TILE_BYTES, "as engine.py has it");
