@@ -1,14 +1,14 @@
 """Planes without an edge in tiles, beside Golly's QuickLife and lifelib's tiles.
 
     python -m benchmarks.plane [--bgolly PROGRAM] [--lifelib FOLDER] [--patterns FOLDER]
-        [--cases NAME ...] [--rounds ROUNDS] [--level LEVEL]
+        [--cases NAME ...] [--rounds ROUNDS] [--level LEVEL] [--cuda]
 
 Milliseconds for all generations of a pattern, the best of the rounds, which take turns: ours on one
 thread, QuickLife and lifelib as time of the processor (so that others on the machine do not count),
-ours on all threads as it passes. Reading the pattern is not counted: for bgolly, its time for no
-generation at all is subtracted. FOLDER of --patterns is Golly's Patterns, for the breeder and the
-spacefiller; that of --lifelib has upattern.h, whose tiles are moved on by two generations at once
-(so all numbers are even). All populations must be the same.
+ours on all threads and on a GPU (--cuda) as it passes. Reading the pattern is not counted: for
+bgolly, its time for no generation at all is subtracted. FOLDER of --patterns is Golly's Patterns,
+for the breeder and the spacefiller; that of --lifelib has upattern.h, whose tiles are moved on by
+two generations at once (so all numbers are even). All populations must be the same.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels.life.contract import LifeRule
-from kernels.plane.contract import SIDE, Places, Words
+from kernels.plane.contract import SIDE, Places, PlaneEngine, Words
 from kernels.plane.tiles.cpu.engine import CpuTilesEngine
 from kernels.targets.cpu import CpuTarget
 from lifesim import patterns
@@ -76,6 +76,7 @@ CASES = (
     Case("gosper-gun", 100_000, "gosper-gun.rle"),
     Case("breeder", 10_000, "Life/Breeders/breeder.lif"),
     Case("spacefiller", 2000, "Life/Breeders/spacefiller.rle"),
+    Case("spacefiller-20000", 20_000, "Life/Breeders/spacefiller.rle"),
     Case("soup-1000", 1000, side=4000),
     Case("soup-5000", 5000, side=4000),
 )
@@ -106,10 +107,11 @@ def squares_of(grid: BitGrid) -> tuple[Places, Words]:
     return np.ascontiguousarray(places[live]), np.ascontiguousarray(squares[live])
 
 
-def ours(target: CpuTarget, grid: BitGrid, generations: int) -> tuple[float, int]:
-    """Move a pattern on; return the seconds, of the processor if one thread does it."""
-    clock = time.process_time if target.threads == 1 else time.perf_counter
-    universe = CpuTilesEngine(target).universe(CONWAY, MEMORY)
+def ours(
+    engine: PlaneEngine, clock: Callable[[], float], grid: BitGrid, generations: int
+) -> tuple[float, int]:
+    """Move a pattern on; return the seconds by a clock."""
+    universe = engine.universe(CONWAY, MEMORY)
     universe.put(*squares_of(grid))
     start = clock()
     universe.step(generations)
@@ -178,26 +180,41 @@ def measure(
 
 def line_of(case: Case, found: dict[str, Timed], names: Sequence[str]) -> str:
     """Return a line of the table."""
-    peers = [found[name].seconds for name in names[2:] if name in found]
+    peers = [found[name].seconds for name in names[3:] if name in found]
     times = [f"{1e3 * found[name].seconds:.2f}" if name in found else "" for name in names]
-    ratio = f"{min(peers) / found[names[0]].seconds:.1f}" if peers else ""
+    ratios = [
+        f"{min(peers) / found[name].seconds:.1f}" if peers and name in found else ""
+        for name in (names[0], names[2])
+    ]
     population = found[names[0]].population
-    cells = [case.name, str(case.generations), str(population), *times, ratio]
+    cells = [case.name, str(case.generations), str(population), *times, *ratios]
     return "| " + " | ".join(cells) + " |"
 
 
-NAMES = ("one thread", "all threads", "QuickLife", "lifelib")
+NAMES = ("one thread", "all threads", "GPU", "QuickLife", "lifelib")
+
+
+def gpu_engine() -> PlaneEngine:
+    """Return the engine of the first GPU, its code compiled. Raises BackendUnavailableError."""
+    from kernels.plane.tiles.cuda.engine import CudaTilesEngine
+    from kernels.targets.cuda.pycuda import CudaTarget
+
+    target = CudaTarget()
+    print(f"GPU: {target.describe()}.")
+    engine = CudaTilesEngine.of(target)
+    ours(engine, time.perf_counter, random_grid(64, 64, seed=1, density=0.375), 100)
+    return engine
 
 
 def run(chosen: argparse.Namespace, folder: Path) -> None:
     """Print the table."""
     one, all_threads = CpuTarget(1, chosen.level), CpuTarget(level=chosen.level)
+    gpu = gpu_engine() if chosen.cuda else None
     driver = compiled(chosen.lifelib, folder / "driver") if chosen.lifelib else None
-    print(
-        f"{all_threads.describe()}. Milliseconds; the better of the others to ours on one thread.\n"
-    )
-    print(f"| pattern | generations | population | {' | '.join(NAMES)} | times as fast |")
-    print("| --- | " + " | ".join(["---:"] * 7) + " |")
+    print(f"{all_threads.describe()}. Milliseconds; the better of the others to ours.\n")
+    ratios = "times as fast | GPU: times as fast"
+    print(f"| pattern | generations | population | {' | '.join(NAMES)} | {ratios} |")
+    print("| --- | " + " | ".join(["---:"] * 9) + " |")
     for case in CASES:
         grid = case.grid(chosen.patterns) if case.name in chosen.cases else None
         if grid is None:
@@ -207,13 +224,15 @@ def run(chosen: argparse.Namespace, folder: Path) -> None:
         body.write_text(body_of(grid))
         n = case.generations
         ways = {
-            NAMES[0]: partial(ours, one, grid, n),
-            NAMES[1]: partial(ours, all_threads, grid, n),
+            NAMES[0]: partial(ours, CpuTilesEngine(one), time.process_time, grid, n),
+            NAMES[1]: partial(ours, CpuTilesEngine(all_threads), time.perf_counter, grid, n),
         }
+        if gpu is not None:
+            ways[NAMES[2]] = partial(ours, gpu, time.perf_counter, grid, n)
         if chosen.bgolly:
-            ways[NAMES[2]] = partial(quicklife, chosen.bgolly, rle, n)
+            ways[NAMES[3]] = partial(quicklife, chosen.bgolly, rle, n)
         if driver:
-            ways[NAMES[3]] = partial(lifelib, driver, body, n)
+            ways[NAMES[4]] = partial(lifelib, driver, body, n)
         print(line_of(case, measure(case, grid, ways, chosen.rounds), NAMES), flush=True)
 
 
@@ -231,6 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cases", nargs="+", choices=names, default=names, metavar="NAME")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--level", help="of the CPU; the best by default")
+    parser.add_argument("--cuda", action="store_true", help="on a GPU, too")
     try:
         with tempfile.TemporaryDirectory() as folder:
             run(parser.parse_args(arguments), Path(folder))

@@ -2,7 +2,7 @@
 
 Which engine that is depends on the pattern, on its age and on how far it is to be run, and cannot
 be told from the cells. So it is measured (lifesim.race). Tiles come first, as they are never far
-from the quickest; where a GPU computes, large rectangles do.
+from the quickest, of large patterns those of a GPU. An engine on another device is another way.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kernels.targets.contract import Target
 from kernels.targets.cpu import CpuTarget
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.growing import GrowingUniverse, OutgrownError, never
-from lifesim.planes import HashedUniverse, TiledUniverse
+from lifesim.planes import MANY, HashedUniverse, TiledUniverse
 from lifesim.race import Race
 from lifesim.rule import Rule
 
@@ -28,15 +28,14 @@ if TYPE_CHECKING:
     from kernels.plane.hashlife.listing import SquareList
 
 _Kept = GrowingUniverse | TiledUniverse | HashedUniverse
+_Way = Callable[[BitGrid, tuple[int, int]], _Kept]
 
-_NAMES = ("hashlife", "tiles", "dense")  # in the order in which they are tried
 _STEP = 0.05  # seconds of a step, about
 _CAUTION = 4  # the first step in an engine is so many times shorter than its stride
 _GROWTH = 8  # a step has at most so many times the generations of the one before
 _MOVES = 5  # the time so far is at least so many times what it takes to move
 _COPIED = 3e9  # cells a second that move to another engine, about
 _SPEED, _DEVICE_SPEED = 1.5e11, 2e13  # updates of cells a second: of a thread, of a GPU
-_LARGE = 1 << 24  # cells of a rectangle that a GPU is first tried for
 _WIDEST = 1 << 36  # cells of the widest rectangle that is tried
 _MOST = 1 << 40  # cells that live where cells are moved
 
@@ -52,7 +51,7 @@ class ChangingUniverse:
     def __init__(
         self,
         backend: Target,
-        planes: CpuTarget,
+        planes: CpuTarget | None,
         grid: BitGrid,
         at: tuple[int, int],
         rule: Rule,
@@ -60,28 +59,36 @@ class ChangingUniverse:
     ) -> None:
         """Put a grid into a plane, its top-left cell at `at`.
 
-        backend: what computes rectangles. planes: what computes tiles and trees. memory: bytes that
-        it may take, by default what is free. Raises GridError (OutgrownError), and MemoryError.
+        backend: what computes rectangles, and if it is one GPU tiles too. planes: what computes
+        trees, and tiles on the CPU; None for no such. memory: bytes that it may take, by default
+        what is free. Raises GridError (OutgrownError), and MemoryError.
         """
         self._backend, self._planes, self._rule, self._memory = backend, planes, rule, memory
+        self._ways: dict[str, _Way] = {}  # in the order in which they are tried
+        if planes is not None:
+            self._ways |= {"hashlife": self._hashlife, "tiles": self._tiles}
+        if len(backend.devices) == 1:
+            self._ways["device tiles"] = self._device_tiles
+        self._ways["dense"] = self._dense
         self._before = 0  # generations before those of the engine that it is in
         self.target = 0
         self._last = 0  # generations of the last step in this engine
         # Updates of cells a second in a rectangle, as far as is known.
         self._speed = _DEVICE_SPEED if backend.devices else _SPEED * backend.threads
         self._stuck: tuple[int, set[str]] = -1, set()  # a generation, and who cannot leave it
-        self._made = dict.fromkeys(_NAMES, 0)  # by what it was in before
-        self._now = self._first(grid, at)
-        self._race = Race(_NAMES, self.engine)
+        self._made = dict.fromkeys(("tiles", "hashlife", "dense"), 0)  # by what it was in before
+        self._way, self._now = self._first(grid, at)
+        self._race = Race(tuple(self._ways), self._way)
 
-    def _first(self, grid: BitGrid, at: tuple[int, int]) -> _Kept:
-        """Return the universe in the engine that it begins in."""
-        if not self._backend.devices or grid.width * grid.height < _LARGE:
-            try:
-                return self._tiles(grid, at)
-            except OutgrownError:
-                pass  # a rectangle may be smaller
-        return self._dense(grid, at)
+    def _first(self, grid: BitGrid, at: tuple[int, int]) -> tuple[str, _Kept]:
+        """Return the way in which it begins, and the universe."""
+        way = "tiles" if "tiles" in self._ways else "dense"
+        if "device tiles" in self._ways and (way == "dense" or grid.width * grid.height >= MANY):
+            way = "device tiles"
+        try:
+            return way, self._ways[way](grid, at)
+        except OutgrownError:  # a rectangle may be smaller
+            return "dense", self._dense(grid, at)
 
     @property
     def now(self) -> _Kept:
@@ -150,7 +157,7 @@ class ChangingUniverse:
     def _change(self) -> None:
         """Move to another engine, where the race says so."""
         name = self._race.choose(self.target - self.generation, self._is_worth)
-        if name == self.engine:
+        if name == self._way:
             return
         began = time.perf_counter()
         if self._move(name):
@@ -167,7 +174,9 @@ class ChangingUniverse:
         cells = box.width * box.height
         if name == "dense" and (cells > _WIDEST or self._speed < rate * cells):
             return False  # it grows, too, so it would only become slower
-        copied = cells if "dense" in (name, self.engine) else self._now.population()
+        if name == "device tiles" and cells < MANY:
+            return False
+        copied = cells if "dense" in (name, self._way) else self._now.population()
         return copied / _COPIED * _MOVES < self._race.seconds
 
     def _escape(self, error: OutgrownError) -> None:
@@ -175,7 +184,7 @@ class ChangingUniverse:
         error where none does."""
         if self._stuck[0] != self.generation:
             self._stuck = self.generation, set()
-        self._stuck[1].add(self.engine)
+        self._stuck[1].add(self._way)
         for name in self._race.gave_up():
             if name in self._stuck[1]:
                 continue
@@ -195,26 +204,29 @@ class ChangingUniverse:
             return False
         before, made = self.generation, {**self._made, self.engine: self.made.get(self.engine, 0)}
         # No call, and so no interrupt, between these.
-        self._before, self._made, self._now, self._last = before, made, moved, 0
+        self._before, self._made, self._last = before, made, 0
+        self._now, self._way = moved, name
         return True
 
     def _opened(self, name: str) -> _Kept:
         """Return the same cells in another engine."""
         if name == "dense" or isinstance(self._now, GrowingUniverse):
             box = self._now.box() or Box(0, 0, 1, 1)
-            open_it: dict[str, Callable[[BitGrid, tuple[int, int]], _Kept]]
-            open_it = {"dense": self._dense, "tiles": self._tiles, "hashlife": self._hashlife}
-            return open_it[name](self._now.part(box), (box.x, box.y))
-        plane = (self._tiles if name == "tiles" else self._hashlife)(BitGrid(1, 1), (0, 0))
+            return self._ways[name](self._now.part(box), (box.x, box.y))
+        plane = self._ways[name](BitGrid(1, 1), (0, 0))
+        assert not isinstance(plane, GrowingUniverse)
         plane.put_all(self._now.all_squares())
         return plane
 
     def take(self, squares: SquareList) -> None:
-        """Replace all cells by those of a macrocell file, by HashLife. Raises OutgrownError."""
+        """Replace all cells by those of a macrocell file, by HashLife. Raises OutgrownError, and
+        GridError where that is not there."""
+        if "hashlife" not in self._ways:
+            raise GridError("a list of squares is for HashLife")
         tree = self._hashlife(BitGrid(1, 1), (0, 0))
         tree.take(squares)
-        self._now = tree
-        self._race = Race(_NAMES, self.engine)
+        self._way, self._now = "hashlife", tree
+        self._race = Race(tuple(self._ways), self._way)
 
     def squares(self) -> SquareList | None:
         """Return the cells as macrocell files have them, None without HashLife or live cells."""
@@ -256,7 +268,9 @@ class ChangingUniverse:
 
     def _leave(self) -> bool:
         """Move from a rectangle to another engine. Returns False where none holds the cells."""
-        for name in ("tiles", "hashlife"):
+        for name in self._ways:
+            if name == "dense":
+                continue
             began = time.perf_counter()
             if self._move(name):
                 self._race.lead(name, time.perf_counter() - began)
@@ -272,10 +286,15 @@ class ChangingUniverse:
             self._backend, grid, at, (0, 0), self._rule, torus=False, memory=self._memory
         )
 
+    def _device_tiles(self, grid: BitGrid, at: tuple[int, int]) -> TiledUniverse:
+        return TiledUniverse(self._backend, grid, at, self._rule, self._memory)
+
     def _tiles(self, grid: BitGrid, at: tuple[int, int]) -> TiledUniverse:
+        assert self._planes
         return TiledUniverse(self._planes, grid, at, self._rule, self._memory)
 
     def _hashlife(self, grid: BitGrid, at: tuple[int, int]) -> HashedUniverse:
+        assert self._planes
         if self._memory is not None and self._memory < LEAST_MEMORY:
             raise MemoryError("too little memory for a tree")
         return HashedUniverse(self._planes, grid, at, self._rule, self._memory)

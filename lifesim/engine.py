@@ -86,10 +86,10 @@ class Life:
         device: a GPU's number, or those of several, each of which takes a part of the rows.
         memory: bytes that a universe without bounds may take, by default what is free.
         engine: of one without any bounds, how it is kept: "dense", in a rectangle that grows;
-        "tiles", which are computed where something changes, on the CPU; "hashlife", in a tree
-        that shares what is equal and remembers what became of it, on one thread of the CPU;
-        "auto", in whichever is quickest, which is found out while it runs (with the backend
-        "cuda", or with bounds, in a rectangle always).
+        "tiles", which are computed where something changes, on the CPU or one GPU (which "auto"
+        takes only for a large grid); "hashlife", in a tree that shares what is equal and remembers
+        what became of it, on one thread of the CPU; "auto", in whichever is quickest, which is
+        found out while it runs (with bounds, in a rectangle).
         Raises RuleError, TopologyError (also a ValueError), ValueError for an unknown backend
         name, BackendUnavailableError, and GridError or MemoryError for too large a universe.
         """
@@ -97,9 +97,10 @@ class Life:
         self.topology, self.bounds = topology_of(topology, bounds, (grid.width, grid.height))
         if engine not in ENGINES:
             raise ValueError(f"{engine!r} is no engine: {' or '.join(ENGINES)}")
-        if engine == "auto" and (backend == "cuda" or all(self.bounds)):
+        if engine == "auto" and all(self.bounds):
             engine = "dense"
-        backend = _target(engine, backend, device, threads)
+        alone = backend == "cuda"
+        backend = _target(engine, backend, device, threads, grid.width * grid.height)
         if backend.is_reference:
             check_size(grid.width, grid.height, REFERENCE_COPIES)
         self.backend = backend
@@ -114,6 +115,7 @@ class Life:
             rule=self.rule,
             topology=self.topology,
             memory=memory,
+            alone=alone,
         )
         self._before = 0  # updates of cells in universes that were left to go back
         if engine != "dense" or not all(self.bounds):
@@ -478,7 +480,11 @@ class Life:
 
 
 def _target(
-    engine: str, backend: Target | str, device: int | Sequence[int], threads: int | None
+    engine: str,
+    backend: Target | str,
+    device: int | Sequence[int],
+    threads: int | None,
+    cells: int,
 ) -> Target:
     """Return what computes. Raises BackendUnavailableError, and LifesimError where the engine does
     not run there."""
@@ -488,4 +494,4 @@ def _target(
         return pick(backend, device=device, threads=threads)
     from lifesim.planes import plane_target
 
-    return plane_target(engine, backend, threads)
+    return plane_target(engine, backend, threads, device, cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,9 @@ from kernels.plane.contract import SIDE, Places, PlaneEngine, PlaneUniverse
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, LONGEST, HashPlane, HashPlaneEngine
 from kernels.plane.hashlife.listing import SquareList
 from kernels.plane.tiles.cpu.engine import PERIOD, CpuTilesEngine
-from kernels.targets.contract import Target
+from kernels.plane.tiles.cuda.engine import CudaTilesEngine
+from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cpu import CpuTarget
 from kernels.targets.memory import available_memory
 from lifesim.digest import finish, scattered
@@ -23,26 +25,52 @@ from lifesim.grid import BitGrid, Box, GridError, Words, human_bytes
 from lifesim.growing import OutgrownError, check_birth, never
 from lifesim.rule import Rule
 
-_ONLY_CPU = (
-    "the engines tiles and hashlife run on the CPU, by compiled code: the backend is cpu, or auto"
-)
+_WHERE = {  # each engine runs, and on which backends
+    "tiles": ("on the CPU or one GPU", "cpu, cuda or auto"),
+    "hashlife": ("on the CPU", "cpu, or auto"),
+}
+MANY = 1 << 20  # cells of a grid from which on a GPU is quicker with tiles than most CPUs
+_GPU_SHARE = 85  # percent of its free memory that tiles may take, unless told
 _SHARE = 2  # of the memory that is free a plane may take the half, unless told
 _MOST_WORDS = 1 << 24  # of 64 cells, in which cells may live for there to be a digest
 _QUICK, _SLOW = 0.02, 0.2  # seconds: steps that are quicker become four times as long, or twice
 
 
-def plane_target(engine: str, backend: str, threads: int | None) -> CpuTarget:
-    """Return the target of an engine, the CPU; HashLife has one thread. Raises LifesimError for the
-    name of another, and BackendUnavailableError where there is no compiled code."""
+def plane_target(
+    engine: str,
+    backend: str,
+    threads: int | None,
+    device: int | Sequence[int] = 0,
+    cells: int = 0,
+) -> Target:
+    """Return the target of an engine; HashLife's is the CPU, with one thread.
+
+    cells: of the grid that it begins with: "auto" takes a GPU for tiles where they are many, and
+    there is one. Raises LifesimError for the name of a target that the engine does not run on, and
+    BackendUnavailableError where there is no such GPU, or no compiled code.
+    """
+    if engine == "tiles" and (backend == "cuda" or (backend == "auto" and cells >= MANY)):
+        try:
+            return pick("cuda", device=device)
+        except BackendUnavailableError:
+            if backend == "cuda":
+                raise
     if backend not in ("auto", "cpu"):
-        raise LifesimError(_ONLY_CPU)
+        raise _not_there(engine)
     return CpuTarget(1 if engine == "hashlife" else threads)
 
 
-def check_target(backend: Target) -> CpuTarget:
-    """Return the target, if it is the CPU. Raises LifesimError for any other."""
-    if not isinstance(backend, CpuTarget):
-        raise LifesimError(_ONLY_CPU)
+def _not_there(engine: str) -> LifesimError:
+    where, backends = _WHERE[engine]
+    return LifesimError(
+        f"the engine {engine} runs {where}, by compiled code: the backend is {backends}"
+    )
+
+
+def check_target(backend: Target) -> Target:
+    """Return the target, if it is the CPU or one GPU. Raises LifesimError for any other."""
+    if not isinstance(backend, CpuTarget) and len(backend.devices) != 1:
+        raise _not_there("tiles")
     return backend
 
 
@@ -198,10 +226,13 @@ class HashedUniverse(_PlaneLife):
     _plane: HashPlane
 
     def __init__(
-        self, backend: CpuTarget, grid: BitGrid, at: tuple[int, int], rule: Rule, memory: int | None
+        self, backend: Target, grid: BitGrid, at: tuple[int, int], rule: Rule, memory: int | None
     ) -> None:
         """Put a grid into an empty plane. memory: bytes that the tree may take, by default half of
-        what is free. Raises OutgrownError, and GridError for a rule of B0."""
+        what is free. Raises OutgrownError, GridError for a rule of B0, and LifesimError for a
+        target that is not the CPU."""
+        if not isinstance(backend, CpuTarget):
+            raise _not_there("hashlife")
         memory = max(_allowed(memory), LEAST_MEMORY)
         self.stride = 1
         self._longest = 1 << LONGEST - 1
@@ -252,15 +283,23 @@ class TiledUniverse(_PlaneLife):
     stride = PERIOD
 
     def __init__(
-        self, backend: CpuTarget, grid: BitGrid, at: tuple[int, int], rule: Rule, memory: int | None
+        self, backend: Target, grid: BitGrid, at: tuple[int, int], rule: Rule, memory: int | None
     ) -> None:
         """Put a grid into an empty plane.
 
-        memory: bytes that tiles may take, by default half of what is free. Raises OutgrownError,
-        and GridError for a rule of B0.
+        memory: bytes that tiles may take, of the GPU's memory if that computes; by default half of
+        what is free, of a GPU's most. Raises OutgrownError, and GridError for a rule of B0.
         """
+        free = backend.free_device_memory()
+        engine: PlaneEngine
+        if isinstance(backend, CpuTarget):
+            engine = CpuTilesEngine(backend)
+        else:
+            engine = CudaTilesEngine.of(backend)
+        if memory is None and free is not None:
+            memory = free * _GPU_SHARE // 100
         memory = _allowed(memory)
-        super().__init__(_opened(CpuTilesEngine(backend), rule, memory), memory, grid, at)
+        super().__init__(_opened(engine, rule, memory), memory, grid, at)
 
     def step(self, generations: int, stopped: Callable[[], bool] = never) -> None:
         """Move on. Stopped, interrupted or out of memory (OutgrownError) it stands at a whole

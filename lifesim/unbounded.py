@@ -87,15 +87,18 @@ def open_unbounded(
     rule: Rule,
     topology: Edges,
     memory: int | None,
+    *,
+    alone: bool = False,
 ) -> UnboundedUniverse:
     """Open a universe without bounds. The arguments, of which there are as many, are those of Life.
 
+    alone: whether nothing but the backend may compute, also where the CPU would be quicker.
     Raises GridError for what the engine cannot do, and OutgrownError or MemoryError.
     """
     is_plane = not any(bounds) and topology is Topology.PLANE
     if engine == "auto" and is_plane and not backend.is_reference and not rule.birth & 1:
-        planes = _plane_target(backend)
-        if planes is not None:
+        planes = None if alone else _plane_target(backend)
+        if planes or len(backend.devices) == 1:
             from lifesim.changing import ChangingUniverse
 
             return ChangingUniverse(backend, planes, grid, at, rule, memory)

@@ -24,6 +24,8 @@ pytest.register_assert_rewrite(
     "tests.life_cells_contract",
     "tests.life_contract",
     "tests.life_chain_contract",
+    "tests.plane_contract",
+    "tests.plane_tiles_contract",
     "tests.lifesim.directories",
     "tests.lifesim.store.faults",
     "tests.lifesim.stream.streamed",

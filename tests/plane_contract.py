@@ -119,6 +119,11 @@ class PlaneContract:
     @settings(max_examples=examples(60), deadline=None)
     @given(patterns(), RULES, st.lists(st.integers(0, 70), min_size=1, max_size=3))
     def test_steps(self, engine: Any, cells: Cells, rule: LifeRule, steps: list[int]) -> None:
+        self.check_steps(engine, cells, rule, steps)
+
+    @staticmethod
+    def check_steps(engine: Any, cells: Cells, rule: LifeRule, steps: list[int]) -> None:
+        """Check some steps beside the reference's."""
         ours, reference = (opened(each, cells, rule) for each in (engine, ReferencePlaneEngine()))
         for step in steps:
             # Some rules fill the plane at the speed of light.

@@ -88,12 +88,14 @@ def begin(
     """Put the universe into its backend. watch, memory, engine: as of Life()."""
     if engine in ("tiles", "hashlife"):
         return Life.from_start(
-            start, backend=backend, threads=threads, memory=memory, engine=engine
+            start, backend=backend, device=devices, threads=threads, memory=memory, engine=engine
         )
-    runner = _pick(backend, devices, threads)
-    if backend == "cuda":
-        engine = "dense"  # the others are not for GPUs
-    return Life.from_start(start, watch=watch, backend=runner, memory=memory, engine=engine)
+    runner: Target | str = _pick(backend, devices, threads)
+    if backend == "cuda":  # said by its name it computes alone
+        runner = backend
+    return Life.from_start(
+        start, watch=watch, backend=runner, device=devices, memory=memory, engine=engine
+    )
 
 
 def drive(

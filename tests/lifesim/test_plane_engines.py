@@ -6,7 +6,9 @@ import gzip
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kernels._cpu")
 
+from kernels.targets.contract import BackendUnavailableError, Target
+from kernels.targets.cuda.device import Device
 from lifesim import patterns
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
@@ -23,6 +27,7 @@ from lifesim.patterns import Pattern, PatternError
 from lifesim.rule import Rule
 from lifesim.soup import random_grid
 from lifesim.start import place
+from tests.emulation import EmulatedDevice
 from tests.quick import examples
 
 DATA = Path(__file__).parents[2] / "data" / "patterns"
@@ -140,7 +145,7 @@ def test_memory_ends(engine):
     [
         ({"size": (100, 100)}, GridError),
         ({"backend": "reference"}, LifesimError),
-        ({"backend": "cuda"}, LifesimError),
+        ({"backend": "cuda", "device": 10**6}, (LifesimError, BackendUnavailableError)),
         ({"rule": "B0/S"}, GridError),
         ({"engine": "quick"}, ValueError),
     ],
@@ -244,6 +249,57 @@ def test_what_the_command_refuses(lifesim, engine, options):
     assert done.code == 2
     assert len(done.err.strip().splitlines()[-1:]) == 1
     assert "Traceback" not in done.err
+
+
+class EmulatedGpu(Target):
+    """A target of emulated devices, which are none of the CPU's."""
+
+    name = "cuda"
+
+    def __init__(self, count: int) -> None:
+        self._devices = [cast(Device, EmulatedDevice(multiprocessors=1)) for _ in range(count)]
+
+    def describe(self) -> str:
+        return "emulated"
+
+    def free_device_memory(self) -> int | None:
+        return self._devices[0].free_memory()
+
+    @property
+    def devices(self) -> Sequence[Device]:
+        return self._devices
+
+
+def test_tiles_on_a_gpu():
+    gpu = Life.from_pattern(GUN, engine="tiles", backend=EmulatedGpu(1))
+    dense = Life.from_pattern(GUN, backend="cpu")
+    for life in (gpu, dense):
+        life.run(200)
+    assert_same(gpu, dense)
+
+
+def test_gpus_that_an_engine_cannot_use():
+    for engine, count in (("tiles", 2), ("hashlife", 1)):
+        with pytest.raises(LifesimError, match=f"{engine} runs on the CPU"):
+            Life.from_pattern(GUN, engine=engine, backend=EmulatedGpu(count))
+
+
+def test_auto_takes_a_gpu_for_much(monkeypatch):
+    """Auto takes the CPU for little, and where there is no GPU."""
+    asked = []
+
+    def pick(name, *, device):
+        asked.append(name)
+        raise BackendUnavailableError("no GPU")
+
+    monkeypatch.setattr("lifesim.planes.pick", pick)
+    few, many = BitGrid(1000, 1000), BitGrid(1100, 1100)
+    for grid in (few, many):
+        life = Life(grid, topology="plane", bounds=(0, 0), engine="tiles")
+        assert life.backend.name == "cpu"
+    assert asked == ["cuda"]
+    with pytest.raises(BackendUnavailableError):
+        Life(few, topology="plane", bounds=(0, 0), engine="tiles", backend="cuda")
 
 
 def test_bounded_macrocells_are_refused(lifesim):
