@@ -242,7 +242,7 @@ def test_going_to_two_to_the_forty() -> None:
 
 @pytest.mark.parametrize("engine", PLANES)
 def test_a_run_can_be_stopped_and_looked_at(engine: str) -> None:
-    """Whatever is asked for comes before the stride under way ends, and the run goes on."""
+    """Pictures come before the stride under way, and the run goes on."""
     with closing(opened(engine, random_grid(400, 400, 0.4, 2))) as session:
         session.set_speed(1 << 12, None)
         session.start()

@@ -14,9 +14,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from kernels.targets.choose import pick
-from lifesim.grid import Box
+from lifesim.grid import BitGrid, Box
 from tests.ui.test_plane_session import GUN
 from tests.windows import (
+    GLIDER,
     LEFT,
     answer,
     close,
@@ -93,6 +94,11 @@ def test_zooming_has_no_end_and_pictures_follow(gun_window: LifeWindow) -> None:
     settle(window)
     window.canvas.pan(1 << 50, 1 << 50)  # a view of which nothing is drawn yet
     window.canvas.repaint()
+    window.edits.carry(BitGrid.from_cells(3, 3, GLIDER))
+    for _ in range(FARTHEST - NEAREST):
+        window.canvas.zoom(-1)
+    window.canvas.repaint()  # what is to be put down is a point, or far outside
+    window.edits.give_up()
     QTest.mouseMove(window.canvas, QPoint(50, 60))
     until(lambda: window.status_line.under.text().endswith("dead"))
     press_key(window, "F")

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QImage
 from lifesim.grid import BitGrid, Box
 from lifesim.render import density_levels
 from ui.picture.request import clipped
+from ui.picture.viewport import FAR
 from ui.qt.canvas import Canvas
 
 _MOST_PIXELS = 1 << 22  # of a ghost; beyond, its outline must do
@@ -159,7 +160,7 @@ class PasteGhost:
         if self._made is not None and self._made[:2] == (scale, colour.rgb()):
             return self._made[2]
         pixels = (-(-self.cells.width >> scale)) * (-(-self.cells.height >> scale))
-        if pixels > _MOST_PIXELS:
+        if pixels > _MOST_PIXELS or scale > FAR:
             return None
         levels = density_levels(self.cells, None, scale)
         height, width = levels.shape
