@@ -94,13 +94,13 @@ def test_zooming_has_no_end_and_pictures_follow(gun_window: LifeWindow) -> None:
     settle(window)
     window.canvas.pan(1 << 50, 1 << 50)  # a view of which nothing is drawn yet
     window.canvas.repaint()
+    QTest.mouseMove(window.canvas, QPoint(50, 60))
+    until(lambda: window.status_line.under.text().endswith("dead"))
     window.edits.carry(BitGrid.from_cells(3, 3, GLIDER))
     for _ in range(FARTHEST - NEAREST):
         window.canvas.zoom(-1)
     window.canvas.repaint()  # what is to be put down is a point, or far outside
     window.edits.give_up()
-    QTest.mouseMove(window.canvas, QPoint(50, 60))
-    until(lambda: window.status_line.under.text().endswith("dead"))
     press_key(window, "F")
     until(lambda: window._aim is None and window.view.viewport.scale <= 0)
 

@@ -8,6 +8,7 @@ from lifesim.unbounded import ENGINES
 from ui import opening
 from ui.cells.edited import EditedSession
 from ui.qt.actions import Action
+from ui.qt.background import Opening
 from ui.qt.menus.base import Menu
 
 _UNDER = "&Engine"
@@ -52,17 +53,25 @@ class EngineMenu(Menu):
             session.stop()
             forgets = bool(session.can_undo)
 
-            def done(made: EditedSession) -> None:
-                if window.session is session:
-                    window.adopt(made, stay=True)
-                    if forgets:
-                        window.banner.note("What was done before cannot be undone any more.")
-                else:  # another universe was opened meanwhile
+            def job(_: Opening) -> tuple[EditedSession, int]:
+                made = opening.moved(session, name, window.backend)
+                return made, session.edited
+
+            def drop(moved: tuple[EditedSession, int]) -> None:
+                moved[0].close()
+
+            def done(moved: tuple[EditedSession, int]) -> None:
+                made, edited = moved
+                now = session.status().generation, session.edited
+                if window.session is not session or now != (made.status().generation, edited):
                     window.background.do("", made.close, lambda _: None, window.report)
+                    window.banner.note("The cells have changed meanwhile: choose once more.")
+                    return
+                window.adopt(made, stay=True)
+                if forgets:
+                    window.banner.note("What was done before cannot be undone any more.")
 
-            def job() -> EditedSession:
-                return opening.moved(session, name, window.backend)
-
-            window.background.do("Moving to another engine…", job, done, window.report)
+            title = "Moving to another engine…"
+            window.background.open(title, job, done, window.report, drop)
 
         return run
