@@ -22,7 +22,8 @@ _BAND_WORDS = 1 << 18  # of a grid that are searched at a time: they stay in a c
 def find(
     grid: BitGrid, pattern: BitGrid, *, period: int = 1, rule: Rule | str = LIFE
 ) -> npt.NDArray[np.int64]:
-    """Return where a pattern occurs, as int64 rows (x, y) of top-left cells, by y, then x.
+    """Return where a pattern occurs, as int64 rows (x, y) of top-left cells, by y, then x,
+    each place once.
 
     It is looked for in all eight orientations, and, with a `period`, in each of so many
     generations under the rule: `period=4` finds gliders in all their phases. A shape that is the
@@ -36,7 +37,8 @@ def find(
     shapes = {_key(shape): shape for shape in _shapes(pattern.to_bool(), period, chosen)}
     places = [_places(grid, shape) for shape in shapes.values()]
     found = np.concatenate(places) if places else np.empty((0, 2), np.int64)
-    return found[np.lexsort((found[:, 0], found[:, 1]))]
+    # Two shapes may have the same top-left cell.
+    return np.ascontiguousarray(np.unique(found[:, ::-1], axis=0)[:, ::-1])
 
 
 def count(grid: BitGrid, pattern: BitGrid, *, period: int = 1, rule: Rule | str = LIFE) -> int:

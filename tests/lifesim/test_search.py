@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lifesim import Life
@@ -34,6 +34,7 @@ def _plainly(cells: np.ndarray, shape: np.ndarray) -> set[tuple[int, int]]:
     return found
 
 
+@example(119, 27, 1801152, 0.1)
 @given(
     st.integers(1, 140), st.integers(1, 30), st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.1])
 )

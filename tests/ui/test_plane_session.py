@@ -326,8 +326,9 @@ def test_what_an_engine_cannot_hold_is_refused_in_one_line(engine: str, tmp_path
         with pytest.raises(LifesimError) as refused:
             ViewLaunch(GUN, engine=engine, **options).session(CPU)  # type: ignore[arg-type]
         refusals.append(refused)
-    with pytest.raises(LifesimError, match="run on the CPU") as refused:
-        ViewLaunch(GUN, engine=engine, backend="cuda").pick()
+    with pytest.raises(LifesimError, match="runs on the CPU") as refused:
+        ViewLaunch(GUN, engine="hashlife", backend="cuda").pick()
+    refusals.append(refused)
     for refused in refusals:
         assert "\n" not in str(refused.value)
 
