@@ -137,8 +137,8 @@ class Race:
         self._turn = _Turn(self._turn_length(), is_trial=False)
 
     def gave_up(self) -> list[str]:
-        """Say that the engine that runs cannot go on, and return the others, the fastest first;
-        whichever moved() names next leads."""
+        """Say that the engine that runs cannot go on, and return the others, the fastest first:
+        lead() says which of them goes on."""
         self._rates[self.engine] = 0.0
         self._due[self.engine] = 2 * self.seconds
         others = [name for name in self.names if name != self.engine]

@@ -73,8 +73,8 @@ from lifesim.unbounded import ENGINES
     type=click.Choice(ENGINES),
     default=ENGINES[0],
     help="How a plane without bounds is kept: dense, a rectangle that grows; tiles, computed where "
-    "something changes; hashlife, a tree that shares what is equal. These two on the CPU. auto: "
-    "whichever is quickest, found out on the way. [auto]",
+    "something changes, on the CPU or one GPU; hashlife, a tree that shares what is equal, on the "
+    "CPU. auto: whichever is quickest, found out on the way. [auto]",
 )
 @running_options
 def command(**options: Any) -> None:
