@@ -228,13 +228,14 @@ class _GroupFlow:
         """Look on until all is noted, or there was a third interrupt, as workers need not
         answer."""
         level = told = 0
-        while not self._ended.is_set() and level <= 2:
+        over = False
+        while not over and level <= 2:  # watched once more when all is noted
             try:
-                self._ended.wait(0.1)
+                over = self._ended.wait(0.1)
                 level = max(level, watch(self._tally), 2 if self._error else 0)
                 if level:
                     self._ending.set()
-                if level > told and not self._ended.is_set():
+                if level > told and not over:
                     told = level
                     self._tell(level)
             except KeyboardInterrupt:

@@ -340,9 +340,10 @@ def run_lanes(
         for lane in made:
             lane.start()
         for ended in [ended for lane in made for ended in lane.ended]:
-            while not ended.is_set():
+            over = False
+            while not over:  # watched once more when it has ended, so short phases are too
                 try:
-                    ended.wait(0.1)
+                    over = ended.wait(0.1)
                     level = watch(tally)
                 except KeyboardInterrupt:
                     level = 2 if run.ending.is_set() else 1

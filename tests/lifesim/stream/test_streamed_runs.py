@@ -15,8 +15,10 @@ from kernels.targets.cpu import CpuTarget
 from lifesim import Life
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
+from lifesim.pauses import Progress
 from lifesim.soup import random_grid
 from lifesim.store.universe import Universe
+from lifesim.stream.phase import _Lane
 from lifesim.stream.run import StreamedLife
 from tests.interrupts import interrupts
 from tests.lifesim.stream.streamed import (
@@ -115,6 +117,25 @@ def test_progress() -> None:
     done = [p.done for p in seen]
     assert done == sorted(done)
     assert done[-1] <= 2000
+
+
+def test_progress_of_a_phase_that_is_over_before_it_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = _Lane.start
+
+    def start(lane: _Lane) -> None:
+        real(lane)
+        for ended in lane.ended:
+            assert ended.wait(60)
+
+    monkeypatch.setattr(_Lane, "start", start)
+    case = StreamCase(128, 128, (1, 2))
+    seen: list[Progress] = []
+    with on_disk(case.grid, case.tiles, generation=0) as universe:
+        StreamedLife(universe, [CPU], memory=PLENTY).run(13, progress=seen.append)
+    assert seen
+    assert seen[-1].done == seen[-1].total == 13
 
 
 # --- stopped, and taken up again -----------------------------------------------------
