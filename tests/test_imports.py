@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("lifesim", "ckyparse", "kernels", "bulkbits", "arith", "semigroups", "ui")
-OPTIONAL = {"pycuda", "PySide6", "pyqtgraph", "distributed"}
+OPTIONAL = {"pycuda", "cuda", "PySide6", "pyqtgraph", "distributed"}
 HEAVY = OPTIONAL | {"numpy", "h5py", "nltk", "gmpy2", "PIL", "rich"}
 SCRIPTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
 COMMANDS = sorted(
@@ -120,5 +120,5 @@ def test_modules_need_nothing_optional() -> None:
         for found in pkgutil.walk_packages([str(ROOT / package)], f"{package}.")
         if not found.name.endswith(("._cpu", ".__main__"))
     ]
-    assert {"kernels.targets.cuda.pycuda", "lifesim.cli.run"} <= set(names)
+    assert {"kernels.targets.cuda.target", "lifesim.cli.run"} <= set(names)
     python(WITHOUT.format(optional=sorted(OPTIONAL)), *names)
