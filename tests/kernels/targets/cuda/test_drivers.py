@@ -164,7 +164,7 @@ class TestLayer:
         assert device.free_memory() >= before - (1 << 22)
 
     def test_the_calls_of_a_thread_run_in_order(self, device: CudaDevice) -> None:
-        """Also where other threads queue at the same time, each on a stream of its own."""
+        """A thread sees its own calls in order, while others queue on streams of their own."""
         streams, wrong = set(), []
         module = device.module(SOURCE, {})
         begun = threading.Barrier(4)
@@ -203,8 +203,10 @@ class TestLayer:
             assert words_of(other, theirs, 10) == list(range(10, 20))
 
     def test_copies_between_devices(self, layer: str, device: CudaDevice) -> None:
-        """In the order in which they are queued on either; where there is one GPU, between two
-        objects of it."""
+        """Copies come in the order in which they are queued on either device.
+
+        Where there is one GPU they are between two objects of it.
+        """
         other = CudaDevice(device.driver.count() - 1, layer)
         there = other.alloc(100 * U64)
         for first in (5, 7):  # the second time the way is known
@@ -250,7 +252,7 @@ def test_an_exit_with_the_context_current_is_no_abort(layer: str) -> None:
 @pytest.mark.skipif(EMULATES, reason="this is the process that it starts")
 @pytest.mark.skipif(shutil.which(os.environ.get("CXX", "g++")) is None, reason="no g++")
 def test_cuda_core_on_an_emulated_driver() -> None:
-    """All of the above, through the real cuda.core and cuda.bindings."""
+    """The tests above hold through the real cuda.core and cuda.bindings."""
     pytest.importorskip("cuda.core")
     done = run_driven(["-m", "gpu", "-k", "cuda.core", __file__])
     assert done.returncode == 0, done.stdout + done.stderr
