@@ -41,7 +41,7 @@ class DifferentResultsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a layer is timed by. result: what its steps so far have computed."""
+    """A computation that a layer is timed by. result: returns what its steps have computed."""
 
     runner: TimedRunner
     result: Callable[[], npt.NDArray[Any]]
@@ -49,7 +49,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One row. unit: of which there are so many a second."""
+    """One row of the table. unit: what there are so many of in a second."""
 
     name: str
     unit: str
