@@ -317,7 +317,7 @@ def _named(name: str, word: int) -> Redundant[Any]:
     format = Format(word)
     if name == "cuda":
         from kernels.redundant.cuda.engine import DeviceRedundant
-        from kernels.targets.cuda.pycuda import CudaTarget
+        from kernels.targets.cuda.target import CudaTarget
 
         return DeviceRedundant(format, CudaTarget().device)
     if name == "cpu":

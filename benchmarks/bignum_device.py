@@ -201,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true", help="figures instead of a table")
     options = parser.parse_args(arguments)
     try:
-        from kernels.targets.cuda.pycuda import CudaDevice  # imports PyCUDA, which may lack
+        from kernels.targets.cuda.target import CudaDevice  # imports PyCUDA, which may lack
 
         device: Device = CudaDevice(options.index)
     except BackendUnavailableError as error:

@@ -86,7 +86,7 @@ def measure(backend: Target, case: SoupCase, seconds: float, tile: TimedRunner |
 
 
 def multiprocessors_of(backend: Target) -> int:
-    from kernels.targets.cuda.pycuda import CudaTarget
+    from kernels.targets.cuda.target import CudaTarget
 
     assert isinstance(backend, CudaTarget)
     return backend.device.info.multiprocessors
@@ -169,7 +169,7 @@ def backend_of(device: str | None) -> Target:
     name, _, index = (device or "cuda").partition(":")
     if name != "cuda":
         raise ValueError(f"unknown device {device}: cpu or cuda:N")
-    from kernels.targets.cuda.pycuda import CudaTarget
+    from kernels.targets.cuda.target import CudaTarget
 
     try:
         return CudaTarget(int(index or 0))

@@ -193,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     try:
-        from kernels.targets.cuda.pycuda import CudaDevice
+        from kernels.targets.cuda.target import CudaDevice
 
         device = CudaDevice()
     except BackendUnavailableError as error:

@@ -197,7 +197,7 @@ NAMES = ("one thread", "all threads", "GPU", "QuickLife", "lifelib")
 def gpu_engine() -> PlaneEngine:
     """Return the engine of the first GPU, its code compiled. Raises BackendUnavailableError."""
     from kernels.plane.tiles.cuda.engine import CudaTilesEngine
-    from kernels.targets.cuda.pycuda import CudaTarget
+    from kernels.targets.cuda.target import CudaTarget
 
     target = CudaTarget()
     print(f"GPU: {target.describe()}.")

@@ -193,7 +193,7 @@ def as_markdown(rates: Sequence[Rate]) -> str:
 
 def cuda_device(index: int) -> Device:
     """Raises BackendUnavailableError."""
-    from kernels.targets.cuda.pycuda import CudaTarget  # imports PyCUDA, which may lack
+    from kernels.targets.cuda.target import CudaTarget  # imports PyCUDA, which may lack
 
     device: Device = CudaTarget(index).device
     return device

@@ -177,7 +177,7 @@ def as_markdown(rows: Iterable[Row]) -> str:
 
 def cuda_device(index: int) -> Device:
     """Raises BackendUnavailableError."""
-    from kernels.targets.cuda.pycuda import CudaTarget  # imports PyCUDA, which may lack
+    from kernels.targets.cuda.target import CudaTarget  # imports PyCUDA, which may lack
 
     device: Device = CudaTarget(index).device
     return device

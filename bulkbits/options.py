@@ -6,6 +6,7 @@ special about one there is said in the command's own help.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 BACKENDS = ("auto", "cuda", "cpu", "reference")
+DRIVERS = ("pycuda", "cuda.core")
+DRIVER_VARIABLE = "BULKBITS_DRIVER"
 
 
 class Devices(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -54,11 +57,37 @@ def all_of(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
 # --- what computes ---------------------------------------------------------------
 
 
+def _use_driver(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    """Set the environment variable for as long as the command runs, and the processes that it
+    starts."""
+    if value is None:
+        return
+    before = os.environ.get(DRIVER_VARIABLE)
+    os.environ[DRIVER_VARIABLE] = value
+
+    @ctx.call_on_close
+    def restore() -> None:
+        os.environ.pop(DRIVER_VARIABLE)
+        if before is not None:
+            os.environ[DRIVER_VARIABLE] = before
+
+
+driver_option = click.option(
+    "--driver",
+    type=click.Choice(DRIVERS),
+    expose_value=False,
+    callback=_use_driver,
+    help="What reaches a GPU. [the first that works]",
+)
+
+
 def backend_option(names: Sequence[str] = BACKENDS, default: str = "auto") -> Callable[[F], F]:
-    """Return --backend with those of the names that the command has."""
-    return click.option(
+    """Return --backend with those of the names that the command has, and --driver where CUDA is
+    among them."""
+    backend = click.option(
         "--backend", type=click.Choice(names), default=default, help=f"What computes. [{default}]"
     )
+    return all_of(backend, driver_option) if "cuda" in names else backend
 
 
 def memory_option(what: str) -> Callable[[F], F]:

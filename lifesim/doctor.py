@@ -19,6 +19,7 @@ from bulkbits.cluster import worker
 from kernels.targets import choose, cpu
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cuda import compile as compiler
+from kernels.targets.cuda import driver as drivers
 from kernels.targets.memory import available_memory
 from lifesim.bench import compete, runner_of, soup_universe
 from lifesim.disk_speed import DiskFacts, DiskSpeedError, disk_facts
@@ -128,6 +129,8 @@ class DoctorReport:
     gpus: tuple[Gpu, ...] | Unknown
     driver: Driver | Unknown
     pycuda: str | Unknown
+    cuda_core: str | Unknown
+    reached_by: str | Unknown
     device_compiler: str | Unknown
     memory: MemoryFacts | Unknown
     disk: DiskFacts | Unknown
@@ -161,7 +164,9 @@ def collect(
         cpu_kernels=_probe(_cpu_kernels),
         gpus=_probe(_gpus),
         driver=_probe(_driver),
-        pycuda=_probe(lambda: _pycuda(device)),
+        pycuda=_probe(lambda: _layer("pycuda", "pycuda", device)),
+        cuda_core=_probe(lambda: _layer("cuda.core", "cuda-core", device)),
+        reached_by=_probe(_reached_by),
         device_compiler=_probe(_device_compiler),
         memory=_probe(_memory),
         disk=_probe(lambda: _disk(folder)),
@@ -275,34 +280,48 @@ def _gpu(library: ctypes.CDLL, index: int) -> Gpu:
 
 
 def _driver() -> Driver:
-    library = _driver_library()
-    number = ctypes.c_int()
-    _check(library, library.cuDriverGetVersion(ctypes.byref(number)))
+    newest = _cuda_version(_driver_library())
     own = ""
     with contextlib.suppress(OSError):
         first = _DRIVER_VERSION.read_text(errors="replace").partition("\n")[0]
         if match := re.search(r"\b\d{3,}\.\d+(?:\.\d+)*\b", first):
             own = match[0]
-    return Driver(f"{number.value // 1000}.{number.value % 1000 // 10}", own)
+    return Driver("{}.{}".format(*newest), own)
 
 
-def _pycuda(device: int) -> str:
+def _cuda_version(library: ctypes.CDLL) -> tuple[int, int]:
+    """Return the newest CUDA that the driver can run."""
+    number = ctypes.c_int()
+    _check(library, library.cuDriverGetVersion(ctypes.byref(number)))
+    return number.value // 1000, number.value % 1000 // 10
+
+
+def _layer(name: str, distribution: str, device: int) -> str:
+    """Return the version of a driver layer's package with which the GPU can be used."""
     try:
-        version = metadata.version("pycuda")
+        version = metadata.version(distribution)
     except metadata.PackageNotFoundError:
-        raise _UnknownError("not installed: pip install 'bulkbits[gpu]'") from None
-    from kernels.targets.cuda.pycuda import CudaDevice
+        extra = "pycuda" if name == "pycuda" else "gpu"
+        raise _UnknownError(f"not installed: pip install 'bulkbits[{extra}]'") from None
+    from kernels.targets.cuda.target import CudaDevice
 
     try:
-        CudaDevice(device)
+        return CudaDevice(device, name).driver.version()
     except BackendUnavailableError as error:
         raise _UnknownError(f"{version} is installed, but {error}") from None
-    return version
+
+
+def _reached_by() -> str:
+    """Return the name of the driver layer that is taken."""
+    return drivers.chosen().name
 
 
 def _device_compiler() -> str:
-    if not (found := compiler.found()):
-        raise _UnknownError(compiler.HOW_TO_GET)
+    newest = compiler.ANY
+    with contextlib.suppress(_UnknownError):
+        newest = _cuda_version(_driver_library())
+    if not (found := compiler.found(newest)):
+        raise _UnknownError(compiler.why_none(newest))
     return found
 
 

@@ -1,9 +1,11 @@
 # Sourced by demo and test, with `root` set: makes or refreshes $root/.venv.
 
-# prepare [dev]: the package installed in place, with what its tests need if asked. Does
-# nothing where neither what is compiled nor the tools for it have changed.
+# prepare [dev]: the package installed in place, with what its tests need if asked, and with what a GPU
+# needs where there is one. Does nothing where neither what is compiled nor the tools for it have
+# changed. Where compiling fails it says why and ends.
 prepare() {
-    local extra=${1:-} venv=$root/.venv stamp=$root/.venv/prepared python state known=""
+    local extra=${1:-} venv=$root/.venv stamp=$root/.venv/prepared log=$root/.venv/install.log
+    local python state known="" only=()
     if ! new_enough "$venv/bin/python"; then
         python=$(find_python)
         echo "Making $venv with $("$python" --version) ..."
@@ -12,30 +14,66 @@ prepare() {
     state=$(what_is_built)
     [ ! -f "$stamp" ] || known=$(cat "$stamp")
     [[ $known != *" dev" ]] || extra=dev
+    [ -n "$extra" ] || ! "$venv/bin/python" -c "$COUNT_GPUS" || extra=gpu
     [ "$known" != "$state $extra" ] || return 0
 
-    echo "Installing bulkbits${extra:+ and what its tests need}; compiling takes a minute ..."
-    rm -f "$stamp"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-        --editable "$root${extra:+[$extra]}"
-    "$venv/bin/python" -c 'import kernels._cpu' 2>/dev/null ||
+    # Tests run all the code for CPUs that there is, the demo only what this one would choose.
+    # Bytecode is written when something is first used.
+    [ "$extra" = dev ] || only=(--config-settings=cmake.define.LEVELS=native --no-compile)
+    echo "Installing bulkbits${extra:+ and what its $extra extra needs}; compiling takes a minute ..."
+    rm -f "$stamp" "$log"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --progress-bar off \
+        --log "$log" "${only[@]}" --editable "$root${extra:+[$extra]}" || die "the installation failed, see $log"
+    if ! "$venv/bin/python" -c 'import kernels._cpu' 2>/dev/null; then
+        ! has_compiler || failed_compile "$log"
         echo "The C++ kernels were not built, so all runs on the slow reference. To get them," \
             "install a C++17 compiler (g++ or clang++) and run this again." >&2
+    fi
     echo "$state $extra" >"$stamp"
 }
 
+# Ends with 0 where CUDA's driver has a GPU for us.
+COUNT_GPUS='
+import ctypes, sys
+try:
+    driver = ctypes.CDLL("libcuda.so.1")
+except OSError:
+    sys.exit(1)
+count = ctypes.c_int()
+sys.exit(bool(driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))) or not count.value)
+'
+
 # A digest of what an installation in place copies or compiles, and with which tools.
 what_is_built() {
-    local name
     {
         cd "$root"
         find CMakeLists.txt pyproject.toml kernels -type f \
             \( -name '*.txt' -o -name '*.toml' -o -name '*.cpp' -o -name '*.hpp' \) \
             -exec cksum {} + | LC_ALL=C sort
-        for name in ${CXX:+"$CXX"} c++ g++ clang++; do
-            command -v "$name" || true
-        done
+        compilers
     } | cksum | tr -d ' '
+}
+
+# The paths of the C++ compilers that there are.
+compilers() {
+    local name
+    for name in ${CXX:+"$CXX"} c++ g++ clang++; do
+        command -v "$name" || true
+    done
+}
+
+has_compiler() {
+    [ -n "$(compilers)" ]
+}
+
+# Shows what the compiler said, from pip's log, and ends.
+failed_compile() {
+    {
+        grep -E -A 4 -m 5 '(: (fatal )?error:|CMake Error)' "$1" | sed -E 's/^[0-9T:,-]+ +//' ||
+            tail -n 20 "$1"
+        echo
+    } >&2
+    die "the C++ kernels do not compile; $1 has all that was said"
 }
 
 find_python() {

@@ -31,7 +31,7 @@ CpuRates = Mapping[str, Mapping[str, float]]  # flags, rung
 def cuda_device(index: int) -> Device | None:
     """Return the GPU; None, and why on standard error, where there is none."""
     try:
-        from kernels.targets.cuda.pycuda import CudaDevice
+        from kernels.targets.cuda.target import CudaDevice
 
         device: Device = CudaDevice(index)
     except Exception as error:  # the driver's own kinds come from a module that may lack

@@ -84,7 +84,7 @@ def _gpus(count: int, backend: str) -> list[str]:
     """
     if backend not in ("auto", "cuda"):
         return []
-    from kernels.targets.cuda.pycuda import device_count
+    from kernels.targets.cuda.target import device_count
 
     try:
         there = device_count()

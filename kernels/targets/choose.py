@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernels.targets.contract import BackendUnavailableError, Target
+from kernels.targets.cuda import driver as drivers
 
 NAMES = ("auto", "cuda", "cpu", "reference")
 
@@ -27,6 +28,7 @@ def explain(
     """Pick a target, and return it with a line for each that auto passed over, saying why."""
     if name not in NAMES:
         raise ValueError(f"unknown backend {name!r}: one of {', '.join(NAMES)}")
+    drivers.named()  # what nobody knows is a mistake, not a reason to pass CUDA over
     if not isinstance(device, int):
         if len(device) != 1:
             return _several(name, device), []
@@ -57,7 +59,7 @@ def _several(name: str, devices: Sequence[int]) -> Target:
         raise BackendUnavailableError(f"devices {numbers} are GPUs, not for the {name} backend")
     if not devices or len(set(devices)) < len(devices):
         raise BackendUnavailableError(f"devices {numbers or '()'}: each is to be named once")
-    from kernels.targets.cuda.pycuda import CudaTarget
+    from kernels.targets.cuda.target import CudaTarget
     from kernels.targets.several import SeveralDevices
 
     return SeveralDevices([CudaTarget(number) for number in devices])
@@ -65,7 +67,7 @@ def _several(name: str, devices: Sequence[int]) -> Target:
 
 def _make(name: str, device: int, threads: int | None) -> Target:
     if name == "cuda":
-        from kernels.targets.cuda.pycuda import CudaTarget
+        from kernels.targets.cuda.target import CudaTarget
 
         return CudaTarget(device)
     if name == "cpu":

@@ -12,7 +12,7 @@ from kernels.targets.contract import Target
 
 if TYPE_CHECKING:
     from kernels.targets.cuda.device import Device
-    from kernels.targets.cuda.pycuda import CudaTarget
+    from kernels.targets.cuda.target import CudaTarget
 
 
 class SeveralDevices(Target):

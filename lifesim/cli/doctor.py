@@ -13,6 +13,7 @@ from bulkbits.options import (
     check_cluster,
     cluster_option,
     device_option,
+    driver_option,
     json_option,
     threads_option,
 )
@@ -22,6 +23,7 @@ from lifesim.doctor import DoctorReport, SpeedFacts, Unknown, collect, worker_sp
 
 @click.command("doctor")
 @device_option
+@driver_option
 @threads_option
 @cluster_option
 @json_option
@@ -128,6 +130,8 @@ def _lines(report: DoctorReport) -> Iterator[tuple[str, str]]:
         own = f"{report.driver.version}, " if report.driver.version else ""
         yield "driver", f"{own}CUDA up to {report.driver.cuda}"
     yield "PyCUDA", plain(report.pycuda)
+    yield "cuda.core", plain(report.cuda_core)
+    yield "GPU reached by", plain(report.reached_by)
     yield "device compiler", plain(report.device_compiler)
     if isinstance(report.memory, Unknown):
         yield "memory", report.memory.reason

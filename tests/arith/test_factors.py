@@ -291,7 +291,7 @@ def test_pairs_and_trees_find_the_same() -> None:
 
 @pytest.mark.gpu
 def test_all_devices_of_a_host_find_the_same(tmp_path) -> None:
-    from kernels.targets.cuda.pycuda import device_count
+    from kernels.targets.cuda.target import device_count
 
     count = device_count()
     if count < 2:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections import defaultdict
 from collections.abc import Iterator
 
 import click
 import pytest
+from click.testing import CliRunner
+
+from bulkbits.options import DRIVER_VARIABLE, DRIVERS, backend_option
+from kernels.targets.cuda import driver as drivers
 
 GROUPS = ("arith", "ckyparse", "lifesim", "semigroups")
 # What else these are called, and what the command line calls the same thing nowhere.
 SHORT = {"--out": "-o"}
 GONE = ("--jobs", "-j", "--output", "--verbose", "--cpu")
 # These say more in a command where they mean something special, but have one spelling and type.
-SAME_HELP = ("--threads", "--device", "--json", "--quiet", "--force", "--cluster")
+SAME_HELP = ("--threads", "--device", "--driver", "--json", "--quiet", "--force", "--cluster")
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -57,3 +62,26 @@ def test_memory_is_always_an_amount() -> None:
     found = options()["--memory"]
     assert len(found) >= 5
     assert {option.type.name for option in found.values()} == {"BYTES"}
+
+
+@pytest.mark.parametrize("before", [None, "pycuda"])
+def test_the_driver_layer_is_for_the_command_and_what_it_starts(
+    before: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (DRIVERS, DRIVER_VARIABLE) == (drivers.NAMES, drivers.VARIABLE)
+    monkeypatch.delenv(drivers.VARIABLE, raising=False)
+    if before:
+        monkeypatch.setenv(drivers.VARIABLE, before)
+
+    @click.command()
+    @backend_option()
+    def say(backend: str) -> None:
+        click.echo(f"{backend} {drivers.named()}")
+
+    run = CliRunner().invoke
+    assert run(say, ["--driver", "cuda.core"]).output == "auto cuda.core\n"
+    assert os.environ.get(drivers.VARIABLE) == before
+    assert run(say, []).output == f"auto {before or ''}\n"
+    assert run(say, ["--driver", "opencl"]).exit_code == 2
+    without = backend_option(("auto", "cpu"))(click.command()(print))
+    assert [option.name for option in without.params] == ["backend"]

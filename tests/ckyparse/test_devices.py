@@ -61,7 +61,7 @@ def test_a_parser_takes_several_devices(place: str) -> None:
 
 
 def two_gpus() -> None:
-    from kernels.targets.cuda.pycuda import device_count
+    from kernels.targets.cuda.target import device_count
 
     if device_count() < 2:
         pytest.skip("there is one GPU")

@@ -124,7 +124,7 @@ def test_only_what_is_asked_for_of_hard_quotients(emulated: Device, words: int) 
 @pytest.mark.gpu
 @pytest.mark.parametrize("words", WIDTHS)
 def test_on_a_gpu(words: int) -> None:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     device, rng = CudaDevice(), random.Random(words)
     check(device, *hard_quotients(words, rng))

@@ -56,6 +56,6 @@ def test_near_powers_of_two(emulated: Device, bits: int, more: int) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("words", WIDTHS)
 def test_on_a_gpu(words: int) -> None:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     check(CudaDevice(), values_of(words))

@@ -117,7 +117,7 @@ def test_counts_that_do_not_go_together(emulated: Device) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("words", WIDTHS)
 def test_products_on_a_gpu(words: int) -> None:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     rng = random.Random(words)
     for other in WIDTHS:

@@ -175,7 +175,7 @@ def test_nvcc_compiles(source: Path) -> None:
 
 @pytest.mark.gpu
 def test_on_a_gpu() -> None:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     gmpy2 = pytest.importorskip("gmpy2")
     on = CudaDevice()

@@ -283,7 +283,7 @@ def test_the_benchmarks_numbers() -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("level", [None, *TEAMS])
 def test_on_a_gpu(level: int | None) -> None:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     on = CudaDevice()
     rng = random.Random(level)

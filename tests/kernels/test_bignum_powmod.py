@@ -96,6 +96,6 @@ def test_one_number_stands_for_all(emulated: Device, one: int, count: int) -> No
 @pytest.mark.parametrize("kind", ["odd", "even", "both"])
 @pytest.mark.parametrize("words", WIDTHS)
 def test_on_a_gpu(words: int, kind: str) -> None:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     check(CudaDevice(), *operands_of(words, kind, random.Random(words)))

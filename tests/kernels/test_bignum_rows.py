@@ -167,7 +167,7 @@ def test_division_by_zero() -> None:
 
 @pytest.mark.gpu
 def test_on_a_gpu() -> None:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     on = CudaDevice()
     rng = random.Random(1)

@@ -25,7 +25,7 @@ SMALL = 1 << 12  # bytes a piece of a transfer, so that small batches take sever
 
 
 def cuda() -> Device:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     return CudaDevice()
 

@@ -49,7 +49,7 @@ BRACKETS = Rules.make(4, 2, [(0, 0, 0), (0, 1, 3), (3, 0, 2), (0, 1, 2)], [(1, 0
 @cache
 def device(name: str) -> Device:
     if name == "cuda":
-        from kernels.targets.cuda.pycuda import CudaDevice
+        from kernels.targets.cuda.target import CudaDevice
 
         return CudaDevice()
     return cast(Device, EmulatedDevice(order=name))

@@ -338,7 +338,7 @@ def test_nothing_to_do() -> None:
 
 @pytest.fixture(scope="module")
 def gpu() -> Device:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     return CudaDevice()
 

@@ -46,7 +46,7 @@ def devices(name: str) -> list[Device]:
 
 def gpus() -> list[Device]:
     from kernels.targets.contract import BackendUnavailableError
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     try:
         return [CudaDevice(0), CudaDevice(1)]

@@ -56,7 +56,7 @@ String = list[int]
 @cache
 def device(name: str) -> Device:
     if name == "cuda":
-        from kernels.targets.cuda.pycuda import CudaDevice
+        from kernels.targets.cuda.target import CudaDevice
 
         return CudaDevice()
     return cast(Device, EmulatedDevice(order="shuffled:1", multiprocessors=1))

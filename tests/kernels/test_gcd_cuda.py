@@ -29,7 +29,7 @@ WIDTHS = (*plan.CLASSES, 33, 182, 200)  # the last two: on either side of SHARED
 )
 def device(request: pytest.FixtureRequest) -> Device:
     if request.param == "cuda":
-        from kernels.targets.cuda.pycuda import CudaDevice
+        from kernels.targets.cuda.target import CudaDevice
 
         return CudaDevice()
     return EmulatedDevice(order=request.param)
@@ -192,7 +192,7 @@ def test_random_pairs(device: Device, words: int) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("words", [*range(1, 34), 47, 64, 128, 186, 187, 256, 400])
 def test_random_pairs_of_full_length_on_a_gpu(words: int) -> None:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     rng = random.Random(words)
     a, b = ([rng.getrandbits(32 * words) for _ in range(20001)] for _ in range(2))

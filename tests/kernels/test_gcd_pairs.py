@@ -26,7 +26,7 @@ from tests.quick import examples
 )
 def device(request: pytest.FixtureRequest) -> Device:
     if request.param == "cuda":
-        from kernels.targets.cuda.pycuda import CudaDevice
+        from kernels.targets.cuda.target import CudaDevice
 
         return CudaDevice()
     return EmulatedDevice(order=request.param)
@@ -205,7 +205,7 @@ def test_shapes() -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("bits", [256, 1024, 2048, 4096, 6000, 10000])
 def test_many_on_a_gpu(bits: int) -> None:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     values = numbers_of(bits, 400, primes=5)
     assert check(CudaDevice(), values)

@@ -34,7 +34,7 @@ OPERATIONS: dict[Callable[[Any, Any], Any], Callable[..., rational.Ratios]] = {
 )
 def device(request: pytest.FixtureRequest) -> Device:
     if request.param == "cuda":
-        from kernels.targets.cuda.pycuda import CudaDevice
+        from kernels.targets.cuda.target import CudaDevice
 
         return CudaDevice()
     return EmulatedDevice(order=request.param)

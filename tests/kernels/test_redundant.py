@@ -38,7 +38,7 @@ def backend(name: str, word: int) -> Redundant[Any]:
         # Blocks of a warp and short tiles, so that short numbers take several.
         return DeviceRedundant(format, EmulatedDevice(), threads=32, tile=8)
     if name == "cuda":
-        from kernels.targets.cuda.pycuda import CudaTarget
+        from kernels.targets.cuda.target import CudaTarget
 
         return DeviceRedundant(format, CudaTarget().device)
     return CpuRedundant(format, CpuTarget(2, name))

@@ -33,7 +33,7 @@ OTHERS = ((rows.SOURCE, 1), (rows.SOURCE, 4), (launches.GRAPH, 1))  # and the on
 @cache
 def device(name: str) -> Device:
     if name == "cuda":
-        from kernels.targets.cuda.pycuda import CudaDevice
+        from kernels.targets.cuda.target import CudaDevice
 
         return CudaDevice()
     return cast(Device, EmulatedDevice(order=name))

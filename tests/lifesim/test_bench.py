@@ -21,7 +21,7 @@ from kernels.life.contract import LifeRule, LifeShape, LifeUniverse, Words
 from kernels.life.plan import CudaPlan, choose_cpu, choose_cuda, cuda_layout, cuda_plan
 from kernels.life.ref import ReferenceLifeEngine
 from kernels.targets import cpu
-from kernels.targets.cuda.pycuda import CudaTarget
+from kernels.targets.cuda.target import CudaTarget
 from kernels.targets.reference import ReferenceTarget
 from lifesim.bench import (
     Samples,

@@ -552,7 +552,7 @@ def test_exit_code_3(lifesim, monkeypatch):
 
 
 def test_a_universe_on_several_devices(lifesim, monkeypatch):
-    monkeypatch.setattr("kernels.targets.cuda.pycuda.CudaTarget", OneEmulated)
+    monkeypatch.setattr("kernels.targets.cuda.target.CudaTarget", OneEmulated)
     monkeypatch.setattr("kernels.life.several.choose_strips", cut_strips)
     args = ["run", "--size", "70x90", "--steps", 20, "--json"]
     for topology in ("torus", "plane"):

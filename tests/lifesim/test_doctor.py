@@ -96,7 +96,7 @@ def test_no_extension(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "_cpu", None)
     monkeypatch.setitem(sys.modules, "kernels._cpu", None)
     monkeypatch.setattr(
-        "kernels.targets.cuda.pycuda.CudaTarget.__init__", raising(BackendUnavailableError("-"))
+        "kernels.targets.cuda.target.CudaTarget.__init__", raising(BackendUnavailableError("-"))
     )
     report = collect()
     assert cpu.HOW_TO_BUILD in reason(report.cpu_kernels)
@@ -109,27 +109,33 @@ def test_no_extension(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cpu.HOW_TO_BUILD in text
 
 
-def test_no_pycuda(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_driver_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     known = metadata.version
 
     def version(name: str) -> str:
-        if name == "pycuda":
+        if name in ("pycuda", "cuda-core"):
             raise metadata.PackageNotFoundError(name)
         return known(name)
 
     monkeypatch.setattr(metadata, "version", version)
     monkeypatch.setitem(sys.modules, "pycuda", None)
     monkeypatch.setitem(sys.modules, "pycuda.driver", None)
-    assert "pip install" in reason(collect().pycuda)
+    monkeypatch.setitem(sys.modules, "cuda.core", None)
+    found = collect()
+    assert "bulkbits[pycuda]" in reason(found.pycuda)
+    assert "bulkbits[gpu]" in reason(found.cuda_core)
+    assert "does not load" in reason(found.reached_by)
 
 
-def test_pycuda_that_does_not_load(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_layers_that_do_not_load(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "version", lambda name: "2025.1")
     monkeypatch.setattr(
-        "kernels.targets.cuda.pycuda.CudaDevice.__init__",
+        "kernels.targets.cuda.target.CudaDevice.__init__",
         raising(BackendUnavailableError("no usable driver")),
     )
-    assert reason(collect().pycuda) == "2025.1 is installed, but no usable driver"
+    found = collect()
+    for layer in (found.pycuda, found.cuda_core):
+        assert reason(layer) == "2025.1 is installed, but no usable driver"
 
 
 def test_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +146,7 @@ def test_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_device_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "found", lambda: "")
+    monkeypatch.setattr(compiler, "found", lambda *newest: "")
     assert reason(collect().device_compiler) == compiler.HOW_TO_GET
 
 
@@ -181,7 +187,7 @@ class FakeDriver:
 
 def test_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: FakeDriver(0))
-    monkeypatch.setattr(compiler, "found", lambda: "")  # which would load a library too
+    monkeypatch.setattr(compiler, "found", lambda *newest: "")  # which would load a library too
     report = collect()
     assert report.gpus == (Gpu("Paperweight 9000", (9, 0), 42, 6 << 30),)
     assert isinstance(report.driver, doctor.Driver)
@@ -213,7 +219,7 @@ def test_the_drivers_own_version(
     text: str | None, own: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: FakeDriver(0))
-    monkeypatch.setattr(compiler, "found", lambda: "")
+    monkeypatch.setattr(compiler, "found", lambda *newest: "")
     monkeypatch.setattr(doctor, "_DRIVER_VERSION", tmp_path / "version")
     if text is not None:
         (tmp_path / "version").write_bytes(text.encode("latin-1"))
@@ -223,7 +229,7 @@ def test_the_drivers_own_version(
 
 def test_a_driver_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: FakeDriver(100))
-    monkeypatch.setattr(compiler, "found", lambda: "")
+    monkeypatch.setattr(compiler, "found", lambda *newest: "")
     assert reason(collect().gpus) == "the CUDA driver says: no CUDA-capable device (100)"
 
 
@@ -276,13 +282,13 @@ def test_a_backend_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_everything_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    probes = "_versions _cpu _cpu_kernels _gpus _driver _pycuda _device_compiler _memory _disk"
-    probes += " _window"
+    probes = "_versions _cpu _cpu_kernels _gpus _driver _layer _reached_by _device_compiler"
+    probes += " _memory _disk _window"
     for name in probes.split():
         monkeypatch.setattr(doctor, name, raising(ZeroDivisionError(name)))
     monkeypatch.setattr(choose, "explain", raising(KeyError("explain")))
     text = invoke()
-    assert text.count("ZeroDivisionError: _") == len(probes.split())
+    assert text.count("ZeroDivisionError: _") == len(probes.split()) + 1  # two layers
     assert "there is no backend to measure" in text
     facts = json.loads(invoke("--json"))
     assert set(facts) == set(DoctorReport.__slots__)

@@ -355,6 +355,6 @@ def _rows_are_best(*operands: DeviceNumbers) -> bool:
 
 def arithmetic_for(device_index: int = 0) -> DeviceArithmetic:
     """Return the engine of a device. Raises BackendUnavailableError."""
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     return DeviceArithmetic(CudaDevice(device_index))

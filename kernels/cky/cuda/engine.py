@@ -17,7 +17,7 @@ import numpy as np
 
 from kernels.targets.contract import Target
 from kernels.targets.cuda.device import Device
-from kernels.targets.cuda.pycuda import CudaTarget
+from kernels.targets.cuda.target import CudaTarget
 
 from ..batch import Batch, ChartGroup, Mask
 from ..contract import Ask, Cky, Lengths

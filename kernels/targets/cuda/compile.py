@@ -2,6 +2,10 @@
 
 NVRTC needs no host compiler and is quicker. What was compiled is kept in a cache on
 disk, under the digest of everything that went into it.
+
+A driver runs what compilers of its own CUDA's major version, or of an older one, have made. So
+functions here take the newest CUDA that the driver runs, as (12, 8); without it any compiler
+will do.
 """
 
 from __future__ import annotations
@@ -23,7 +27,8 @@ from kernels.draft import Draft
 from kernels.targets.contract import BackendUnavailableError
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-HOW_TO_GET = "no CUDA compiler: pip install nvidia-cuda-nvrtc, or put nvcc on the PATH"
+HOW_TO_GET = "no CUDA compiler: pip install 'bulkbits[gpu]', or put nvcc on the PATH"
+ANY = (1 << 30, 0)  # a driver that runs whatever a compiler makes
 
 
 class CompileError(BackendUnavailableError):
@@ -35,26 +40,40 @@ class CompileError(BackendUnavailableError):
         self.log = log
 
 
-def found() -> str:
-    """The name and version of the compiler that will be used; '' if there is none."""
-    if library := _nvrtc():
-        major, minor = ctypes.c_int(), ctypes.c_int()
-        library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
-        return f"NVRTC {major.value}.{minor.value}"
-    if nvcc := _nvcc():
+def found(newest: tuple[int, int] = ANY) -> str:
+    """Return the name and version of the compiler that will be used; '' if there is none."""
+    if library := _nvrtc(newest):
+        return "NVRTC {}.{}".format(*_version(library))
+    if nvcc := _nvcc(newest):
         return f"nvcc {_nvcc_version(nvcc)}"
     return ""
 
 
-def cubin(source: Path, defines: Mapping[str, int | str], capability: tuple[int, int]) -> bytes:
-    """Machine code of a .cu file for a compute capability, from the cache or fresh.
+def why_none(newest: tuple[int, int] = ANY) -> str:
+    """Return what to do where found() finds nothing."""
+    if newer := found():
+        driver = "{}.{}".format(*newest)
+        return (
+            f"{newer} makes code that a driver of CUDA {driver} does not run: "
+            f"pip install nvidia-cuda-nvrtc-cu{newest[0]}, or update the driver"
+        )
+    return HOW_TO_GET
+
+
+def cubin(
+    source: Path,
+    defines: Mapping[str, int | str],
+    capability: tuple[int, int],
+    newest: tuple[int, int] = ANY,
+) -> bytes:
+    """Return machine code of a .cu file for a compute capability, from the cache or fresh.
 
     Raises CompileError.
     """
     arch = f"sm_{capability[0]}{capability[1]}"
     options = [f"-D{name}={value}" for name, value in sorted(defines.items())]
     key = hashlib.blake2b(digest_size=16)
-    for text in (found(), arch, *options, source.name):
+    for text in (found(newest), arch, *options, source.name):
         key.update(text.encode() + b"\0")
     for path in sorted(_with_headers(source)):
         key.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -63,7 +82,12 @@ def cubin(source: Path, defines: Mapping[str, int | str], capability: tuple[int,
         return cached.read_bytes()
     except OSError:
         pass
-    code = _by_nvrtc(source, arch, options) if _nvrtc() else _by_nvcc(source, arch, options)
+    if library := _nvrtc(newest):
+        code = _by_nvrtc(library, source, arch, options)
+    elif nvcc := _nvcc(newest):
+        code = _by_nvcc(nvcc, source, arch, options)
+    else:
+        raise CompileError(why_none(newest))
     try:
         cached.parent.mkdir(parents=True, exist_ok=True)
         with Draft(cached) as out:
@@ -92,27 +116,46 @@ def cache_folder() -> Path:
     return Path(base) / "bulkbits" / "kernels"
 
 
-@lru_cache(maxsize=1)
-def _nvrtc() -> ctypes.CDLL | None:
-    candidates = [
-        name
-        for folder in sys.path
-        for name in sorted(glob.glob(f"{folder}/nvidia/*/lib/libnvrtc.so.*"), reverse=True)
-        if "builtins" not in name and ".alt." not in name
-    ]
-    candidates += ["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"]
-    candidates += sorted(glob.glob("/usr/local/cuda*/lib64/libnvrtc.so"), reverse=True)
-    for name in candidates:
-        try:
-            return ctypes.CDLL(name)
-        except OSError:
-            continue
+@lru_cache(maxsize=4)
+def _nvrtc(newest: tuple[int, int] = ANY) -> ctypes.CDLL | None:
+    for name in _names_of_nvrtc():
+        library = _loaded(name)
+        if library is not None and _version(library)[0] <= newest[0]:
+            return library
     return None
 
 
-def _by_nvrtc(source: Path, arch: str, options: list[str]) -> bytes:
-    library = _nvrtc()
-    assert library is not None
+def _names_of_nvrtc() -> list[str]:
+    """Return where NVRTC may be: in a wheel, where the system looks, in a CUDA toolkit."""
+    wheels = [
+        name
+        for folder in sys.path
+        for name in glob.glob(f"{folder}/nvidia/*/lib/libnvrtc.so.[1-9]*")
+    ]
+    # Several may be installed: libnvrtc.so.13 before libnvrtc.so.12.
+    names = sorted(wheels, key=lambda name: int(name.rpartition(".")[2]), reverse=True)
+    names += ["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"]
+    for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda*"):
+        if home:
+            names += sorted(glob.glob(f"{home}/lib*/libnvrtc.so"), reverse=True)
+    return names
+
+
+@lru_cache(maxsize=64)
+def _loaded(name: str) -> ctypes.CDLL | None:
+    try:
+        return ctypes.CDLL(name)
+    except OSError:
+        return None
+
+
+def _version(library: ctypes.CDLL) -> tuple[int, int]:
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+    return major.value, minor.value
+
+
+def _by_nvrtc(library: ctypes.CDLL, source: Path, arch: str, options: list[str]) -> bytes:
     program = ctypes.c_void_p()
     _check(
         library,
@@ -146,24 +189,22 @@ def _check(library: ctypes.CDLL, status: int) -> None:
         raise CompileError(library.nvrtcGetErrorString(status).decode())
 
 
-@lru_cache(maxsize=1)
-def _nvcc() -> str | None:
+def _nvcc(newest: tuple[int, int] = ANY) -> str | None:
     for name in ("nvcc", "/usr/local/cuda/bin/nvcc"):
-        if path := shutil.which(name):
+        if (path := shutil.which(name)) and newest == ANY:
+            return path
+        if path and int(_nvcc_version(path).split(".")[0] or 0) <= newest[0]:
             return path
     return None
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=4)
 def _nvcc_version(nvcc: str) -> str:
     text = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False).stdout
-    return next((word[1:] for word in text.replace(",", " ").split() if word[:2] == "V1"), "?")
+    return next((word[1:] for word in text.replace(",", " ").split() if word[:2] == "V1"), "0")
 
 
-def _by_nvcc(source: Path, arch: str, options: list[str]) -> bytes:
-    nvcc = _nvcc()
-    if nvcc is None:
-        raise CompileError(HOW_TO_GET)
+def _by_nvcc(nvcc: str, source: Path, arch: str, options: list[str]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "kernel.cubin"
         command = [nvcc, "-cubin", f"-arch={arch}", "-std=c++17", *options, "-o", str(out)]

@@ -1,4 +1,4 @@
-"""Device memory and compiled modules as PyCUDA hands them out, without an import of it."""
+"""Device memory and compiled modules as a driver layer (driver.py) hands them out."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernels.targets.cuda.device import Buffer, Slice
+from kernels.targets.cuda.driver import Context
 
 _SHARED = 48 << 10  # bytes of shared memory that a kernel has without asking for more
 
@@ -25,9 +26,6 @@ class Owner(Protocol):
 
     def give_back(self, buffer: CudaBuffer) -> None:
         """Keep or free memory that nothing refers to any more."""
-
-    def allow_shared(self, function: Any, nbytes: int) -> None:
-        """Let a kernel have more shared memory than all have."""
 
 
 def keep_for_ever(thing: Any) -> None:
@@ -76,7 +74,7 @@ def own(buffer: Buffer, stream: Any) -> CudaBuffer:
 
 
 def pointer(memory: Buffer | Slice, stream: Any) -> Any:
-    """Return memory as PyCUDA takes it for a parameter: a number of a pointer's size will do."""
+    """Return memory as driver layers take it for a parameter."""
     if isinstance(memory, Slice):
         return np.uintp(own(memory.buffer, stream).at(memory.offset, 0))
     return own(memory, stream).allocation
@@ -85,9 +83,11 @@ def pointer(memory: Buffer | Slice, stream: Any) -> Any:
 class CudaModule:
     """A compiled .cu file in one device's context."""
 
-    def __init__(self, device: Owner, module: Any) -> None:
-        self._device, self._module = device, module
-        self._functions: dict[str, Any] = {}
+    def __init__(self, device: Owner, context: Context, cubin: bytes) -> None:
+        """Needs the context, the device's, to be current."""
+        self._device, self._context = device, context
+        self._module = context.load(cubin)
+        self._kernels: dict[str, Any] = {}
         self._shared: dict[str, int] = {}  # bytes that each kernel may have, where more
 
     def launch(
@@ -100,11 +100,11 @@ class CudaModule:
     ) -> None:
         """Queue a launch on the calling thread's stream."""
         with self._device.current():
-            if kernel not in self._functions:
-                self._functions[kernel] = self._module.get_function(kernel)
+            if kernel not in self._kernels:
+                self._kernels[kernel] = self._context.kernel(self._module, kernel)
             if shared > self._shared.get(kernel, _SHARED):
-                self._device.allow_shared(self._functions[kernel], shared)
+                self._context.allow_shared(self._kernels[kernel], shared)
                 self._shared[kernel] = shared
             stream = self._device.stream()
             values = [a if isinstance(a, np.integer) else pointer(a, stream) for a in args]
-            self._functions[kernel](*values, grid=grid, block=block, shared=shared, stream=stream)
+            self._context.launch(self._kernels[kernel], grid, block, values, shared, stream)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernels.targets.contract import Target
 from kernels.targets.cuda.device import Device
-from kernels.targets.cuda.pycuda import CudaTarget
+from kernels.targets.cuda.target import CudaTarget
 
 from ..contract import CayleyTables, EnumerationProblem, SemigroupEngine
 from .enumerator import CudaEnumerator

@@ -255,7 +255,7 @@ def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_gpu_for_each_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernels.targets.cuda.pycuda.device_count", lambda: 2)
+    monkeypatch.setattr("kernels.targets.cuda.target.device_count", lambda: 2)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert local._gpus(2, "auto") == ["0", "1"]
     assert local._gpus(3, "cpu") == []
@@ -264,7 +264,7 @@ def test_a_gpu_for_each_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5, 3")
     assert local._gpus(1, "cuda") == ["5"]
     assert local._gpus(2, "cuda") == ["5", "3"]
-    monkeypatch.setattr("kernels.targets.cuda.pycuda.device_count", lambda: 0)
+    monkeypatch.setattr("kernels.targets.cuda.target.device_count", lambda: 0)
     assert local._gpus(3, "auto") == []
 
 

@@ -115,7 +115,7 @@ class TestCuda(ChainContract):
     @pytest.fixture(scope="module")
     @staticmethod
     def backend() -> Target:
-        from kernels.targets.cuda.pycuda import CudaTarget
+        from kernels.targets.cuda.target import CudaTarget
 
         return CudaTarget()
 
@@ -357,7 +357,7 @@ def test_device_memory_of_an_arena(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("lanes", [8, 16, 32])
 @pytest.mark.parametrize(("words", "steps"), [(4, 7), (3, 9), (1, 2), (2, 4)])
 def test_shapes_on_a_gpu(lanes: int, words: int, steps: int, torus: bool) -> None:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     gpu = cast(Device, CudaDevice())
     for width in widths_of(lanes, words):
@@ -371,7 +371,7 @@ def test_shapes_on_a_gpu(lanes: int, words: int, steps: int, torus: bool) -> Non
 @pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
 @pytest.mark.parametrize(("words", "steps"), [(4, 7), (3, 9), (2, 4)])
 def test_chains_of_a_plan_on_a_gpu(words: int, steps: int, torus: bool) -> None:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     gpu = cast(Device, CudaDevice())
     for lanes in (8, 32):
@@ -383,7 +383,7 @@ def test_chains_of_a_plan_on_a_gpu(words: int, steps: int, torus: bool) -> None:
 @pytest.mark.gpu
 def test_rows_far_down_on_a_gpu() -> None:
     """Rows are put and got where their place takes more than 32 bits."""
-    from kernels.targets.cuda.pycuda import CudaTarget
+    from kernels.targets.cuda.target import CudaTarget
 
     backend, width, height = CudaTarget(), 524288, 139264
     rows = np.random.default_rng(1).integers(0, 2**64, (70, width // 64), np.uint64)
@@ -404,7 +404,7 @@ def test_rows_far_down_on_a_gpu() -> None:
 
 @pytest.mark.gpu
 def test_memory_dropped_by_another_thread_is_freed() -> None:
-    from kernels.targets.cuda.pycuda import CudaTarget
+    from kernels.targets.cuda.target import CudaTarget
 
     backend = CudaTarget()
     engine_for(backend).universe(

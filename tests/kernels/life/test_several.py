@@ -28,7 +28,7 @@ from kernels.life.several import (
 )
 from kernels.targets.contract import Target
 from kernels.targets.cuda.device import Device
-from kernels.targets.cuda.pycuda import CudaTarget
+from kernels.targets.cuda.target import CudaTarget
 from kernels.targets.several import SeveralDevices
 from tests import quick
 from tests.emulation import EmulatedDevice
@@ -108,7 +108,7 @@ class TestThree(TestTwo):
 
 def gpus(least: int) -> list[int]:
     """The numbers of all of them; skips where there are fewer."""
-    from kernels.targets.cuda.pycuda import device_count
+    from kernels.targets.cuda.target import device_count
 
     count = device_count()
     if count < least:

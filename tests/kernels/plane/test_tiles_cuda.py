@@ -66,7 +66,7 @@ def engine(request: pytest.FixtureRequest) -> CudaTilesEngine:
         return emulated("shuffled:1", TOGETHER)
     if request.param == "emulated_apart":
         return emulated("reverse", APART)
-    from kernels.targets.cuda.pycuda import CudaTarget
+    from kernels.targets.cuda.target import CudaTarget
 
     if request.param == "gpu_small":
         return CudaTilesEngine(CudaTarget().device, Launch(rounds=1, room=FIRST))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
 import sys
 from typing import assert_type
 
@@ -26,7 +25,7 @@ from kernels.targets import choose, cpu
 from kernels.targets.choose import NAMES, explain, pick
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cpu import CpuTarget
-from kernels.targets.cuda.pycuda import CudaTarget
+from kernels.targets.cuda.target import CudaTarget
 from kernels.targets.reference import ReferenceTarget
 from kernels.targets.several import SeveralDevices
 
@@ -230,12 +229,3 @@ def test_arenas_take_what_the_contract_says(made: type[LifeArena]) -> None:
 )
 def test_universes_take_what_the_contract_says(made: type[LifeUniverse]) -> None:
     assert_takes(made, LifeUniverse)
-
-
-@pytest.mark.gpu
-def test_an_exit_with_the_context_current_is_no_abort() -> None:
-    """A process ends well with the context current, as an interrupt may leave it that comes
-    between two lines of CudaDevice.current()."""
-    program = "from kernels.targets.cuda.pycuda import CudaDevice; CudaDevice(0)._context.push()"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120)
-    assert (done.returncode, done.stderr) == (0, b"")

@@ -52,7 +52,7 @@ class CudaWeighted(CompiledWeighted):
     @classmethod
     def of(cls, backend: Target, rules: Rules, memory: int | None = None) -> CudaWeighted:
         """Return the engine of a target's device. Raises TypeError for another target."""
-        from kernels.targets.cuda.pycuda import CudaTarget
+        from kernels.targets.cuda.target import CudaTarget
 
         if not isinstance(backend, CudaTarget):
             raise TypeError(f"{backend.name} is not the backend of a CUDA device")

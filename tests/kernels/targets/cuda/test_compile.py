@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 
 import pytest
 
+from kernels.gcd.cuda.pairs import ResidueShape
 from kernels.life.cuda.engine import SOURCE
 from kernels.life.plan import choose_cuda
 from kernels.sums import SOURCE as SUMS
 from kernels.targets.contract import BackendUnavailableError
 from kernels.targets.cuda import compile as compiler
+
+KERNELS = Path(compiler.__file__).parents[2]
+# Macros without a default.
+NEEDED = {
+    "gcd/gcd": {"WORDS": 2},
+    "gcd/pairs": ResidueShape(28, 2, 1).defines,
+    "life/life": choose_cuda(16384, 4096, True, 132).defines(8, 12, True),
+    "bignum/pool": {"KINDS": 15},
+    "bignum/powmod": {"PART_WORDS": 8},
+    "rational/rational": {"WORDS": 4},
+    "transformations/rows": {"ITEM": 2},
+}
+SOURCES = {f"{path.parents[1].name}/{path.stem}": path for path in KERNELS.rglob("*.cu")}
 
 nvrtc = pytest.mark.skipif(compiler._nvrtc() is None, reason="NVRTC is not installed")
 nvcc = pytest.mark.skipif(compiler._nvcc() is None, reason="nvcc is not installed")
@@ -36,9 +51,54 @@ def test_nvrtc_compiles_life(
     assert code.startswith(b"\x7fELF")
 
 
+@nvrtc
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("capability", [(8, 0), (9, 0)], ids=str)
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_nvrtc_compiles_every_kernel(name: str, capability: tuple[int, int]) -> None:
+    """NVRTC alone does: no kernel includes a header of the CUDA toolkit."""
+    code = compiler.cubin(SOURCES[name], NEEDED.get(name, {}), capability)
+    assert code.startswith(b"\x7fELF")
+
+
+class FakeNvrtc:
+    """NVRTC of some version."""
+
+    def __init__(self, major: int, minor: int) -> None:
+        self.version = (major, minor)
+
+    def nvrtcVersion(self, major: ctypes.c_int, minor: ctypes.c_int) -> int:
+        for where, number in zip((major, minor), self.version, strict=True):
+            ctypes.cast(where, ctypes.POINTER(ctypes.c_int))[0] = number
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("newest", "taken"),
+    [((13, 0), "NVRTC 13.5"), ((14, 1), "NVRTC 13.5"), ((12, 2), "NVRTC 12.9"), ((11, 8), "")],
+    ids=str,
+)
+def test_a_compiler_newer_than_the_driver_is_passed_over(
+    newest: tuple[int, int], taken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = {"13": FakeNvrtc(13, 5), "12": FakeNvrtc(12, 9)}
+    monkeypatch.setattr(compiler, "_names_of_nvrtc", lambda: ["none", *there])
+    monkeypatch.setattr(compiler, "_loaded", there.get)
+    monkeypatch.setattr(compiler.shutil, "which", lambda name: None)
+    compiler._nvrtc.cache_clear()
+    try:
+        assert compiler.found(newest) == taken
+        if not taken:
+            expected = "^NVRTC 13.5 makes code that a driver of CUDA 11.8 does not run: pip install"
+            with pytest.raises(compiler.CompileError, match=expected):
+                compiler.cubin(SUMS, {"K": 3}, (9, 0), newest)
+    finally:
+        compiler._nvrtc.cache_clear()
+
+
 @nvcc
 def test_nvcc_takes_over_where_nvrtc_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "_nvrtc", lambda: None)
+    monkeypatch.setattr(compiler, "_nvrtc", lambda *newest: None)
     assert compiler.found().startswith("nvcc 1")
     assert compiler.cubin(SUMS, {"K": 3}, (9, 0)).startswith(b"\x7fELF")
 
@@ -93,8 +153,8 @@ def test_an_error_names_its_place(tmp_path: Path) -> None:
 
 
 def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "_nvrtc", lambda: None)
-    monkeypatch.setattr(compiler, "_nvcc", lambda: None)
+    monkeypatch.setattr(compiler, "_nvrtc", lambda *newest: None)
+    monkeypatch.setattr(compiler, "_nvcc", lambda *newest: None)
     assert compiler.found() == ""
     with pytest.raises(compiler.CompileError, match="no CUDA compiler"):
         compiler.cubin(SUMS, {"K": 3}, (9, 0))
