@@ -12,6 +12,8 @@ import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
+from bulkbits.ownership import ForeignPackageError, check
+
 # Not where it is ignored, as of a job in a shell's background.
 _TAKEN = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
 if _TAKEN:
@@ -27,6 +29,7 @@ def begin(name: str) -> None:
             print(f"{name}: {reason}", file=sys.stderr)
         sys.exit(2)
     try:
+        check("kernels")
         cli = __import__(f"{name}.cli", fromlist=["main"])
         if _TAKEN:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
@@ -35,6 +38,10 @@ def begin(name: str) -> None:
         if sys.stderr is not None:
             print(f"{name}: interrupted", file=sys.stderr)
         sys.exit(130)
+    except ForeignPackageError as error:
+        if sys.stderr is not None:
+            print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
     except Exception as error:  # while it is imported, as where numpy is broken
         from bulkbits.faults import fail_internally
 
