@@ -12,8 +12,6 @@ import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
-from bulkbits.ownership import ForeignPackageError, check
-
 # Not where it is ignored, as of a job in a shell's background.
 _TAKEN = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
 if _TAKEN:
@@ -28,6 +26,8 @@ def begin(name: str) -> None:
         if sys.stderr is not None:
             print(f"{name}: {reason}", file=sys.stderr)
         sys.exit(2)
+    from bulkbits.ownership import ForeignPackageError, check
+
     try:
         check("kernels")
         cli = __import__(f"{name}.cli", fromlist=["main"])

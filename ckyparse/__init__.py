@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import importlib
 
-from bulkbits.ownership import check
-
 TYPE_CHECKING = False  # typing's own would be most of the time of importing this
 if TYPE_CHECKING:
     from typing import Any
@@ -68,5 +66,7 @@ def __getattr__(name: str) -> Any:
     """Import on first use: `ckyparse --help` must not wait for numpy."""
     if name not in __all__:
         raise AttributeError(f"module 'ckyparse' has no attribute {name!r}")
+    from bulkbits.ownership import check
+
     check("kernels")
     return getattr(importlib.import_module(_HOME.get(name, "ckyparse.grammar")), name)

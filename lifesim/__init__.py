@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import importlib
 
-from bulkbits.ownership import check
-
 TYPE_CHECKING = False  # typing's own would be most of the time of importing this
 if TYPE_CHECKING:
     from typing import Any
@@ -78,6 +76,8 @@ def __getattr__(name: str) -> Any:
     """Import on first use: `lifesim --help` must not wait for numpy."""
     if name not in _HOME:
         raise AttributeError(f"module 'lifesim' has no attribute {name!r}")
+    from bulkbits.ownership import check
+
     check("kernels")
     module, _, attribute = _HOME[name].partition(":")
     return getattr(importlib.import_module(f"lifesim.{module}"), attribute or name)

@@ -20,8 +20,6 @@ from __future__ import annotations
 
 import importlib
 
-from bulkbits.ownership import check
-
 TYPE_CHECKING = False  # typing's own would be most of the time of importing this
 if TYPE_CHECKING:
     from typing import Any
@@ -79,5 +77,7 @@ def __getattr__(name: str) -> Any:
     """Import on first use: `semigroups --help` must not wait for numpy."""
     if name not in __all__:
         raise AttributeError(f"module 'semigroups' has no attribute {name!r}")
+    from bulkbits.ownership import check
+
     check("kernels")
     return getattr(importlib.import_module(f"semigroups.{_HOME.get(name, 'families')}"), name)

@@ -40,6 +40,7 @@ def test_the_wheel_runs_without_avx(request: pytest.FixtureRequest, tmp_path: Pa
     found = subprocess.run(
         [*python, "-c", levels], env=environment, capture_output=True, text=True, cwd=tmp_path
     )
+    assert found.returncode == 0, found.stderr
     file, *names = found.stdout.split()
     assert Path(file).is_relative_to(tmp_path)
     assert names == ["v2"]
