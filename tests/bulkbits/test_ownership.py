@@ -48,6 +48,7 @@ def refused(done: subprocess.CompletedProcess[str], *said: str) -> None:
     assert all(text in line for text in said), line
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("command", ["lifesim", "arith", "ckyparse", "semigroups"])
 def test_commands_name_who_hides_ours(command: str, tmp_path: Path) -> None:
     theirs = installed(tmp_path / "theirs", "kernels")
@@ -56,6 +57,7 @@ def test_commands_name_who_hides_ours(command: str, tmp_path: Path) -> None:
     refused(done, f"{command}: {path} is not", "other-kernels 9.9", "python -m venv")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "wanted",
     [
@@ -109,6 +111,7 @@ def test_a_file_of_that_name_where_the_command_runs(tmp_path: Path) -> None:
     assert not done.stdout
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("command", ["lifesim", "ckyparse"])
 def test_the_window_names_who_hides_ours(command: str, tmp_path: Path) -> None:
     theirs = installed(tmp_path / "theirs", "ui")
