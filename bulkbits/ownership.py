@@ -72,7 +72,9 @@ def other_owner(name: str) -> str | None:
     """Return name and version of another distribution that has a package of this name, or None."""
     from importlib.metadata import packages_distributions, version
 
-    owners = sorted({*packages_distributions().get(name, [])} - {"bulkbits"})
+    # What a broken installation left behind may have no name.
+    found = {owner for owner in packages_distributions().get(name, []) if owner}
+    owners = sorted(found - {"bulkbits"})
     return f"{owners[0]} {version(owners[0])}" if owners else None
 
 
