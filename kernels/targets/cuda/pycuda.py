@@ -87,6 +87,7 @@ class CudaDevice:
             multiprocessors=device.multiprocessor_count,
             memory=device.total_memory(),
             capability=capability,
+            index=index,
         )
         self._modules: dict[Any, CudaModule] = {}
         self._reserve_limit = self.info.memory // 8
