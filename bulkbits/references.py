@@ -14,8 +14,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source of some figures. machine: a name for a table's cell; described: what it is. section:
-    the heading in benchmarks/RESULTS.md. command: what made the figures, as it stands there."""
+    """The source of some figures.
+
+    machine: a name for a table's cell; described: what it is. section: the heading in
+    benchmarks/RESULTS.md. command: what made the figures, as it stands there.
+    """
 
     machine: str
     described: str
