@@ -342,7 +342,7 @@ builtins.kept = torch.from_dlpack(array_on(EmulatedDevice()))
 
 @pytest.fixture(scope="module")
 def cuda() -> Device:
-    from kernels.targets.cuda.pycuda import CudaDevice
+    from kernels.targets.cuda.target import CudaDevice
 
     return CudaDevice()
 
