@@ -1,7 +1,8 @@
 # Sourced by demo and test, with `root` set: makes or refreshes $root/.venv.
 
-# prepare [dev]: the package installed in place, with what its tests need if asked. Does
-# nothing where neither what is compiled nor the tools for it have changed.
+# prepare [docs|dev]: the package installed in place, with what its documentation or its tests
+# (and the documentation) need if asked. Does nothing where neither what is compiled nor the tools
+# for it have changed.
 prepare() {
     local extra=${1:-} venv=$root/.venv stamp=$root/.venv/prepared python state known=""
     if ! new_enough "$venv/bin/python"; then
@@ -11,10 +12,11 @@ prepare() {
     fi
     state=$(what_is_built)
     [ ! -f "$stamp" ] || known=$(cat "$stamp")
+    [[ $known != *" docs" || -n $extra ]] || extra=docs
     [[ $known != *" dev" ]] || extra=dev
     [ "$known" != "$state $extra" ] || return 0
 
-    echo "Installing bulkbits${extra:+ and what its tests need}; compiling takes a minute ..."
+    echo "Installing bulkbits${extra:+ with its extra $extra}; compiling takes a minute ..."
     rm -f "$stamp"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
         --editable "$root${extra:+[$extra]}"
