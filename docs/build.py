@@ -20,8 +20,7 @@ def gather(to: Path) -> None:
     """Copy all that the site is made of into a new folder."""
     shutil.rmtree(to, ignore_errors=True)
     shutil.copytree(ROOT / "docs", to / "docs", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ["data/patterns", "data/grammars", "data/keys"]:
-        shutil.copytree(ROOT / name, to / name)
+    shutil.copytree(ROOT / "data", to / "docs" / "gallery" / "data")  # programs run there
     for pattern in PAGES:
         for page in ROOT.glob(pattern):
             copy = to / page.relative_to(ROOT)

@@ -15,13 +15,14 @@ release = version = metadata.version("bulkbits")
 
 root_doc = "docs/index"
 exclude_patterns = ["README.md", "docs/gallery/**", "docs/extensions/**"]
+exclude_patterns += ["**/sg_execution_times.rst"]
 # Types of two packages may have one name, as Progress: links from signatures go to either.
 suppress_warnings = ["ref.python"]
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
-    # GALLERY
+    "sphinx_gallery.gen_gallery",
     "docstrings",
     "command_help",
     "front",
@@ -29,6 +30,22 @@ extensions = [
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
+
+sphinx_gallery_conf = {
+    "examples_dirs": "docs/gallery",
+    "gallery_dirs": "docs/programs",
+    "filename_pattern": r"\.py$",  # all are run
+    "image_scrapers": ("pictures.found",),
+    "reset_modules": (),
+    "within_subsection_order": "FileNameSortKey",
+    "capture_repr": (),
+    "download_all_examples": False,
+    "copyfile_regex": "",
+    "min_reported_time": 3600,
+    "show_signature": False,
+    "backreferences_dir": None,
+    "notebook_extensions": (),
+}
 
 autodoc_default_options = {
     "members": True,
