@@ -25,7 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "docstrings",
     "command_help",
-    "front",
+    "places",
 ]
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("lifesim", "arith", "ckyparse", "semigroups", "dask", "pip", "scripts/")
-SHELL = ("echo", "printf", "seq", "mkdir", "openssl", "python", "head", "ls", "cat", "wc")
+SHELL = ("echo", "printf", "seq", "mkdir", "openssl", "python", "head", "sed", "ls", "cat", "wc")
 AS_PRINTED = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
