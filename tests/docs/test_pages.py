@@ -145,8 +145,19 @@ def test_each_reason_for_leaving_out_is_needed() -> None:
         assert any(large in text for text in texts), large
 
 
+def test_links_lead_to_files() -> None:
+    """Sphinx looks at links of the pages; this is for those who read in the sources."""
+    lost = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *(ROOT / "docs").rglob("*.md")]
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+        if not (page.parent / link).exists()
+    ]
+    assert not lost
+
+
 def test_each_picture_that_is_kept_is_shown() -> None:
     shown = "".join(path.read_text() for path in (ROOT / "docs").rglob("*.md"))
     shown += (ROOT / "README.md").read_text()
-    unused = [path.name for path in (ROOT / "docs/pictures").rglob("*.*") if path.name not in shown]
+    unused = [path.name for path in (ROOT / "docs/pictures").rglob("*.*g*") if path.name not in shown]
     assert not unused
