@@ -159,5 +159,7 @@ def test_links_lead_to_files() -> None:
 def test_each_picture_that_is_kept_is_shown() -> None:
     shown = "".join(path.read_text() for path in (ROOT / "docs").rglob("*.md"))
     shown += (ROOT / "README.md").read_text()
-    unused = [path.name for path in (ROOT / "docs/pictures").rglob("*.*g*") if path.name not in shown]
+    unused = [
+        path.name for path in (ROOT / "docs/pictures").rglob("*.*g*") if path.name not in shown
+    ]
     assert not unused
