@@ -15,7 +15,6 @@ release = version = metadata.version("bulkbits")
 
 root_doc = "docs/index"
 exclude_patterns = ["README.md", "docs/gallery/**", "docs/extensions/**"]
-exclude_patterns += ["**/sg_execution_times.rst"]
 # Types of two packages may have one name, as Progress: links from signatures go to either.
 suppress_warnings = ["ref.python"]
 extensions = [
@@ -28,7 +27,6 @@ extensions = [
     "places",
 ]
 
-myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 sphinx_gallery_conf = {
@@ -41,7 +39,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "download_all_examples": False,
     "copyfile_regex": "",
-    "min_reported_time": 3600,
+    "write_computation_times": False,
     "show_signature": False,
     "backreferences_dir": None,
     "notebook_extensions": (),
