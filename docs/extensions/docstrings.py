@@ -1,4 +1,4 @@
-"""Makes reStructuredText of docstrings, which are plain text.
+"""Makes reStructuredText of docstrings, which are plain text, and shows signatures as written.
 
 Between `backticks` stands code. What a parameter is stands after its name and a colon, at the
 beginning of a line or of a sentence; such names become a list. Blocks that begin with >>> or - are
@@ -10,10 +10,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.util.inspect import stringify_signature
 
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
+MODULE = re.compile(r"\b(?:npt|np|os|builtins)\.(?=[a-zA-Z])")
 SPECIAL = re.compile(r"([*|\\]|_(?!\w))")
 
 
@@ -76,6 +79,28 @@ def process(
     lines[:] = [*converted("\n".join(lines), _parameters(thing)).split("\n"), ""]
 
 
+def sign(
+    app: Sphinx,
+    what: str,
+    name: str,
+    thing: Any,
+    options: object,
+    arguments: str | None,
+    returned: str | None,
+) -> tuple[str, str | None] | None:
+    """Show types by the names that the code has for them, where Sphinx would write out aliases."""
+    try:
+        signature = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return None
+    given = list(signature.parameters.values())
+    if what == "method" and inspect.isfunction(thing) and given and given[0].name == "self":
+        given = given[1:]
+    written, _, result = stringify_signature(signature.replace(parameters=given)).rpartition(" -> ")
+    short = MODULE.sub("", written or result)
+    return short, MODULE.sub("", result) if written and what != "class" else None
+
+
 def skip(
     app: Sphinx, what: str, name: str, thing: object, skipped: bool, options: object
 ) -> bool | None:
@@ -87,5 +112,6 @@ def skip(
 def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx of this extension."""
     app.connect("autodoc-process-docstring", process)
+    app.connect("autodoc-process-signature", sign)
     app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True}
