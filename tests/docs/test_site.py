@@ -18,9 +18,13 @@ import semigroups
 
 ROOT = Path(__file__).parents[2]
 
-# Put before all else that Python does there: whoever asks for the network is refused.
+# Put before all else that Python does there: whoever asks for the network is refused, and what
+# the extra `docs` does not bring is not there.
 OFFLINE = """
-import socket
+import socket, sys
+
+absent = ["PySide6", "pyqtgraph", "distributed", "dask", "cryptography", "pycuda"]
+sys.modules.update(dict.fromkeys(absent))
 
 def refuse(self, address, *rest):
     if self.family != socket.AF_UNIX:
