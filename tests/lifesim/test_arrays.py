@@ -160,7 +160,7 @@ def test_torch() -> None:
 
 @pytest.mark.skipif(not importlib.util.find_spec("jax"), reason="JAX is not installed")
 def test_jax() -> None:
-    """In a process of its own, as JAX has every later fork warn."""
+    """Run JAX in a process of its own, as it has every later fork warn."""
     program = """
 import jax, numpy as np
 from lifesim import BitGrid, random_grid
