@@ -32,6 +32,10 @@ def load() -> CudaCore:
         if (error.name or "").partition(".")[0] != "cuda":
             hint = str(error)
         raise BackendUnavailableError(f"cuda.core does not load: {hint}") from None
+    if not hasattr(core, "launch"):  # releases before 0.5 had it elsewhere
+        raise BackendUnavailableError(
+            f"cuda.core {core.__version__} is too old: pip install 'bulkbits[gpu]'"
+        )
     layer = CudaCore(core, driver)
     try:
         layer.call(driver.cuInit, 0)
