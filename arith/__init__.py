@@ -89,4 +89,7 @@ def __getattr__(name: str) -> Any:
     """Import on first use: `arith --help` must not wait for numpy."""
     if name not in __all__:
         raise AttributeError(f"module 'arith' has no attribute {name!r}")
+    from bulkbits.ownership import check
+
+    check("kernels")
     return getattr(importlib.import_module(f"arith.{_HOME.get(name, 'functions')}"), name)

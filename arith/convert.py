@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from kernels.bignum.errors import IndexedOverflowError
 from kernels.bignum.numbers import Mask, Numbers, Words64
+from kernels.targets.dlpack import host_array
 
 from .memory import refuse
 
@@ -74,8 +75,10 @@ def lowest_words(numbers: Numbers) -> tuple[Words64, Mask]:
     return low, more
 
 
-def from_limbs(limbs: npt.NDArray[Any], negative: npt.NDArray[Any] | None) -> Numbers:
+def from_limbs(limbs: Any, negative: npt.NDArray[Any] | None) -> Numbers:
     """Return a batch of uint64 or uint32 limbs (count, width), lowest first, a number a row."""
+    if any(hasattr(limbs, name) for name in ("__dlpack__", "__cuda_array_interface__")):
+        limbs = host_array(limbs)
     if not isinstance(limbs, np.ndarray):
         raise TypeError(f"limbs are a numpy array, not {type(limbs).__name__}")
     if limbs.ndim != 2 or limbs.dtype not in (np.dtype(np.uint64), np.dtype(np.uint32)):

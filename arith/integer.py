@@ -15,8 +15,8 @@ from kernels.bignum.errors import IndexedTypeError
 from kernels.bignum.numbers import Numbers, to_ints
 
 from . import convert, engines, indexing, operators, text
-from .batches import IntegerBatch
 from .extremes import extreme
+from .limbs import LimbBatch
 from .operators import Bools
 
 Signs: TypeAlias = npt.NDArray[np.int8]
@@ -34,7 +34,7 @@ def _both_ways(name: str) -> tuple[Operator, Operator]:
     return operators.both_ways(name)
 
 
-class IntArray(IntegerBatch):
+class IntArray(LimbBatch):
     """A one-dimensional, immutable array of integers of any lengths.
 
     Any number of threads may use one at once, if none has it as the out= of a function.
@@ -74,26 +74,15 @@ class IntArray(IntegerBatch):
     # --- conversions ------------------------------------------------------------
 
     @classmethod
-    def from_limbs(cls, limbs: npt.NDArray[Any], negative: Bools | None = None) -> IntArray:
+    def from_limbs(cls, limbs: Any, negative: Bools | None = None) -> IntArray:
         """Make an array of packed limbs, the lowest first: uint64 or uint32 (count, width).
 
-        negative: bool (count), the signs. uint64 rows whose words are adjacent are not
-        copied, and neither are uint32 rows of an even, adjacent number of words: do not
-        write to them while the IntArray is in use.
+        limbs: numpy's array, or an object with __dlpack__ or __cuda_array_interface__; what a GPU
+        has is copied to the host. negative: bool (count), the signs. uint64 rows whose words are
+        adjacent in host memory are not copied, and neither are uint32 rows of an even, adjacent
+        number of words: do not write to them while the IntArray is in use.
         """
         return cls.from_numbers(convert.from_limbs(limbs, negative))
-
-    def limbs(self) -> tuple[npt.NDArray[np.uint64], Bools | None]:
-        """Return uint64 (count, width), the lowest first, and which are negative (None: none is).
-
-        width is at least that of the longest. Read-only views where the numbers lie at
-        equal distances in host memory, else a copy of the limbs, as wide as the longest.
-        """
-        numbers = self.numbers()
-        negative = None if numbers.negative is None else numbers.negative.view()
-        if negative is not None:
-            negative.flags.writeable = False
-        return convert.limbs_of(numbers), negative
 
     @classmethod
     def from_bytes(
@@ -193,19 +182,6 @@ class IntArray(IntegerBatch):
     def on_host(self) -> IntArray:
         """Return an array of its own in host memory."""
         return self.to("host") if self.place == "device" else IntArray(self)
-
-    @property
-    def place(self) -> str:
-        """Return "host" or "device"."""
-        return "host" if engines.is_host(self._engine) else "device"
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Return the device's limbs: uint32 (slabs, width, 32), see kernels/bignum/README.md."""
-        if self.place == "host":
-            raise AttributeError("not on a device: see on_device()")
-        interface: dict[str, Any] = self._engine.array_interface(self._batch)  # type: ignore[attr-defined]
-        return interface
 
     # --- as a sequence ----------------------------------------------------------
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from bulkbits.timing import Samples, TimedRunner, compete
 from kernels.life.contract import LifeShape
 from kernels.life.cpu.engine import CpuArena
 from kernels.life.plan import CpuPlan, best_of, direct_plans, strip_plans
 from kernels.targets.cpu import CpuTarget, level2_bytes
-from lifesim.bench import Samples, TimedRunner, compete
 from lifesim.rule import LIFE
 from lifesim.soup import random_grid
 

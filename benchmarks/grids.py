@@ -15,11 +15,11 @@ import argparse
 import time
 from collections.abc import Sequence
 
+from bulkbits.timing import Samples, TimedRunner, compete
 from kernels.life import engine_for
 from kernels.life.contract import LifeShape
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
-from lifesim.bench import Samples, TimedRunner, compete
 from lifesim.joined import open_joined
 from lifesim.rule import LIFE
 from lifesim.soup import random_grid

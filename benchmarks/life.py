@@ -32,11 +32,12 @@ from benchmarks.life_tables import (
     row_facts,
     thread_table,
 )
+from bulkbits.timing import TimedRunner, compete
 from kernels.life.cpu.engine import CpuLife
 from kernels.life.plan import choose_cuda
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cpu import CpuTarget, core_count
-from lifesim.bench import TileLoop, TileLoopError, TimedRunner, compete, runner_of, soup_universe
+from lifesim.bench import TileLoop, TileLoopError, runner_of, soup_universe
 from lifesim.grid import GridError
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology

@@ -23,12 +23,13 @@ from typing import TypeVar
 import numpy as np
 
 from bulkbits.options import Devices
+from bulkbits.timing import compete
 from kernels.life import engine_for
 from kernels.life.contract import LifeRule, LifeShape, LifeUniverse, Words
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
 from kernels.targets.cpu import core_count
-from lifesim.bench import compete, runner_of
+from lifesim.bench import runner_of
 from lifesim.digest import finish, partial
 from lifesim.engine import Life
 from lifesim.soup import Soup, random_grid

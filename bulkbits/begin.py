@@ -26,7 +26,10 @@ def begin(name: str) -> None:
         if sys.stderr is not None:
             print(f"{name}: {reason}", file=sys.stderr)
         sys.exit(2)
+    from bulkbits.ownership import ForeignPackageError, check
+
     try:
+        check("kernels")
         cli = __import__(f"{name}.cli", fromlist=["main"])
         if _TAKEN:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
@@ -35,6 +38,10 @@ def begin(name: str) -> None:
         if sys.stderr is not None:
             print(f"{name}: interrupted", file=sys.stderr)
         sys.exit(130)
+    except ForeignPackageError as error:
+        if sys.stderr is not None:
+            print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
     except Exception as error:  # while it is imported, as where numpy is broken
         from bulkbits.faults import fail_internally
 

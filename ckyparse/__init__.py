@@ -66,4 +66,7 @@ def __getattr__(name: str) -> Any:
     """Import on first use: `ckyparse --help` must not wait for numpy."""
     if name not in __all__:
         raise AttributeError(f"module 'ckyparse' has no attribute {name!r}")
+    from bulkbits.ownership import check
+
+    check("kernels")
     return getattr(importlib.import_module(_HOME.get(name, "ckyparse.grammar")), name)

@@ -76,5 +76,8 @@ def __getattr__(name: str) -> Any:
     """Import on first use: `lifesim --help` must not wait for numpy."""
     if name not in _HOME:
         raise AttributeError(f"module 'lifesim' has no attribute {name!r}")
+    from bulkbits.ownership import check
+
+    check("kernels")
     module, _, attribute = _HOME[name].partition(":")
     return getattr(importlib.import_module(f"lifesim.{module}"), attribute or name)

@@ -1,22 +1,22 @@
-"""Measure how fast the backends are, in cell updates per second, beside the tile loop."""
+"""Measure cell updates per second on random soups, beside the tile loop and other peers."""
 
 from __future__ import annotations
 
 import ctypes
 import os
-import statistics
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from bulkbits.comparison import Row
+from bulkbits.timing import TimedRunner, compete
 from kernels.life import engine_for
 from kernels.life.contract import LifeShape, LifeUniverse
 from kernels.targets.contract import Target
@@ -27,103 +27,17 @@ from lifesim.topology import Topology
 
 TILE_SOURCE = Path(__file__).parents[1] / "benchmarks" / "tile_loop.cpp"
 
-_ROUNDS = 16
 _TILE_ROWS, _TILE_COLUMNS = 60, 32
 
 Tile = npt.NDArray[np.uint32]
 
+# What makes the runner of a peer on a soup: of its width, height, rule and topology; None where
+# the peer takes too long there.
+SoupPeer = Callable[[int, int, Rule, Topology], TimedRunner | None]
+
 
 class TileLoopError(RuntimeError):
     """The tile loop cannot be built or run here; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimedRunner:
-    """A computation that can be timed to be timed. step(n) makes n * cells cell updates, and waits
-    for them."""
-
-    cells: int
-    step: Callable[[int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """The speeds that were measured of one runner. rates: cell updates per second, one a round,
-    each of `steps` steps in one call."""
-
-    rates: tuple[float, ...]
-    steps: int
-
-    @property
-    def best(self) -> float:
-        """Return the highest rate."""
-        return max(self.rates)
-
-    @property
-    def median(self) -> float:
-        """Return the median of the rates."""
-        return statistics.median(self.rates)
-
-    def ratio(self, other: Samples) -> float:
-        """Return the median over the rounds of the ratio to another's rate: what slows a round
-        slows both of its figures."""
-        pairs = zip(self.rates, other.rates, strict=True)
-        return statistics.median(mine / others for mine, others in pairs)
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredSize:
-    """One line of the table. problem: why there are no figures; '' where there are."""
-
-    width: int
-    height: int
-    problem: str = ""
-    samples: Samples | None = None
-    tile: Samples | None = None
-
-    @property
-    def ratio(self) -> float | None:
-        """Return the ratio to the tile loop, which ran by turns with it."""
-        if self.samples is None or self.tile is None:
-            return None
-        return self.samples.ratio(self.tile)
-
-
-def compete(
-    runners: Sequence[TimedRunner],
-    seconds: float,
-    *,
-    rounds: int = _ROUNDS,
-    clock: Callable[[], float] = time.perf_counter,
-) -> list[Samples]:
-    """Time the runners by turns, A B A B, so that a noisy machine is noisy to them all.
-
-    seconds: for all rounds of all runners together, warm-up apart. Rounds are left out
-    where one step takes too long for them, but never the first.
-    """
-
-    def timed(runner: TimedRunner, steps: int) -> float:
-        start = clock()
-        runner.step(steps)
-        return max(clock() - start, 1e-9)
-
-    share = seconds / rounds / len(runners)
-    counts = []
-    for runner in runners:
-        timed(runner, 1)  # compiles, touches memory, wakes clocks
-        count, took = 1, timed(runner, 1)
-        while took < share / 4:
-            count = min(count * 8, max(count + 1, round(count * share / took)))
-            took = timed(runner, count)
-        counts.append(max(1, round(count * share / took)))
-    rates: list[list[float]] = [[] for _ in runners]
-    start = clock()
-    for done in range(1, rounds + 1):
-        for runner, count, found in zip(runners, counts, rates, strict=True):
-            found.append(runner.cells * count / timed(runner, count))
-        if (clock() - start) * (done + 1) / done > seconds * 1.1:
-            break
-    return [Samples(tuple(r), count) for r, count in zip(rates, counts, strict=True)]
 
 
 def runner_of(universe: LifeUniverse) -> TimedRunner:
@@ -152,39 +66,38 @@ def soup_universe(
     )
 
 
-def measure(
+def measure_soup(
     backend: Target,
-    sizes: Sequence[tuple[int, int]],
+    size: tuple[int, int],
     *,
     rule: Rule = LIFE,
     topology: Topology = Topology.TORUS,
     seconds: float = 2.0,
-    tile: TimedRunner | None = None,
-) -> Iterator[MeasuredSize]:
-    """Measure each size for about `seconds`, by turns with `tile` if it is given.
+    peers: Mapping[str, SoupPeer] | None = None,
+) -> Row:
+    """Measure a soup for about `seconds`, by turns with the peers.
 
-    A size that there is no memory for becomes a line that says so.
+    peers: by their names, functions that make the runner of a peer. A size that there is no memory
+    for becomes a row that says so.
     """
-    for width, height in sizes:
-        yield _measure_one(backend, width, height, rule, topology, seconds, tile)
-
-
-# A function of its own, so that one universe is gone before the next is made.
-def _measure_one(
-    backend: Target,
-    width: int,
-    height: int,
-    rule: Rule,
-    topology: Topology,
-    seconds: float,
-    tile: TimedRunner | None,
-) -> MeasuredSize:
+    width, height = size
+    row = Row(
+        f"{topology} {rule}",
+        f"{width}×{height}",
+        "cell updates",
+        details={"width": width, "height": height},
+    )
     try:
         universe = soup_universe(backend, width, height, rule=rule, topology=topology)
-        samples = compete([runner_of(universe), *([tile] if tile else [])], seconds)
+        runners = {"": runner_of(universe)}
+        for name, make in (peers or {}).items():
+            peer = make(width, height, rule, topology)
+            if peer is not None:
+                runners[name] = peer
+        samples = dict(zip(runners, compete(list(runners.values()), seconds), strict=True))
     except (GridError, MemoryError) as error:
-        return MeasuredSize(width, height, problem=str(error) or "out of memory")
-    return MeasuredSize(width, height, "", samples[0], samples[1] if tile else None)
+        return replace(row, problem=str(error) or "out of memory")
+    return replace(row, ours=samples.pop(""), peers=samples)
 
 
 class TileLoop:

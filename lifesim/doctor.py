@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from bulkbits.cluster import worker
+from bulkbits.timing import compete
 from kernels.targets import choose, cpu
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cuda import compile as compiler
 from kernels.targets.cuda import driver as drivers
 from kernels.targets.memory import available_memory
-from lifesim.bench import compete, runner_of, soup_universe
+from lifesim.bench import runner_of, soup_universe
 from lifesim.disk_speed import DiskFacts, DiskSpeedError, disk_facts
 from lifesim.scale import scale_of
 from lifesim.window import WindowFacts, WindowUnavailableError
@@ -205,16 +206,7 @@ def _versions() -> Versions:
 
 def _cpu(threads: int | None) -> Cpu:
     cores = cpu.core_count()
-    return Cpu(_cpu_model(), cores, threads or cores, cpu.level2_bytes())
-
-
-def _cpu_model() -> str:
-    with contextlib.suppress(OSError), open("/proc/cpuinfo", errors="replace") as lines:
-        for line in lines:
-            key, _, value = line.partition(":")
-            if key.strip() == "model name" and value.strip():
-                return value.strip()
-    return platform.processor() or platform.machine() or "unknown"
+    return Cpu(cpu.model(), cores, threads or cores, cpu.level2_bytes())
 
 
 def _cpu_kernels() -> CpuKernels:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.contract import LifeUniverse
+from kernels.life.contract import LifeUniverse, Words
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
 from lifesim.digest import digest
@@ -32,6 +32,7 @@ from lifesim.unbounded import ENGINES, UnboundedUniverse, open_unbounded
 
 if TYPE_CHECKING:
     from kernels.plane.hashlife.listing import SquareList
+    from kernels.targets.cuda.array import DeviceArray
     from lifesim.patterns import Pattern
     from lifesim.start import Start
     from lifesim.until import Condition, Found
@@ -412,6 +413,20 @@ class Life:
             if self._unbounded:
                 return self._unbounded.part(self.frame())
             return BitGrid(*self.bounds, self._cells.words())
+
+    def words(self) -> Words | DeviceArray:
+        """Return a copy of the cells of frame(), packed as BitGrid.words, where they lie.
+
+        Of a torus or a plane with bounds on one GPU it is a DeviceArray there, which PyTorch,
+        CuPy and JAX take by DLPack without a copy (torch.from_dlpack(life.words())); else an
+        array of numpy's. It is the caller's, and stays as it is when the universe moves on.
+        Raises MemoryError.
+        """
+        with self._stepping:
+            if self._fixed:
+                words = self._fixed.device_words()
+                return self._fixed.words() if words is None else words
+            return self.grid().words
 
     def population(self) -> int:
         """Return the number of live cells."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +85,26 @@ class BitGrid:
         return grid
 
     @classmethod
+    def from_array(cls, array: Any, *, width: int | None = None) -> BitGrid:
+        """Make a grid of an array of cells, or of packed words; always a copy.
+
+        array: bool or integer (height, width), cells that are 0 or 1: a sequence, numpy's array, or
+        an object with __array__, __dlpack__ or __cuda_array_interface__, in host memory or on a
+        GPU. width: says that the array is packed words instead, of any integer dtype: bit j of
+        word w of a row, the lowest first, is the cell in column w * bits + j. Raises TypeError for
+        other dtypes, ValueError for other numbers, shapes and bits past the last column, GridError
+        for sizes below 1, and as kernels.targets.dlpack.host_array().
+        """
+        from lifesim.arrays import cells_of, words_of
+
+        if isinstance(array, BitGrid):
+            return array.copy()
+        if width is None:
+            return cls.from_bool(cells_of(array))
+        words = words_of(array, width)
+        return cls(width, len(words), words)
+
+    @classmethod
     def from_cells(cls, width: int, height: int, cells: Iterable[tuple[int, int]]) -> BitGrid:
         """Make a grid whose live cells are the given (x, y). Raises IndexError outside it."""
         grid = cls(width, height)
@@ -97,6 +117,25 @@ class BitGrid:
         packed = np.ascontiguousarray(self.words).view(np.uint8)
         bits = np.unpackbits(packed, axis=1, count=self.width, bitorder="little")
         return bits.view(np.bool_)
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> npt.NDArray[Any]:
+        """Return the cells, not the words, as to_bool() does; always a copy, so copy=False raises
+        ValueError."""
+        if copy is False:
+            raise ValueError("packed cells are an array of cells only as a copy")
+        cells = self.to_bool()
+        return cells if dtype is None else cells.astype(dtype, copy=False)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return DLPack's name of host memory, (1, 0)."""
+        return self.words.__dlpack_device__()
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Return a DLPack capsule of the words, not the cells: a view, which may be written to, as
+        `words` may, if padding bits stay zero. options: as of numpy's arrays (copy=True)."""
+        return self.words.__dlpack__(**options)
 
     def cells(self) -> npt.NDArray[np.int64]:
         """Return the live cells as int64 rows (x, y), ordered by y, then x; shape (population,

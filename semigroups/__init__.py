@@ -77,4 +77,7 @@ def __getattr__(name: str) -> Any:
     """Import on first use: `semigroups --help` must not wait for numpy."""
     if name not in __all__:
         raise AttributeError(f"module 'semigroups' has no attribute {name!r}")
+    from bulkbits.ownership import check
+
+    check("kernels")
     return getattr(importlib.import_module(f"semigroups.{_HOME.get(name, 'families')}"), name)

@@ -6,6 +6,8 @@ import gc
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +54,19 @@ if "TMPDIR" not in os.environ and os.access(_IN_MEMORY, os.W_OK):
 def real_disk() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir=os.environ.get("REAL_TMPDIR")) as folder:
         yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist and the wheel built from it; $DISTRIBUTIONS, where they are built."""
+    if found := os.environ.get("DISTRIBUTIONS"):
+        return Path(found)
+    folder = tmp_path_factory.mktemp("distributions")
+    root = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "build", "--outdir", str(folder), str(root)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return folder
 
 
 # Tests interrupt themselves and others, also where a shell has Ctrl-C ignored in its background.

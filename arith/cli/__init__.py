@@ -9,7 +9,7 @@ from bulkbits.entry import LazyGroup, run
 COMMANDS = {
     "shared-primes": "Find the RSA keys that share a prime with another.",
     "eval": "Compute with files of numbers, a number a line.",
-    "bench": "Measure this machine's rates, beside a loop over gmpy2.",
+    "bench": "Measure this machine beside recorded figures, and gmpy2.",
 }
 
 

@@ -1,11 +1,9 @@
-"""arith bench: rates of operations on random numbers, beside a loop over gmpy2."""
+"""arith bench: rates of operations on random numbers, beside other machines and gmpy2."""
 
 from __future__ import annotations
 
-import json
-import statistics
-import time
 from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 import click
@@ -15,9 +13,13 @@ import numpy as np
 from arith import engines
 from arith.functions import invert
 from arith.integer import IntArray
+from bulkbits.comparison import Comparison, Row, present
 from bulkbits.options import backend_option, device_option, json_option
+from bulkbits.timing import TimedRunner, compete
+from kernels.targets import cpu
 
 ROUNDS = 5
+SECONDS = 0.5  # of a row, all rounds together
 _LOOP = 2000  # numbers in the loop over gmpy2
 
 
@@ -72,32 +74,32 @@ def command(
     device: int,
     as_json: bool,
 ) -> None:
-    """Measure operations on random numbers of some sizes, with numbers that fill them.
+    """Measure this machine beside the figures of benchmarks/RESULTS.md, in a table to paste.
 
-    divmod and isqrt are of numbers of twice the bits. The ratio is that of gmpy2's time for
-    one, in a loop on one core, to ours: the median over rounds taken by turns. A divisor
-    or a factor is always odd. invert is modulo 2 to the power of the bits.
+    Rows are operations on random numbers of some sizes, with numbers that fill them. divmod and
+    isqrt are of numbers of twice the bits. A divisor or a factor is always odd. invert is modulo 2
+    to the power of the bits. Columns with "/" say how many times as fast this machine is: also as
+    gmpy2 in a loop on one core, by turns with ours.
     """
     place = _place(backend, device)
-    results = []
-    if not as_json:
-        click.echo(f"{place}; median of {ROUNDS} rounds")
-        click.echo(f"{'operation':>9} {'bits':>7} {'count':>9} {'ns each':>12} {'gmpy2':>7}")
-    for size in bits:
-        number = count or max(1000, min(1 << 20, (1 << 27) // size))
-        operands = [_random(size * wide, number, seed) for seed, wide in enumerate((1, 1, 2))]
-        arrays = [array.to(place) for array in operands]
-        few = [[gmpy2.mpz(v) for v in array[: min(_LOOP, number)].to_ints()] for array in operands]
-        for name in names or OPERATIONS:
-            nanoseconds, ratio = _measure(name, arrays, few)
-            results.append(
-                {"operation": name, "bits": size, "count": number, "ns": nanoseconds,
-                 "gmpy2_ratio": ratio}
-            )  # fmt: skip
-            if not as_json:
-                click.echo(f"{name:>9} {size:>7} {number:>9} {nanoseconds:>12,.2f} {ratio:>6.1f}x")
-    if as_json:
-        click.echo(json.dumps({"place": place, "results": results}))
+    comparison = Comparison("arith", place, place.partition(":")[0], cpu.model())
+    tasks = [
+        partial(_measure, name, size, count, place) for size in bits for name in names or OPERATIONS
+    ]
+    present(comparison, tasks, as_json=as_json)
+
+
+@lru_cache(maxsize=1)
+def _operands(
+    bits: int, count: int | None, place: str
+) -> tuple[list[IntArray], list[tuple[Any, ...]]]:
+    """Return arrays at a place, two of so many bits and one of twice as many, and some rows of the
+    same as gmpy2's numbers. Those of the last size are kept."""
+    most, total = (1 << 22, 1 << 30) if place.startswith("cuda") else (1 << 20, 1 << 27)
+    count = count or max(1000, min(most, total // bits))
+    host = [_random(bits * times, count, seed) for seed, times in enumerate((1, 1, 2))]
+    few = [[gmpy2.mpz(v) for v in array[:_LOOP].to_ints()] for array in host]
+    return [array.to(place) for array in host], list(zip(*few, strict=True))
 
 
 def _place(backend: str, device: int) -> str:
@@ -126,32 +128,32 @@ def _random(bits: int, count: int, seed: int) -> IntArray:
     return IntArray.from_limbs(limbs)
 
 
-def _measure(name: str, arrays: list[IntArray], few: list[list[Any]]) -> tuple[float, float]:
-    """Nanoseconds of one, and how many times as long gmpy2 takes."""
+def _measure(name: str, bits: int, count: int | None, place: str) -> Row:
+    """Measure an operation by turns with gmpy2."""
     bulk, single = OPERATIONS[name]
-    rows = list(zip(*few, strict=True))
+    arrays, rows = _operands(bits, count, place)
 
-    def ours() -> None:
-        result = bulk(*arrays)
+    def ours(times: int) -> None:
+        result: Any = None
+        for _ in range(times):
+            result = None  # whose memory is used again
+            result = bulk(*arrays)
         last = result[-1] if isinstance(result, tuple) else result
         if last.place == "device":
             last[:1].sign()  # waits for the device
 
-    def loop() -> None:
-        for row in rows:
-            single(*row)
+    def loop(times: int) -> None:
+        for _ in range(times):
+            for row in rows:
+                single(*row)
 
-    ours()
-    times, ratios = [], []
-    for _ in range(ROUNDS):
-        mine = _seconds(ours) / len(arrays[0])
-        theirs = _seconds(loop) / len(rows)
-        times.append(mine)
-        ratios.append(theirs / mine)
-    return statistics.median(times) * 1e9, statistics.median(ratios)
-
-
-def _seconds(function: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
+    runners = [TimedRunner(len(arrays[0]), ours), TimedRunner(len(rows), loop)]
+    mine, theirs = compete(runners, SECONDS, rounds=ROUNDS)
+    return Row(
+        name,
+        f"{bits} bits",
+        "numbers",
+        mine,
+        {"gmpy2": theirs},
+        details={"bits": bits, "count": len(arrays[0]), "ns": 1e9 / mine.median},
+    )

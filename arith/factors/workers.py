@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -11,6 +10,8 @@ from typing import Any, TypeVar
 
 import gmpy2
 from gmpy2 import mpz
+
+from kernels.targets.cpu import core_count
 
 from .costs import COSTS, FactorCosts
 
@@ -53,7 +54,7 @@ class Workers:
     """
 
     def __init__(self, threads: int | None = None, progress: Progress | None = None) -> None:
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or core_count()
         self._kept: list[list[mpz]] = []  # of threads that have ended
         self._pool = ThreadPoolExecutor(self.threads, initializer=_begin, initargs=(self._kept,))
         self.progress = progress

@@ -1,18 +1,20 @@
-"""ckyparse bench: strings a second on random grammars, beside nltk's chart parser."""
+"""ckyparse bench: strings a second on some grammars, beside other machines and nltk."""
 
 from __future__ import annotations
 
-import json
 import random
-import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+from bulkbits.comparison import Comparison, Row, present
 from bulkbits.options import backend_option, device_option, json_option, threads_option
+from bulkbits.timing import TimedRunner, compete
 from kernels.cky import Batch
 
 if TYPE_CHECKING:
@@ -20,10 +22,12 @@ if TYPE_CHECKING:
     from ckyparse.parser import CKYParser
 
 ROUNDS = 5
-_TIME = 0.2  # seconds of a measurement, about
+SECONDS = 1.0  # of a row, all rounds together
+_TIME = 0.1  # seconds of a measurement, about
 _PATIENCE = 2.0  # seconds for nltk's parser and one string
 _MOST = 1 << 20  # strings at a time
 _DISTINCT = 1 << 12  # strings, repeated as often as need be
+_RANDOM = ((32, 2048), (32, 8192), (64, 8192))  # grammars, where no size is asked for
 _BRACKETS = "S -> S S | '(' S ')' | '(' ')'"
 
 
@@ -51,7 +55,7 @@ class GrammarSizes(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     "sizes",
     type=GrammarSizes(),
     multiple=True,
-    help="Of a random grammar; several times, too. [brackets, and 16,256 32,2048 32,8192]",
+    help="Of a random grammar; several times, too. [two small ones; 32,2048 32,8192 64,8192]",
 )
 @click.option(
     "--length",
@@ -74,47 +78,42 @@ def command(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Measure how long it takes to accept or reject a string.
+    """Measure this machine beside the figures of benchmarks/RESULTS.md, in a table to paste.
 
-    Grammars are random, as in Fujita's tables: distinct binary rules, and a terminal for
-    each nonterminal. Strings are random, too, and encoded before. The last column is nltk's
-    chart parser on some of the same strings, in the same run: how many times as long it
-    takes for one, on one core; - where it does not come to an end within two seconds.
+    Rows are grammars and lengths of strings, each of which is accepted or rejected. Grammars are
+    balanced brackets, S -> S S | a, and random ones, as in Fujita's tables: distinct binary rules,
+    and a terminal for each nonterminal. Strings are random, too, and encoded before. Columns with
+    "/" say how many times as fast this machine is: also as nltk's chart parser on one core, by
+    turns with ours, on some of the same strings; empty where one takes it more than two seconds.
     """
     from ckyparse.parser import CKYParser
+    from kernels.targets import cpu
     from kernels.targets.choose import pick
 
-    place = pick(backend, device=device, threads=threads).describe()
-    results = []
-    if not as_json:
-        click.echo(f"{place}; median of {ROUNDS} rounds")
-        click.echo(
-            f"{'grammar':>12} {'length':>6} {'strings':>9} {'accepted':>8} {'µs each':>10} "
-            f"{'nltk':>12}"
+    target = pick(backend, device=device, threads=threads)
+    comparison = Comparison("ckyparse", target.describe(), target.name, cpu.model())
+    tasks: list[Callable[[], Row]] = []
+    for name, make in _grammars(sizes):
+        parser = cache(
+            lambda make=make: CKYParser(make(), backend=backend, device=device, threads=threads)
         )
-    for name, grammar in _grammars(sizes):
-        parser = CKYParser(grammar, backend=backend, device=device, threads=threads)
-        for length in lengths or (8, 32):
-            result = _measured(parser, _strings(grammar, length), count)
-            results.append({"grammar": name, "length": length, **result})
-            if as_json:
-                continue
-            ratio = result["nltk_ratio"]
-            click.echo(
-                f"{name:>12} {length:>6} {result['count']:>9} {result['accepted']:>8.1%} "
-                f"{result['microseconds']:>10,.3f} {'-' if ratio is None else f'{ratio:,.0f}x':>12}"
-            )
-    if as_json:
-        click.echo(json.dumps({"place": place, "results": results}))
+        nltk = cache(lambda parser=parser: _Nltk(parser().normal_form.grammar))
+        tasks += [
+            partial(_measured, name, parser, nltk, length, count)
+            for length in sorted(lengths or (8, 32))
+        ]
+    present(comparison, tasks, as_json=as_json)
 
 
-def _grammars(sizes: Sequence[tuple[int, int]]) -> Iterator[tuple[str, Grammar]]:
+def _grammars(sizes: Sequence[tuple[int, int]]) -> Iterator[tuple[str, Callable[[], Grammar]]]:
+    """Yield names of grammars, and what makes them."""
     from ckyparse.grammar import Grammar
 
     if not sizes:
-        yield "brackets", Grammar.fromstring(_BRACKETS)
-    for nonterminals, rules in sizes or ((16, 256), (32, 2048), (32, 8192)):
-        yield f"{nonterminals},{rules}", Grammar.random(nonterminals, rules, seed=1)
+        yield "brackets", partial(Grammar.fromstring, _BRACKETS)
+        yield "S -> S S | a", partial(Grammar.fromstring, "S -> S S | 'a'")
+    for nonterminals, rules in sizes or _RANDOM:
+        yield f"random {nonterminals},{rules}", partial(Grammar.random, nonterminals, rules, seed=1)
 
 
 def _strings(grammar: Grammar, length: int) -> list[list[str]]:
@@ -134,13 +133,17 @@ def _strings(grammar: Grammar, length: int) -> list[list[str]]:
     return found
 
 
-def _measured(parser: CKYParser, strings: list[list[str]], count: int | None) -> dict[str, Any]:
-    """Measure by turns the seconds of ours and of nltk's."""
-    some = parser.encode(strings).batch
-
-    def batch(size: int) -> Batch:
-        return some.take(np.arange(size) % len(some))
-
+def _measured(
+    name: str,
+    parser_of: Callable[[], CKYParser],
+    nltk_of: Callable[[], _Nltk],
+    length: int,
+    count: int | None,
+) -> Row:
+    """Measure by turns ours and nltk's."""
+    parser = parser_of()
+    strings = _strings(parser.normal_form.grammar, length)
+    batch = partial(_repeated, parser.encode(strings).batch, length)
     if count is None:
         count = 32
         parser.accepts(batch(count))  # what is made once
@@ -148,20 +151,42 @@ def _measured(parser: CKYParser, strings: list[list[str]], count: int | None) ->
             count *= 2
     all_of_them = batch(count)
     accepted = parser.accepts(all_of_them)
-    others = _Nltk(parser.normal_form.grammar)
-    times, ratios = [], []
-    for turn in range(ROUNDS):
-        mine = _seconds(parser.accepts, all_of_them) / count
-        times.append(mine)
-        theirs = others.seconds(strings[turn % len(strings)])
-        if theirs is not None:
-            ratios.append(theirs / mine)
-    return {
-        "count": count,
-        "accepted": float(accepted.mean()),
-        "microseconds": statistics.median(times) * 1e6,
-        "nltk_ratio": statistics.median(ratios) if len(ratios) == ROUNDS else None,
-    }
+
+    def ours(times: int) -> None:
+        for _ in range(times):
+            parser.accepts(all_of_them)
+
+    runners = [TimedRunner(count, ours)]
+    nltk = nltk_of()
+    peer = nltk.runner(strings)
+    if peer:
+        runners.append(peer)
+    mine, *theirs = compete(runners, SECONDS, rounds=ROUNDS)
+    if nltk.given_up:
+        theirs = []
+    return Row(
+        name,
+        f"length {length}",
+        "strings",
+        mine,
+        {"nltk": theirs[0]} if theirs else {},
+        details={
+            "length": length,
+            "count": count,
+            "accepted": float(accepted.mean()),
+            "microseconds": 1e6 / mine.median,
+        },
+    )
+
+
+def _repeated(some: Batch, length: int, count: int) -> Batch:
+    """Return so many strings of a batch whose strings are all of that length, over and over."""
+    terminals = np.empty(length * count, np.uint32)
+    step = len(some.terminals)
+    for start in range(0, terminals.size, step):
+        part = terminals[start : start + step]
+        part[:] = some.terminals[: part.size]
+    return Batch(terminals, np.arange(count + 1, dtype=np.int64) * length)
 
 
 class _Nltk:
@@ -169,24 +194,34 @@ class _Nltk:
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
-        self._given_up = False
+        self.given_up = False
 
-    def seconds(self, string: list[str]) -> float | None:
-        """Return what it takes to fill the chart; None if that is more than _PATIENCE."""
+    def runner(self, strings: list[list[str]]) -> TimedRunner | None:
+        """Return a runner that fills the charts of some strings, one after another; None where
+        one takes more than _PATIENCE."""
         from nltk.parse.chart import ChartParser
 
-        if self._given_up:
+        if self.given_up:
             return None
         try:
             parser = ChartParser(self._grammar.to_nltk(), max_time=_PATIENCE)
         except TypeError:  # before nltk 3.10 it knew no limit
-            self._given_up = True
             return None
+        some = cycle(strings)
+
+        def step(times: int) -> None:
+            for _ in range(times):
+                self._parse(parser, next(some))
+
+        self._parse(parser, strings[0])
+        return None if self.given_up else TimedRunner(1, step)
+
+    def _parse(self, parser: Any, string: list[str]) -> None:
+        """Fill a chart, or note that it takes too long."""
         try:
-            return _seconds(parser.chart_parse, string)
+            parser.chart_parse(string)
         except TimeoutError:
-            self._given_up = True
-            return None
+            self.given_up = True
 
 
 def _seconds(function: Callable[[Any], object], argument: object) -> float:

@@ -12,6 +12,8 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kernels.targets.cuda.array import DeviceArray
+
 Words = npt.NDArray[np.uint64]
 
 
@@ -158,6 +160,14 @@ class LifeUniverse(ABC):
         words = np.empty((self.height, *self._row_shape()), np.uint64)
         self.get(0, words)
         return words
+
+    def device_words(self) -> DeviceArray | None:
+        """Return a copy of all rows, as words() packs them, in the memory of the device that has
+        the universe; None where it lies in host memory, or on several devices.
+
+        The array is the caller's: later steps do not change it. Raises MemoryError.
+        """
+        return None
 
     def _row_shape(self) -> tuple[int, ...]:
         """Return the shape of one row of words."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
+import platform
 from pathlib import Path
 
 from kernels.targets.contract import BackendUnavailableError, Target
@@ -32,6 +34,16 @@ def core_count() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
         return os.cpu_count() or 1
+
+
+def model() -> str:
+    """Return the name that the CPU's maker gave it, or what else the system says of it."""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", errors="replace") as lines:
+        for line in lines:
+            key, _, value = line.partition(":")
+            if key.strip() == "model name" and value.strip():
+                return value.strip()
+    return platform.processor() or platform.machine() or "unknown"
 
 
 @functools.cache

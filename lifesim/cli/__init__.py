@@ -15,7 +15,7 @@ COMMANDS = {
     "random": "Write a random soup: a pattern file or a universe directory.",
     "render": "Draw a region of a pattern or universe at any power-of-two scale.",
     "view": "Open a window on a pattern, a universe or an empty one.",
-    "bench": "Measure this machine's speed.",
+    "bench": "Measure this machine beside recorded figures, and bgolly.",
     "doctor": "Say what this machine has, which backend is taken, and why.",
 }
 

@@ -6,4 +6,7 @@ import importlib
 
 import click
 
+from bulkbits.ownership import check
+
+check("ui")
 command: click.Command = importlib.import_module("ui.cli").command

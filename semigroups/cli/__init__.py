@@ -14,7 +14,7 @@ COMMANDS = {
     "find": "Find maps in a saved semigroup.",
     "convert": "Write generators as JSON, lines or GAP.",
     "families": "List the families that are known by name.",
-    "bench": "Measure this machine's rates, beside libsemigroups.",
+    "bench": "Measure this machine beside recorded figures, and libsemigroups.",
 }
 
 

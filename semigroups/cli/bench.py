@@ -1,23 +1,30 @@
-"""semigroups bench: elements a second, beside libsemigroups."""
+"""semigroups bench: elements a second, beside other machines and libsemigroups."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bulkbits.comparison import Comparison, Row, present
 from bulkbits.options import json_option, one_device_options
+from bulkbits.timing import TimedRunner, compete
 from semigroups.cli.options import memory_options, usage_errors
 
 if TYPE_CHECKING:
     from kernels.transformations import Maps
+    from semigroups.families import Family
 
-_TIME = 1.0  # seconds that a case takes at most, unless one run does
-_ROUNDS = 5
-_DEFAULT = ("bihecke:5", "zero_rook:6", "full:6", "symmetric:8")
+SECONDS = 1.0  # of a row, all rounds together
+ROUNDS = 5
+_PATIENCE = 5.0  # seconds for libsemigroups and one semigroup
+_SLICE = timedelta(milliseconds=50)  # after which it looks whether it is to end
+_DEFAULT = ("bihecke:5", "zero_rook:6", "full:6", "full:7", "symmetric:8")
+_ON_GPUS = (*_DEFAULT, "bihecke:6")
 _SLOW = ("bihecke:4", "zero_rook:4", "full:4", "symmetric:5")  # for the reference
 
 
@@ -34,99 +41,110 @@ def command(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Measure how long it takes to find all elements of a FAMILY, as bihecke:5.
+    """Measure this machine beside the figures of benchmarks/RESULTS.md, in a table to paste.
 
-    The result is certain and stays where it was computed; generators are made before. Times
-    are the least of several rounds. The last column is libsemigroups in the same rounds, where
-    libsemigroups_pybind11 is installed: how many times as long it takes, on one core.
+    Rows are all elements of a FAMILY, as bihecke:5. The result is certain and stays where it was
+    computed; generators are made before. Columns with "/" say how many times as fast this machine
+    is: also as libsemigroups on one core, by turns with ours, where libsemigroups_pybind11 is
+    installed; empty where it takes more than five seconds.
     """
+    from kernels.targets import cpu
     from kernels.targets.choose import pick
     from semigroups.families import Family
-    from semigroups.options import maps_of
 
-    place = pick(backend, device=device, threads=threads)
-    names = families or (_SLOW if place.is_reference else _DEFAULT)
+    target = pick(backend, device=device, threads=threads)
+    default = _ON_GPUS if target.devices else _DEFAULT
+    names = families or (_SLOW if target.is_reference else default)
     with usage_errors():
         cases = [Family.parse(name) for name in names]
+    options = {"backend": target.name, "device": device, "threads": threads, "memory": memory}
+    comparison = Comparison("semigroups", target.describe(), target.name, cpu.model())
     peer = _libsemigroups()
-    results = []
-    if not as_json:
-        click.echo(f"{place.describe()}; least of up to {_ROUNDS} rounds")
-        click.echo(
-            f"{'':>18} {'elements':>12} {'ms':>10} {'elements/s':>13} {'computed':>13} "
-            f"{'deduced':>13} {'GB moved':>9} {'GB/s':>7} {'libsemigroups':>13}"
-        )
-    for case in cases:
-        found = _measured(
-            maps_of(case),
-            {"backend": place.name, "device": device, "threads": threads, "memory": memory},
-            peer,
-        )
-        results.append({"family": str(case), **found})
-        if as_json:
-            continue
-        ratio = found["libsemigroups_ratio"]
-        click.echo(
-            f"{case!s:>18} {found['elements']:>12,} {found['seconds'] * 1e3:>10,.2f} "
-            f"{found['elements_per_second']:>13,} {found['computed']:>13,} "
-            f"{found['deduced']:>13,} {found['bytes_moved'] / 1e9:>9,.3f} "
-            f"{found['bytes_moved'] / 1e9 / found['seconds']:>7,.1f} "
-            f"{'-' if ratio is None else f'{ratio:,.2f}x':>13}"
-        )
-    if as_json:
-        click.echo(json.dumps({"place": place.describe(), "results": results}))
+    tasks = [partial(_measured, case, options, peer) for case in cases]
+    present(comparison, tasks, as_json=as_json)
 
 
-def _measured(
-    generators: Maps, options: dict[str, Any], peer: Callable[[Maps], tuple[int, float]] | None
-) -> dict[str, Any]:
-    """Measure ours and the peer by turns."""
+def _measured(case: Family, options: dict[str, Any], peer: Peer | None) -> Row:
+    """Measure ours and the peer by turns. Raises ClickException where they differ."""
+    from semigroups.options import maps_of
     from semigroups.semigroup import Semigroup
 
-    mine: list[float] = []
-    theirs: list[float] = []
-    began = time.perf_counter()
-    while not mine or (len(mine) < _ROUNDS and time.perf_counter() - began < _TIME):
-        found = Semigroup(generators, **options)
-        start = time.perf_counter()
-        found.run()
-        mine.append(time.perf_counter() - start)
-        now = found.progress
-        del found  # before the next one takes memory
-        if peer is not None:
+    generators = maps_of(case)
+    now: Any = None
+    sizes: set[int | None] = set()
+
+    def ours(times: int) -> float:
+        nonlocal now
+        total = 0.0
+        for _ in range(times):
+            found = Semigroup(generators, **options)
+            start = time.perf_counter()
+            found.run()
+            total += time.perf_counter() - start
+            now = found.progress
+            del found  # before the next one takes memory
+        return total
+
+    def theirs(times: int) -> float:
+        assert peer
+        total = 0.0
+        for _ in range(times):
             size, seconds = peer(generators)
-            theirs.append(seconds)
-            # It does not count an identity that is no product.
-            if now.size not in (size, size + 1):
-                raise click.ClickException(
-                    f"libsemigroups finds {size:,} elements, not {now.size:,}"
-                )
-    least = min(mine)
-    return {
-        "elements": now.size,
-        "seconds": least,
-        "elements_per_second": round(now.size / least),
-        "computed": now.counts.computed,
-        "deduced": now.counts.deduced,
-        "bytes_moved": now.counts.moved,
-        "memory": now.nbytes,
-        "libsemigroups_ratio": min(theirs) / least if theirs else None,
-    }
+            total += seconds
+            sizes.add(size)
+        return total
+
+    ours(1)
+    runners = [TimedRunner(now.size, ours)]
+    if peer:
+        theirs(1)
+        if None not in sizes:
+            runners.append(TimedRunner(now.size, theirs))
+    mine, *others = compete(runners, SECONDS, rounds=ROUNDS)
+    # libsemigroups does not count an identity that is no product.
+    for size in sizes:
+        if size is not None and now.size not in (size, size + 1):
+            raise click.ClickException(f"libsemigroups finds {size:,} elements, not {now.size:,}")
+    if None in sizes:
+        others = []
+    return Row(
+        str(case),
+        f"{now.size:,} elements",
+        "elements",
+        mine,
+        {"libsemigroups": others[0]} if others else {},
+        details={
+            "elements": now.size,
+            "seconds": now.size / mine.median,
+            "computed": now.counts.computed,
+            "deduced": now.counts.deduced,
+            "bytes_moved": now.counts.moved,
+            "memory": now.nbytes,
+        },
+    )
 
 
-def _libsemigroups() -> Callable[[Maps], tuple[int, float]] | None:
-    """Return what enumerates with libsemigroups: size and seconds; None without it."""
+# What enumerates a semigroup with another program: its size, None where that took too long, and
+# the seconds.
+Peer = Callable[["Maps"], tuple[int | None, float]]
+
+
+def _libsemigroups() -> Peer | None:
+    """Return what enumerates with libsemigroups; None without it."""
     try:
         from libsemigroups_pybind11 import FroidurePin, ReportGuard, Transf
     except ImportError:
         return None
     quiet = ReportGuard(False)
 
-    def run(generators: Maps) -> tuple[int, float]:
+    def run(generators: Maps) -> tuple[int | None, float]:
         assert quiet
         made = FroidurePin([Transf(images) for images in generators.tolist()])
         start = time.perf_counter()
-        made.run()
+        while not made.finished():
+            if time.perf_counter() - start > _PATIENCE:
+                return None, _PATIENCE
+            made.run_for(_SLICE)  # in slices, as it does not look at signals
         return made.size(), time.perf_counter() - start
 
     return run

@@ -29,7 +29,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arith import IntArray, RationalArray, engines
-from arith.cli import keyfiles, main, operands
+from arith.cli import bench, keyfiles, main, operands
 from arith.cli.keyfiles import contents
 from arith.factors import StoredModuli
 from arith.keys import KeyFileError
@@ -587,16 +587,24 @@ def test_eval_writes_what_is_no_file_directly(arith, tmp_path) -> None:
 # --- bench, the command as such -----------------------------------------------------
 
 
-def test_bench(arith) -> None:
+def test_bench(arith, monkeypatch) -> None:
+    monkeypatch.setattr(bench, "SECONDS", 0.005)
+    monkeypatch.setattr(bench, "_LOOP", 20)
     options = ("--bits", "64,200", "--count", 50, "--backend", "cpu")
     facts = json.loads(arith("bench", *options, "--op", "add", "--op", "gcd", "--json").out)
     assert facts["place"] == "cpu"
     assert [(row["operation"], row["bits"]) for row in facts["results"]] == [
         ("add", 64), ("gcd", 64), ("add", 200), ("gcd", 200)
     ]  # fmt: skip
-    assert all(row["ns"] > 0 and row["gmpy2_ratio"] > 0 for row in facts["results"])
+    for row in facts["results"]:
+        assert row["rate"] == pytest.approx(1e9 / row["ns"])
+        assert row["peers"]["gmpy2"]["ratio"] > 0
+        assert (row["count"], row["reference"]) == (50, None)
+    [row] = arith("bench", "--bits", 256, "--op", "gcd", *options[2:], "--json").facts["results"]
+    assert row["reference"]["figure"] == "86.4"
+    assert row["ratio"] == pytest.approx(row["rate"] * 86.4e-9)
     lines = arith("bench", *options).out.splitlines()
-    assert len(lines) == 2 + 2 * 7
+    assert len([line for line in lines if line.startswith("| ")]) == 2 + 2 * 7
     refused(arith("bench", "--bits", "12,x"), "'12,x' are no sizes")
     refused(arith("bench", "--bits", "0"), "sizes are 1 to")
 

@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from ckyparse.cli import bench
 from ckyparse.cli import parse as parse_module
 from tests.ckyparse.commands import COINS, CYCLIC, Done, closes, refused, write
 
@@ -247,8 +248,9 @@ def test_sample(ckyparse, dyck, english) -> None:
     assert ckyparse("sample", dyck, "-n", 0) == Done(0, "", "")
 
 
-def test_bench(ckyparse) -> None:
+def test_bench(ckyparse, monkeypatch) -> None:
     pytest.importorskip("nltk")
+    monkeypatch.setattr(bench, "SECONDS", 0.02)
     done = ckyparse(
         "bench", "--grammar", "4,10", "--length", 4, "--count", 40, "--json", "--threads", 1
     )
@@ -256,8 +258,13 @@ def test_bench(ckyparse) -> None:
     assert result["count"] == 40
     assert result["microseconds"] > 0
     assert 0 <= result["accepted"] <= 1
-    table = ckyparse("bench", "--grammar", "4,10", "--length", 4, "--count", 40).out
-    assert re.search(r"4,10 +4 +40 +[\d.]+% +[\d.]+ +[\d,]+x", table)
+    assert result["peers"]["nltk"]["ratio"] > 0
+    monkeypatch.setattr(bench, "_RANDOM", ((4, 10),))
+    table = ckyparse("bench", "--length", 2, "--count", 40, "--threads", 1).out
+    assert r"| S -> S S \| a " in table
+    monkeypatch.setattr(bench, "_PATIENCE", 0.0)
+    done = ckyparse("bench", "--grammar", "4,10", "--length", 4, "--count", 40, "--json")
+    assert json.loads(done.out)["results"][0]["peers"] == {}
     refused(ckyparse("bench", "--grammar", "2,9"), "N\\*\\*3")
 
 

@@ -207,7 +207,7 @@ class EmulatedDevice:
             raise RuntimeError(
                 "the address sanitizer is not loaded: run python -m tests.emulation.sanitized"
             )
-        self.info = DeviceInfo("emulated", multiprocessors, memory, capability)
+        self.info = DeviceInfo("emulated", multiprocessors, memory, capability, None)
         self.order = Order.parse(order)
         self.sanitize = sanitize
         self.timeout = timeout

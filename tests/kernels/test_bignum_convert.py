@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +17,11 @@ from kernels.bignum.cpu.engine import (
     numbers_to_ints,
     parse_lines,
 )
-from kernels.bignum.numbers import from_ints, to_ints
+from kernels.bignum.numbers import Numbers, from_ints, to_ints
 from kernels.targets import cpu
 from tests.bignum_batches import LAYOUTS, assert_numbers, hurtful, lay_out
 
+_cpu: Any = cpu._cpu
 built = pytest.mark.skipif(not cpu.levels(), reason="the CPU kernels are not built")
 
 
@@ -47,6 +50,29 @@ def test_integers_of_every_length() -> None:
         assert [hash(v) for v in found] == [hash(v) for v in values]
         assert [v.bit_length() for v in found] == [v.bit_length() for v in values]
         assert [v + 1 for v in found] == [v + 1 for v in values]
+
+
+@built
+def test_digits_are_read_where_they_lie() -> None:
+    """A build for the stable ABI knows of versions of Python up to 3.14 where digits lie."""
+    assert _cpu.DIGITS_ARE_KNOWN or sys.version_info >= (3, 15)
+
+
+@built
+@given(st.lists(hurtful(9), max_size=30), st.sampled_from(LAYOUTS), st.integers(0, 99))
+def test_integers_there_and_back_by_bytes(values: list[int], layout: str, seed: int) -> None:
+    """The way of a Python whose digits lie where no build knows."""
+    numbers = Numbers(*_cpu.bignum_from_ints(values, by_bytes=True))
+    assert_numbers(numbers, values)
+    assert _cpu.bignum_to_ints(numbers, by_bytes=True) == values
+    assert _cpu.bignum_to_ints(lay_out(values, layout, seed), by_bytes=True) == values
+
+
+@built
+@pytest.mark.parametrize("text", ["1\u00e4", "\u0663", "\ud800", 12])
+def test_only_ascii_is_text(text: Any) -> None:
+    with pytest.raises(TypeError, match="text is bytes, or a str of ASCII"):
+        parse_lines(text, 10)
 
 
 @built

@@ -242,7 +242,7 @@ def test_parts_of_batches() -> None:
 
 
 def test_few_computations_get_large_teams() -> None:
-    info = DeviceInfo("", 132, 1 << 30, (9, 0))
+    info = DeviceInfo("", 132, 1 << 30, (9, 0), None)
     levels = [choose(4, n, info).lowest for n in (1, 3000, 10_000, 30_000, 10**6)]
     assert levels == sorted(levels, reverse=True)
     assert (levels[0], levels[-1]) == (3, 0)

@@ -209,7 +209,7 @@ def test_operands_are_checked(device: Device) -> None:
 
 
 def test_choice() -> None:
-    info = DeviceInfo("H200", 132, 141 << 30, (9, 0))
+    info = DeviceInfo("H200", 132, 141 << 30, (9, 0), None)
     for words in range(1, 33):
         params = plan.gcd_launch(words, 1000, info)
         assert words <= int(params.defines["WORDS"]) < 2 * words + 1

@@ -16,6 +16,7 @@ import benchmarks.life as record
 import lifesim.bench as bench
 import lifesim.cli.bench as command
 from benchmarks import life_model, life_tables
+from bulkbits.timing import Samples, TimedRunner, compete
 from kernels.life import ref
 from kernels.life.contract import LifeRule, LifeShape, LifeUniverse, Words
 from kernels.life.plan import CudaPlan, choose_cpu, choose_cuda, cuda_layout, cuda_plan
@@ -23,15 +24,7 @@ from kernels.life.ref import ReferenceLifeEngine
 from kernels.targets import cpu
 from kernels.targets.cuda.target import CudaTarget
 from kernels.targets.reference import ReferenceTarget
-from lifesim.bench import (
-    Samples,
-    TileLoop,
-    TileLoopError,
-    TimedRunner,
-    aligned_tile,
-    compete,
-    measure,
-)
+from lifesim.bench import TileLoop, TileLoopError, aligned_tile, measure_soup
 from lifesim.cli import group
 from lifesim.grid import GridError
 from lifesim.rule import LIFE, Rule
@@ -76,7 +69,7 @@ def test_a_slow_step_gets_one_round_after_its_warm_up() -> None:
     clock = Clock()
     (samples,) = compete([clock.runner("slow", 10.0)], 1.0, clock=clock)
     assert samples == Samples((10.0,), 1)
-    assert clock.now == 30.0
+    assert clock.now == 20.0
 
 
 def test_a_step_that_takes_no_time() -> None:
@@ -97,13 +90,12 @@ def test_a_size_too_large_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
             raise GridError("too large")
 
     monkeypatch.setattr(bench, "check_size", check_size)
-    lines = list(measure(ReferenceTarget(), [(2000, 20), (30, 20)], seconds=0.01))
-    assert [(m.width, m.height, m.problem) for m in lines] == [
-        (2000, 20, "too large"),
-        (30, 20, ""),
-    ]
-    assert lines[1].samples is not None
-    assert lines[1].ratio is None
+    large, small = (
+        measure_soup(ReferenceTarget(), size, seconds=0.01) for size in ((2000, 20), (30, 20))
+    )
+    assert (large.size, large.problem, large.ours) == ("2000×20", "too large", None)
+    assert (small.size, small.problem, small.peers) == ("30×20", "", {})
+    assert small.ours is not None
 
 
 def test_out_of_memory_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,8 +103,7 @@ def test_out_of_memory_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
         raise MemoryError
 
     monkeypatch.setattr(ReferenceLifeEngine, "universe", life)
-    (line,) = measure(ReferenceTarget(), [(8, 8)])
-    assert line.problem == "out of memory"
+    assert measure_soup(ReferenceTarget(), (8, 8)).problem == "out of memory"
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +146,7 @@ def test_tiles_are_aligned() -> None:
 
 def test_threads_of_the_tile_loop_share_no_tile(loop: TileLoop) -> None:
     one, two = loop.runner(256, 1), loop.runner(256, 2)
-    assert two.cells == 2 * one.cells
+    assert two.work == 2 * one.work
     two.step(3)
 
 
@@ -180,11 +171,16 @@ def invoke(*arguments: str) -> tuple[int, str]:
 def test_command_prints_a_table() -> None:
     code, text = invoke("--backend", "reference", "--size", "33x20", "--size", "1K")
     assert code == 0
-    first, head, *rows = text.splitlines()
-    assert first.startswith("numpy reference, one thread; B3/S23, torus")
-    assert head.split() == ["size", "rate"]
-    assert [row.split()[0] for row in rows] == ["33x20", "1024x1024"]
-    assert len({len(line) for line in (head, *rows)}) == 1
+    first, _, *table, _, said = text.splitlines()
+    assert "on numpy reference, one thread; " in first
+    assert said.startswith("here: ")
+    assert [row.split("|")[2].strip() for row in table[2:]] == ["33×20", "1024×1024"]
+    assert len({len(line) for line in table}) == 1
+
+
+@pytest.fixture(autouse=True)
+def no_golly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "_golly", lambda *_: None)
 
 
 @needs_extension
@@ -193,11 +189,11 @@ def test_command_sets_the_cpu_beside_the_tile_loop(loop: TileLoop) -> None:
     assert code == 0
     facts = json.loads(text)
     assert facts["backend"] == "cpu"
-    assert facts["tile_loop_missing"] is None
+    assert facts["notes"] == []
     (line,) = facts["results"]
-    assert line["cell_updates_per_second"] >= line["median"] > 0
-    assert line["ratio"] > 0
-    assert line["tile_loop"] > 0
+    assert line["best"] >= line["rate"] > 0
+    assert (line["width"], line["height"], line["ratio"]) == (256, 256, None)
+    assert line["peers"]["tile loop"]["rate"] > 0
 
 
 @needs_extension
@@ -209,7 +205,7 @@ def test_command_without_a_tile_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     code, text = invoke("--backend", "cpu", "--size", "256", "--rule", "HighLife")
     assert code == 0
     assert "B36/S23" in text
-    assert "no tile loop: no compiler" in text
+    assert "No tile loop: no compiler." in text
 
 
 def test_command_where_nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +215,7 @@ def test_command_where_nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ReferenceLifeEngine, "universe", life)
     code, text = invoke("--backend", "reference")
     assert code != 0
-    assert "256x256  none left" in text
+    assert "256×256 | cell updates | none left" in text
 
 
 def test_bad_options() -> None:

@@ -1,6 +1,7 @@
 // Turns lines of decimal or hexadecimal digits into packed words and back.
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "batch.hpp"
@@ -65,11 +66,16 @@ i64 parse(u64* words, const Line& line, unsigned char* scratch) {
 // take long.
 std::string_view characters(nb::handle text) {
     if (PyBytes_Check(text.ptr()))
-        return {PyBytes_AS_STRING(text.ptr()), std::size_t(PyBytes_GET_SIZE(text.ptr()))};
-    if (!PyUnicode_Check(text.ptr()) || !PyUnicode_IS_COMPACT_ASCII(text.ptr()))
+        return {PyBytes_AsString(text.ptr()), std::size_t(PyBytes_Size(text.ptr()))};
+    Py_ssize_t size = -1;
+    const char* found =
+        PyUnicode_Check(text.ptr()) ? PyUnicode_AsUTF8AndSize(text.ptr(), &size) : nullptr;
+    // Of ASCII alone each character is one byte of UTF-8.
+    if (!found || size != PyUnicode_GetLength(text.ptr())) {
+        PyErr_Clear();  // as of half a surrogate pair
         throw nb::type_error("text is bytes, or a str of ASCII");
-    return {static_cast<const char*>(PyUnicode_DATA(text.ptr())),
-            std::size_t(PyUnicode_GET_LENGTH(text.ptr()))};
+    }
+    return {found, std::size_t(size)};
 }
 
 // Returns the batch, or, where a character is bad, a tuple of three: its offset, the offset of
@@ -180,10 +186,9 @@ nb::str to_lines(nb::handle numbers, int base, int threads) {
         signals.at(std::size_t(i));
         starts[std::size_t(i) + 1] = starts[std::size_t(i)] + line_bound(a.trimmed_length(i), base);
     }
-    check_memory(double(starts[std::size_t(count)]) / 8);
-    nb::str text = nb::steal<nb::str>(PyUnicode_New(Py_ssize_t(starts[std::size_t(count)]), 127));
-    if (!text.is_valid()) throw nb::python_error();
-    char* lines = static_cast<char*>(PyUnicode_DATA(text.ptr()));
+    check_memory(2 * double(starts[std::size_t(count)]) / 8);
+    const std::unique_ptr<char[]> text(new char[std::size_t(starts[std::size_t(count)])]);
+    char* const lines = text.get();
     for_each_part(
         count, false, threads, a.view.width + 1,
         [&](i64 i) { return text_cost(a.length(i)); },
@@ -200,12 +205,9 @@ nb::str to_lines(nb::handle numbers, int base, int threads) {
         if (from != end) std::memmove(lines + end, lines + from, std::size_t(size));
         end += size;
     }
-    PyObject* whole = text.release().ptr();
-    if (PyUnicode_Resize(&whole, Py_ssize_t(end)) != 0) {
-        Py_XDECREF(whole);
-        throw nb::python_error();
-    }
-    return nb::steal<nb::str>(whole);
+    nb::str whole = nb::steal<nb::str>(PyUnicode_DecodeASCII(lines, Py_ssize_t(end), nullptr));
+    if (!whole.is_valid()) throw nb::python_error();
+    return whole;
 }
 
 }  // namespace

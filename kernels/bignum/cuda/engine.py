@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels.gcd.cuda import gcd as gcd_kernels
+from kernels.targets.cuda.array import DeviceArray
 from kernels.targets.cuda.device import Device
 
 from ..contract import Arithmetic
@@ -19,12 +20,6 @@ from ..plan import in_slabs
 from . import divide, isqrt, long_rows, multiply, powmod, ragged, rows, slabs
 from .layouts import SLAB, DeviceNumbers, Rows, Slabs
 from .transfer import Transfer
-
-
-class Addressed(Protocol):
-    """The memory of the devices has an address beside its size."""
-
-    address: int
 
 
 class DeviceArithmetic(Arithmetic[DeviceNumbers]):
@@ -268,20 +263,15 @@ class DeviceArithmetic(Arithmetic[DeviceNumbers]):
         """Return results of mixed operations, coded as pool.PoolOperation, made in one launch."""
         return long_rows.run(self.device, operations, self._rows(a), self._rows(b))[0]
 
-    def array_interface(self, batch: Slabs) -> dict[str, Any]:
-        """Return its words as __cuda_array_interface__ (version 3): uint32 (slabs, width, 32).
+    def slab_words(self, batch: DeviceNumbers) -> DeviceArray:
+        """Return the words of magnitudes, read-only: uint32 (slabs, width, 32).
 
-        Written once this returns; to be read only, and for as long as the batch is kept.
+        They are the batch's own, which nothing writes to; a copy of one in rows.
         """
+        found = self._slabs(batch)
         self.device.synchronize()
-        return {
-            "shape": (batch.slabs, batch.width, SLAB),
-            "typestr": "<u4",
-            "data": (cast(Addressed, batch.words).address, True),
-            "version": 3,
-            "strides": None,
-            "stream": None,
-        }
+        shape = (found.slabs, found.width, SLAB)
+        return DeviceArray(self.device, found.words, shape, np.uint32, read_only=True)
 
     # --- layouts -----------------------------------------------------------------
 

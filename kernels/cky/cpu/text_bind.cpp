@@ -109,18 +109,15 @@ nb::bytes mark_lines(Bytes text, Places starts, Bytes marks, bool shown) {
     for (size_t i = 0; fits && i < lines; i++) fits = places[i] <= places[i + 1];
     if (!fits) throw nb::value_error("starts must lead through the text");
     checks::require_aligned(starts);
-    nb::bytes held = nb::steal<nb::bytes>(
-        PyBytes_FromStringAndSize(nullptr, Py_ssize_t(checks::sum({size, lines, lines, lines}))));
-    if (!held.is_valid()) throw nb::python_error();
-    std::uint8_t* out = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(held.ptr()));
+    const std::unique_ptr<std::uint8_t[]> held(
+        new std::uint8_t[checks::sum({size, lines, lines, lines})]);
+    std::uint8_t* const out = held.get();
     size_t written = 0;
     run_in_steps(lines, size_t(1) << 14, [&](size_t first, size_t last) {
         written += mark(text.data(), places + first, marks.data() + first, last - first, shown,
                         out + written);
     });
-    PyObject* bytes = held.release().ptr();
-    if (_PyBytes_Resize(&bytes, Py_ssize_t(written)) != 0) throw nb::python_error();
-    return nb::steal<nb::bytes>(bytes);
+    return nb::bytes(out, written);
 }
 
 }  // namespace

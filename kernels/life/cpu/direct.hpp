@@ -50,20 +50,24 @@ struct Direct {
         return row_state(V(l), V(c), V(r));
     }
 
-    // Returns the same where some words are not there: those beyond the row, or on the
-    // torus's other side.
-    RowState<V> state_at_edge(const u64* row, i64 first) const {
-        u64 copy[WORDS + 2];
+    // Makes the states of `count` rows, as state() does, where some words are not there: those
+    // beyond the row, or on the torus's other side. No rule is in it: it is compiled once.
+    __attribute__((noinline)) void states_at_edge(const u64* const* rows, int count, i64 first,
+                                                  RowState<V>* states) const {
         const int rest = int(p.width & 63);
-        for (int k = 0; k < WORDS + 2; k++) {
-            const i64 i = first - 1 + k;
-            u64 word = i >= 0 && i < words ? row[i] : 0;
-            if (p.torus && i == -1) word = row[words - 1] << ((64 - rest) & 63);
-            if (p.torus && i == words && !rest) word = row[0];
-            if (p.torus && i == words - 1 && rest) word |= (row[0] & 1) << rest;
-            copy[k] = word;
+        for (int r = 0; r < count; r++) {
+            const u64* row = rows[r];
+            u64 copy[WORDS + 2];
+            for (int k = 0; k < WORDS + 2; k++) {
+                const i64 i = first - 1 + k;
+                u64 word = i >= 0 && i < words ? row[i] : 0;
+                if (p.torus && i == -1) word = row[words - 1] << ((64 - rest) & 63);
+                if (p.torus && i == words && !rest) word = row[0];
+                if (p.torus && i == words - 1 && rest) word |= (row[0] & 1) << rest;
+                copy[k] = word;
+            }
+            states[r] = state(copy + 1);
         }
-        return state(copy + 1);
     }
 
     const u64* row(i64 y) const {
@@ -71,23 +75,30 @@ struct Direct {
         return y < 0 || y >= p.height ? none : p.src + y * p.stride;
     }
 
-    template <int N, bool EDGE, class Rule>
+    // Makes the words from `first` on of as many rows, of which in[0] is the one above.
+    template <int COUNT, class Rule>
+    void edge(const Rule& rule, const u64* const* in, u64* out, i64 first) const {
+        RowState<V> states[COUNT + 2];
+        states_at_edge(in, COUNT + 2, first, states);
+        const i64 left = words - first, count = left < WORDS ? left : WORDS;
+        for (int i = 0; i < COUNT; i++) {
+            const V next = rule(states[i], states[i + 1], states[i + 2]);
+            u64 made[WORDS];
+            std::memcpy(made, &next, sizeof next);
+            if (left <= WORDS && (p.width & 63)) made[left - 1] &= (u64(1) << (p.width & 63)) - 1;
+            std::memcpy(out + i * p.stride + first, made, std::size_t(count) * 8);
+        }
+    }
+
+    // Does so for words that have others on both sides.
+    template <int COUNT, class Rule>
     BITS_FN void cells(const Rule& rule, const u64* const* in, u64* out, i64 first) const {
-        auto at = [&](const u64* row) {
-            return EDGE ? state_at_edge(row, first) : state(row + first);
-        };
-        RowState<V> a = at(in[0]), b = at(in[1]), c;
-        for (int i = 0; i < N; i++) {
-            c = at(in[i + 2]);
+        RowState<V> a = state(in[0] + first), b = state(in[1] + first), c;
+        for (int i = 0; i < COUNT; i++) {
+            c = state(in[i + 2] + first);
             const V next = rule(a, b, c);
             u64* to = out + i * p.stride + first;
-            if (EDGE) {
-                u64 made[WORDS];
-                std::memcpy(made, &next, sizeof next);
-                const i64 left = words - first, count = left < WORDS ? left : WORDS;
-                if (left <= WORDS && (p.width & 63)) made[left - 1] &= (u64(1) << (p.width & 63)) - 1;
-                std::memcpy(to, made, std::size_t(count) * 8);
-            } else if (streams) {
+            if (streams) {
                 stream(to, next);
             } else {
                 std::memcpy(to, &next, sizeof next);
@@ -96,15 +107,15 @@ struct Direct {
         }
     }
 
-    template <int N, class Rule>
+    template <int COUNT, class Rule>
     void rows(const Rule& rule, i64 y) const {
-        const u64* in[N + 2];
-        for (int i = 0; i < N + 2; i++) in[i] = row(y - 1 + i);
+        const u64* in[COUNT + 2];
+        for (int i = 0; i < COUNT + 2; i++) in[i] = row(y - 1 + i);
         u64* out = p.dst + y * p.stride;
-        cells<N, true>(rule, in, out, 0);
+        edge<COUNT>(rule, in, out, 0);
         i64 first = WORDS;
-        for (; first + WORDS < words; first += WORDS) cells<N, false>(rule, in, out, first);
-        if (first < words) cells<N, true>(rule, in, out, first);
+        for (; first + WORDS < words; first += WORDS) cells<COUNT>(rule, in, out, first);
+        if (first < words) edge<COUNT>(rule, in, out, first);
     }
 
     template <class Rule>

@@ -39,6 +39,7 @@ from kernels.life.plan import (
     cuda_plan,
     pass_steps,
 )
+from kernels.targets.cuda.array import DeviceArray
 from kernels.targets.cuda.device import Buffer, Device, Module, Slice
 
 SOURCE = Path(__file__).with_name("life.cu")
@@ -247,7 +248,7 @@ class DeviceLife(LifeUniverse):
                     (layout.row_words, 1, 1),
                     raw,
                     self._arena.memory[self._slot],
-                    *self._sizes(first, band),
+                    *self._sizes(first, len(band), band.shape[1]),
                     np.int32(not self._torus),
                 )
         finally:
@@ -256,17 +257,30 @@ class DeviceLife(LifeUniverse):
     def get(self, y: int, words: Words) -> None:
         """Unpack rows from panels, and download them in bands."""
         self.check_rows(y, words, written=True)
-        module = self._arena.module(self._plan, self._torus)
         for first, band, raw in self._bands(y, words):
-            module.launch(
-                "unpack",
-                (-(-2 * band.size // 256), 1, 1),
-                (256, 1, 1),
-                self._arena.memory[self._slot],
-                raw,
-                *self._sizes(first, band),
-            )
+            self._unpack(first, len(band), band.shape[1], raw)
             self._arena.device.download(band, raw)
+
+    def device_words(self) -> DeviceArray:
+        """Unpack all rows into device memory of their own."""
+        device, count = self._arena.device, -(-self.width // 64)
+        buffer = device.alloc(8 * count * self.height)
+        rows = max(1, sizes.BAND_BYTES // (8 * count))
+        for y in range(0, self.height, rows):
+            self._unpack(y, min(rows, self.height - y), count, Slice(buffer, 8 * count * y))
+        device.synchronize()
+        return DeviceArray(device, buffer, (self.height, count), np.uint64)
+
+    def _unpack(self, first: int, rows: int, count: int, target: Buffer | Slice) -> None:
+        """Queue the unpacking of rows of `count` words each."""
+        self._arena.module(self._plan, self._torus).launch(
+            "unpack",
+            (-(-2 * rows * count // 256), 1, 1),
+            (256, 1, 1),
+            self._arena.memory[self._slot],
+            target,
+            *self._sizes(first, rows, count),
+        )
 
     def _bands(self, y: int, words: Words) -> Iterator[tuple[int, Words, Buffer]]:
         """Yield (first row, rows, device memory for them) of the bands of `words`."""
@@ -277,15 +291,15 @@ class DeviceLife(LifeUniverse):
         for i in range(0, len(words), rows):
             yield y + i, words[i : i + rows], raw
 
-    def _sizes(self, first: int, band: Words) -> list[np.int32]:
+    def _sizes(self, first: int, rows: int, count: int) -> list[np.int32]:
         layout = self._plan.layout
         return [
             np.int32(value)
             for value in (
                 self.width,
                 self.base + first,
-                len(band),
-                2 * band.shape[1],
+                rows,
+                2 * count,
                 layout.panels,
                 layout.useful,
                 layout.halo,

@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "../../tasks.hpp"
@@ -68,9 +69,8 @@ nb::bytes write_rows(ConstWords words, int64_t left, int64_t width, States pens)
     if (pen.rows < 0 || pen.rows > runs::MOST_CELLS || pen.line < 0 || pen.line > runs::LINE)
         throw nb::value_error("nothing written leads to this pen");
     const std::size_t room = runs::most_text(stride, rows);
-    nb::bytes held = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, Py_ssize_t(room)));
-    if (!held.is_valid()) throw nb::python_error();
-    char* const out = PyBytes_AS_STRING(held.ptr());
+    const std::unique_ptr<char[]> held(new char[room]);
+    char* const out = held.get();
     constexpr std::size_t PART = std::size_t(1) << 14;  // words
     std::size_t size = 0;
     runs::Place place = {};
@@ -79,9 +79,7 @@ nb::bytes write_rows(ConstWords words, int64_t left, int64_t width, States pens)
                             int64_t(PART), out + size);
     });
     pens.data()[0] = pen.rows, pens.data()[1] = pen.line;
-    PyObject* whole = held.release().ptr();
-    if (_PyBytes_Resize(&whole, Py_ssize_t(size)) != 0) throw nb::python_error();
-    return nb::steal<nb::bytes>(whole);
+    return nb::bytes(out, size);
 }
 
 }  // namespace

@@ -97,6 +97,7 @@ class CudaCore:
             multiprocessors=int(facts.properties.multiprocessor_count),
             memory=int(self.call(self.driver.cuDeviceTotalMem, device)),
             capability=tuple(facts.compute_capability),
+            index=index,
         )
         try:
             context = self.call(self.driver.cuDevicePrimaryCtxRetain, device)

@@ -19,6 +19,7 @@ class DeviceInfo:
     multiprocessors: int
     memory: int  # bytes in all
     capability: tuple[int, int]  # compute capability
+    index: int | None  # the number of the GPU; None where the memory is the host's, as emulated
 
 
 class Buffer(Protocol):

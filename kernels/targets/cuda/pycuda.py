@@ -71,6 +71,7 @@ class PyCuda:
             multiprocessors=device.multiprocessor_count,
             memory=device.total_memory(),
             capability=device.compute_capability(),
+            index=index,
         )
         try:
             context = device.retain_primary_context()

@@ -42,7 +42,8 @@ template <class T, int N>
 using Result = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
 nb::object number(const void* bytes, size_t count) {
-    return nb::steal(_PyLong_FromByteArray(static_cast<const unsigned char*>(bytes), count, 1, 0));
+    return nb::handle(reinterpret_cast<PyObject*>(&PyLong_Type))
+        .attr("from_bytes")(nb::bytes(bytes, count), "little");
 }
 
 class HashTree {
