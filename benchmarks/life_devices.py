@@ -30,7 +30,7 @@ from kernels.targets.choose import pick
 from kernels.targets.contract import Target
 from kernels.targets.cpu import core_count
 from lifesim.bench import runner_of
-from lifesim.digest import finish, partial
+from lifesim.digests import finish, partial
 from lifesim.engine import Life
 from lifesim.soup import Soup, random_grid
 

@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # typing's own would be most of the time of importing thi
 if TYPE_CHECKING:
     from typing import Any
 
-    from lifesim.digest import digest
+    from lifesim.digests import digest
     from lifesim.engine import Life
     from lifesim.errors import DamagedDataError, LifesimError
     from lifesim.grid import BitGrid, Box
@@ -64,7 +64,7 @@ _HOME = {
     "Topology": "topology",
     "Universe": "store.universe",
     "count_pattern": "search:count",
-    "digest": "digest",
+    "digest": "digests",
     "find_pattern": "search:find",
     "random_grid": "soup",
     "read_pattern": "patterns:read",

@@ -278,7 +278,7 @@ class ChangingUniverse:
         return False
 
     def digest(self, frame: Box) -> str:
-        """Return the digest of a rectangle that holds all that lives (lifesim.digest)."""
+        """Return the digest of a rectangle that holds all that lives (lifesim.digests)."""
         return self._now.digest(frame)
 
     def _dense(self, grid: BitGrid, at: tuple[int, int]) -> GrowingUniverse:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from kernels.life.contract import LifeUniverse, Words
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
-from lifesim.digest import digest
+from lifesim.digests import digest
 from lifesim.edge import EdgeWatch
 from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.growing import REFERENCE_COPIES, GrowingUniverse, never
@@ -446,7 +446,7 @@ class Life:
         return self.grid().density()
 
     def digest(self) -> str:
-        """Return the content digest of the cells (lifesim.digest).
+        """Return the content digest of the cells (lifesim.digests).
 
         Raises GridError for a plane that is too wide, or holds too much, for one.
         """

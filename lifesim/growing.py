@@ -20,7 +20,7 @@ from kernels.plane.contract import SIDE, Places
 from kernels.targets.contract import Target
 from kernels.targets.memory import available_memory
 from lifesim.counting import add_counts
-from lifesim.digest import digest
+from lifesim.digests import digest
 from lifesim.grid import BitGrid, Box, GridError, Words, bytes_of, human_bytes
 from lifesim.live_box import live_box, part_of
 from lifesim.rule import Rule
@@ -171,7 +171,7 @@ class GrowingUniverse:
         return self.part(live).population() if live else 0
 
     def digest(self, frame: Box) -> str:
-        """Return the digest of a rectangle that holds all that lives (lifesim.digest)."""
+        """Return the digest of a rectangle that holds all that lives (lifesim.digests)."""
         return digest(self.part(frame))
 
     def squares(self) -> None:

@@ -19,7 +19,7 @@ from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cpu import CpuTarget
 from kernels.targets.memory import available_memory
-from lifesim.digest import finish, scattered
+from lifesim.digests import finish, scattered
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError, Words, human_bytes
 from lifesim.growing import OutgrownError, check_birth, never
@@ -140,7 +140,7 @@ class _PlaneLife:
         return self._plane.counts(x, y, level, shape)
 
     def digest(self, frame: Box) -> str:
-        """Return the digest of a frame that holds all that lives (lifesim.digest), without ever
+        """Return the digest of a frame that holds all that lives (lifesim.digests), without ever
         holding it as a grid. Raises GridError for one too wide, or for too many live words."""
         if max(frame.width, frame.height) >= 1 << 62:
             raise GridError(f"a plane of {frame.width}x{frame.height} cells is too wide")

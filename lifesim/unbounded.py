@@ -65,7 +65,7 @@ class UnboundedUniverse(Protocol):
         """Return the number of live cells."""
 
     def digest(self, frame: Box) -> str:
-        """Return the digest of a rectangle that holds all that lives (lifesim.digest)."""
+        """Return the digest of a rectangle that holds all that lives (lifesim.digests)."""
 
     def all_squares(self) -> Iterator[tuple[Places, Words]]:
         """Yield all squares with live cells (kernels.plane.contract). Raises OverflowError where

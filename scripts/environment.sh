@@ -1,8 +1,9 @@
 # Sourced by demo and test, with `root` set: makes or refreshes $root/.venv.
 
-# prepare [dev]: the package installed in place, with what its tests need if asked, and with what a GPU
-# needs where there is one. Does nothing where neither what is compiled nor the tools for it have
-# changed. Where compiling fails it says why and ends.
+# prepare [docs|dev]: the package installed in place, with what its documentation or its tests (and the
+# documentation) need if asked, and with what a GPU needs where there is one. Does nothing where
+# neither what is compiled nor the tools for it have changed. Where compiling fails it says why and
+# ends.
 prepare() {
     local extra=${1:-} venv=$root/.venv stamp=$root/.venv/prepared log=$root/.venv/install.log
     local python state known="" only=()
@@ -13,6 +14,7 @@ prepare() {
     fi
     state=$(what_is_built)
     [ ! -f "$stamp" ] || known=$(cat "$stamp")
+    [[ $known != *" docs" || -n $extra ]] || extra=docs
     [[ $known != *" dev" ]] || extra=dev
     [ -n "$extra" ] || ! "$venv/bin/python" -c "$COUNT_GPUS" || extra=gpu
     [ "$known" != "$state $extra" ] || return 0

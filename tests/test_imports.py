@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pkgutil
 import subprocess
@@ -71,6 +72,14 @@ def test_help_answers_at_once(command: str) -> None:
         user = after.children_user - before.children_user
         spent.append(user + after.children_system - before.children_system)
     assert min(spent) < 0.5
+
+
+def test_no_exported_name_is_that_of_a_module() -> None:
+    """Else a package would export one or the other, depending on what was imported before."""
+    for package in PACKAGES:
+        modules = {found.name for found in pkgutil.iter_modules([str(ROOT / package)])}
+        exported = getattr(importlib.import_module(package), "__all__", [])
+        assert not modules & set(exported), package
 
 
 EARLY = """

@@ -51,7 +51,7 @@ def fill_soup(
 def survey(
     words: Words, y0: int, w0: int, counts: Counts | None = None, *, level: str | None = None
 ) -> tuple[int, int]:
-    """Live cells of words, and what they add to the sum that lifesim/digest.py defines.
+    """Live cells of words, and what they add to the sum that lifesim/digests.py defines.
 
     words, y0, w0, level: as for fill_soup(); padding bits must be zero. counts: uint8
     (ceil(rows / 8), 8 * count), C-contiguous, receives the live cells, 0 to 64, of each

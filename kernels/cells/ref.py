@@ -1,6 +1,6 @@
 """Operations on packed cells by numpy: the oracle that every level must equal.
 
-lifesim/soup.py defines the soup and lifesim/digest.py the sum of the digest.
+lifesim/soup.py defines the soup and lifesim/digests.py the sum of the digest.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import click
 from bulkbits.options import json_option
 from kernels.targets.cpu import levels
 from lifesim import patterns
-from lifesim.digest import digest
+from lifesim.digests import digest
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.patterns import Pattern
 from lifesim.rule import LIFE

@@ -14,7 +14,7 @@ from bulkbits.options import opened_cluster
 from bulkbits.progress import bar
 from kernels.targets.memory import available_memory
 from lifesim.cli.drive import pick_devices
-from lifesim.digest import digest
+from lifesim.digests import digest
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
 from lifesim.grid import Box, bytes_of

@@ -66,7 +66,7 @@ class Manifest:
 
     @property
     def digest_sum(self) -> int:
-        """Return the sum that the digest is made of (lifesim.digest.finish)."""
+        """Return the sum that the digest is made of (lifesim.digests.finish)."""
         return sum(tile.partial for tile in self.tiles) & _MASK
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lifesim.digest import finish, partial
+from lifesim.digests import finish, partial
 from lifesim.grid import BitGrid, Box, bytes_of
 from lifesim.render import Levels
 from lifesim.store import read

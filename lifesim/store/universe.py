@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from lifesim.digest import finish
+from lifesim.digests import finish
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
@@ -174,7 +174,7 @@ class Universe:
         return plane.frame(self) if self.manifest.corner else Box(0, 0, self.width, self.height)
 
     def digest(self) -> str:
-        """Return the digest of the cells (lifesim.digest). Raises as population() does."""
+        """Return the digest of the cells (lifesim.digests). Raises as population() does."""
         self._need_whole()
         if self.manifest.corner:
             return plane.digest(self)

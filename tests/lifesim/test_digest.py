@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kernels.cells import bands
 from kernels.cells.costs import BandCosts
-from lifesim.digest import digest, finish, partial
+from lifesim.digests import digest, finish, partial
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
 from lifesim.soup import random_grid

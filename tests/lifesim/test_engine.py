@@ -7,7 +7,7 @@ import pytest
 import lifesim.engine as engine
 from kernels.life import ref
 from kernels.targets import cpu
-from lifesim.digest import digest
+from lifesim.digests import digest
 from lifesim.engine import Life
 from lifesim.grid import BitGrid, GridError
 from lifesim.pauses import Progress

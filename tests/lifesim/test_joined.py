@@ -21,7 +21,7 @@ from kernels.life.contract import LifeRule, LifeUniverse
 from kernels.targets.choose import pick
 from lifesim import joined as module
 from lifesim import patterns
-from lifesim.digest import digest
+from lifesim.digests import digest
 from lifesim.edge import EdgeWatch
 from lifesim.engine import Life
 from lifesim.grid import BitGrid

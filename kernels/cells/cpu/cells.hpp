@@ -43,7 +43,7 @@ struct CellsOps {
     // definition).
     void (*fill_soup)(const CellsBlock<std::uint64_t>& block, std::uint64_t digits,
                       std::uint64_t key);
-    // Returns the population and a partial sum of the digest (lifesim/digest.py has the
+    // Returns the population and a partial sum of the digest (lifesim/digests.py has the
     // definition). counts, unless null, receives the live cells of each block of 8 x 8
     // cells: 8 * count bytes for every 8 rows, and `across` bytes from one such row to the
     // next.
