@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from benchmarks.bignum_device import Reusing, random_slabs
 from benchmarks.cky_tables import random_rules, random_strings
+from bulkbits.timing import Samples, TimedRunner, compete
 from kernels.bignum.cuda.layouts import SLAB
 from kernels.bignum.cuda.multiply import multiply
 from kernels.cky.cuda.engine import CudaCky
@@ -29,7 +30,6 @@ from kernels.life.contract import LifeRule, LifeShape
 from kernels.sums.cuda import engine as sums
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cuda import driver as drivers
-from lifesim.bench import Samples, TimedRunner, compete
 
 LIFE = LifeRule(8, 12)
 LAUNCHES = 1000  # of a step

@@ -44,12 +44,11 @@ def root(tmp_path: Path) -> Path:
 
 
 def prepare(
-    root: Path, *arguments: str, compiler: str = "true"
+    root: Path, extra: str = "", *, compiler: bool = True
 ) -> subprocess.CompletedProcess[str]:
-    code = f"set -euo pipefail; root={root}; source {ENVIRONMENT}; prepare {' '.join(arguments)}"
-    if not compiler:
-        code = code.replace("; prepare", "; compilers() { :; }; prepare")
-    environment = {**os.environ, "CXX": compiler}
+    none = "" if compiler else "compilers() { :; };"
+    code = f"set -euo pipefail; root={root}; source {ENVIRONMENT}; {none} prepare {extra}"
+    environment = {**os.environ, "CXX": "true"}
     return subprocess.run(["bash", "-c", code], capture_output=True, text=True, env=environment)
 
 
@@ -92,7 +91,10 @@ def test_a_gpu_gets_what_it_needs(root: Path) -> None:
     for name in ("built", "gpu"):
         (root / ".venv/bin" / name).touch()
     prepare(root)
-    assert calls(root)[0].endswith(f"{root}[gpu]")
+    prepare(root, "docs")
+    prepare(root)
+    wanted = [call.rpartition("[")[2] for call in calls(root)]
+    assert wanted == ["gpu]", "docs,gpu]"]
 
 
 @pytest.mark.skipif(shutil.which(os.environ.get("CXX", "g++")) is None, reason="no g++")

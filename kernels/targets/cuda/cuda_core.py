@@ -32,11 +32,16 @@ def load() -> CudaCore:
         if (error.name or "").partition(".")[0] != "cuda":
             hint = str(error)
         raise BackendUnavailableError(f"cuda.core does not load: {hint}") from None
+    if not hasattr(core, "launch"):  # releases before 0.5 had it elsewhere
+        raise BackendUnavailableError(
+            f"cuda.core {core.__version__} is too old: pip install 'bulkbits[gpu]'"
+        )
     layer = CudaCore(core, driver)
     try:
         layer.call(driver.cuInit, 0)
-    except Exception as error:  # a RuntimeError or one of cuda.pathfinder's, by its version
-        said = " ".join(str(error).split()) if isinstance(error, DriverError) else "none is found"
+    except Exception as error:  # also cuda.pathfinder's, whose class depends on its version
+        lost = type(error).__name__ == "DynamicLibNotFoundError"
+        said = "libcuda.so.1 does not load" if lost else " ".join(str(error).split())
         raise BackendUnavailableError(f"no usable CUDA driver: {said}") from None
     return layer
 

@@ -150,18 +150,18 @@ class TestLayer:
         with pytest.raises(MemoryError, match=r"^.*: [0-9,]+ bytes asked for, [0-9,]+ are free$"):
             device.alloc(1 << 50)
         with pytest.raises(MemoryError, match="page-locked"):
-            device.pinned(1 << 46)
+            device.pinned(1 << 50)
         assert words_of(device, filled(device, 3, 1, 1), 3) == [1, 2, 3], "all goes on after that"
 
     def test_memory_comes_back(self, device: CudaDevice) -> None:
-        device.synchronize()
-        before = device.free_memory()
-        kept = [device.alloc(1 << 24) for _ in range(4)]
-        assert device.free_memory() <= before - (1 << 26)
-        thread = threading.Thread(target=kept.clear)  # by a thread that has used no context
+        """Any thread may drop it: it is kept, or freed where its address was given away."""
+        kept = [device.alloc(1 << 20) for _ in range(4)]
+        assert all(buffer.address for buffer in kept[:2])
+        held = device._reserve.held()
+        thread = threading.Thread(target=kept.clear)
         thread.start()
         thread.join()
-        assert device.free_memory() >= before - (1 << 22)
+        assert device._reserve.held() == held + (2 << 20)
 
     def test_the_calls_of_a_thread_run_in_order(self, device: CudaDevice) -> None:
         """A thread sees its own calls in order, while others queue on streams of their own."""
