@@ -23,7 +23,7 @@ from lifesim.digest import finish, scattered
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError, Words, human_bytes
 from lifesim.growing import OutgrownError, check_birth, never
-from lifesim.rule import Rule
+from lifesim.rule import LIFE, Rule
 
 _WHERE = {  # each engine runs, and on which backends
     "tiles": ("on the CPU or one GPU", "cpu, cuda or auto"),
@@ -32,6 +32,7 @@ _WHERE = {  # each engine runs, and on which backends
 MANY = 1 << 20  # cells of a grid from which on a GPU is quicker with tiles than most CPUs
 _GPU_SHARE = 85  # percent of its free memory that tiles may take, unless told
 _SHARE = 2  # of the memory that is free a plane may take the half, unless told
+_MOST_TILED = 1 << 32  # live cells of a tree that are put into tiles
 _MOST_WORDS = 1 << 24  # of 64 cells, in which cells may live for there to be a digest
 _QUICK, _SLOW = 0.02, 0.2  # seconds: steps that are quicker become four times as long, or twice
 
@@ -310,8 +311,19 @@ class TiledUniverse(_PlaneLife):
             raise self._outgrown() from None
 
     def take(self, squares: SquareList) -> None:
-        """Raise GridError: a tree is not unfolded here."""
-        raise GridError("a list of squares is for HashLife")
+        """Replace all cells by those of a macrocell file.
+
+        Raises GridError for too many, or where they lie too far out for tiles; OutgrownError.
+        """
+        tree = HashedUniverse(CpuTarget(1), BitGrid(1, 1), (0, 0), LIFE, None)
+        tree.take(squares)
+        if tree.population() > _MOST_TILED:
+            raise GridError(f"{tree.population()} cells live, too many for tiles")
+        self.put_all([(places, np.zeros_like(words)) for places, words in self.all_squares()])
+        try:
+            self.put_all(tree.all_squares())
+        except OverflowError as error:
+            raise GridError(str(error)) from None
 
     def squares(self) -> None:
         """Return None: the cells are no tree."""

@@ -26,8 +26,10 @@ Levels = npt.NDArray[np.uint8]
 Counts = npt.NDArray[np.int64]
 
 MAX_PIXELS = 1 << 28
-MAX_SCALE = 40
+MAX_SCALE = 40  # of a universe that is held as a rectangle
+MAX_FAR_SCALE = 320  # of one that is not
 _MAX_CELLS = 1 << 52  # of one block: 510 times as many live cells still fit in an int64
+_FARTHEST = 10**18  # cells, to which coordinates of a picture of a rectangle go
 _CHUNK_WORDS = 1 << 18  # 2 MiB of cells at a time, whatever the region
 
 _STOPS = {
@@ -54,7 +56,7 @@ def parse_region(text: str) -> Box:
     X and Y may be negative. Raises RenderError for anything else.
     """
     match = re.fullmatch(
-        r"\s*(-?[0-9]{1,18})\s*,\s*(-?[0-9]{1,18})\s*,\s*([0-9]{1,18})\s*[xX]\s*([0-9]{1,18})\s*",
+        r"\s*(-?[0-9]{1,90})\s*,\s*(-?[0-9]{1,90})\s*,\s*([0-9]{1,90})\s*[xX]\s*([0-9]{1,90})\s*",
         text,
     )
     if not match:
@@ -69,13 +71,17 @@ def parse_scale(text: str) -> int:
     """Read pixels:cells, and return the binary logarithm of cells per pixel.
 
     1:8 (8 x 8 cells to a pixel) is 3; 4:1 (a cell is 4 x 4 pixels) is -2; a number
-    alone, as 8, is 8:1. Raises RenderError for anything else, and where neither side
-    is 1 or the other is no power of two.
+    alone, as 8, is 8:1; 1:2^100 may be written so. Raises RenderError for anything else, and
+    where neither side is 1 or the other is no power of two.
     """
-    match = re.fullmatch(r"\s*([0-9]{1,18})\s*(?::\s*([0-9]{1,18})\s*)?", text)
+    number = r"\s*([0-9]{1,99}|2\^[0-9]{1,3})\s*"
+    match = re.fullmatch(f"{number}(?::{number})?", text)
     if not match:
         raise RenderError(f"unknown scale {_shown(text)}: write pixels:cells, as 1:8 or 4:1")
-    pixels, cells = int(match[1]), int(match[2] or 1)
+    pixels, cells = (
+        1 << int(text[2:]) if text.startswith("2^") else int(text)
+        for text in (match[1], match[2] or "1")
+    )
     if min(pixels, cells) != 1 or (pixels * cells) & (pixels * cells - 1):
         raise RenderError(f"scale {_shown(text)}: one side must be 1, the other a power of two")
     return cells.bit_length() - pixels.bit_length()
@@ -86,17 +92,18 @@ def format_scale(scale_log2: int) -> str:
     return f"{1 << max(0, -scale_log2)}:{1 << max(0, scale_log2)}"
 
 
-def image_size(width: int, height: int, scale_log2: int) -> tuple[int, int]:
+def image_size(width: int, height: int, scale_log2: int, *, far: bool = False) -> tuple[int, int]:
     """Return the width and height in pixels of a picture of width x height cells.
 
-    Raises RenderError for a region or scale out of range, or more than MAX_PIXELS.
+    far: whether the universe may be one that no rectangle holds. Raises RenderError for a region or
+    scale out of range, or more than MAX_PIXELS.
     """
     if width < 1 or height < 1:
         raise RenderError(f"a region of {width}x{height} cells shows nothing")
-    if abs(scale_log2) > MAX_SCALE:
-        raise RenderError(f"scale 2^{scale_log2} is outside 2^-{MAX_SCALE} to 2^{MAX_SCALE}")
-    side = 1 << max(0, scale_log2)
-    if min(side, width) * min(side, height) > _MAX_CELLS:
+    most = MAX_FAR_SCALE if far else MAX_SCALE
+    if not -MAX_SCALE <= scale_log2 <= most:
+        raise RenderError(f"scale 2^{scale_log2} is outside 2^-{MAX_SCALE} to 2^{most}")
+    if not far and not fits_rectangle(Box(0, 0, width, height), scale_log2):
         raise RenderError(f"a region of {width}x{height} cells is too large to draw")
     across, down = _pixels(width, scale_log2), _pixels(height, scale_log2)
     if across * down > MAX_PIXELS:
@@ -107,6 +114,13 @@ def image_size(width: int, height: int, scale_log2: int) -> tuple[int, int]:
     return across, down
 
 
+def fits_rectangle(box: Box, scale_log2: int) -> bool:
+    """Tell whether numbers of cells, and coordinates, are small enough for a picture of a grid."""
+    side = 1 << max(0, scale_log2)
+    cells = min(side, box.width) * min(side, box.height)
+    return scale_log2 <= MAX_SCALE and cells <= _MAX_CELLS and max(map(abs, box)) <= _FARTHEST
+
+
 def choose_scale(width: int, height: int, max_pixels: int, *, largest: int = 16) -> int:
     """Return the finest scale at which width x height cells take at most max_pixels pixels.
 
@@ -115,7 +129,7 @@ def choose_scale(width: int, height: int, max_pixels: int, *, largest: int = 16)
     """
     if width < 1 or height < 1:
         raise RenderError(f"a region of {width}x{height} cells shows nothing")
-    for scale in range(1 - max(1, largest).bit_length(), MAX_SCALE + 1):
+    for scale in range(1 - max(1, largest).bit_length(), MAX_FAR_SCALE + 1):
         if _pixels(width, scale) * _pixels(height, scale) <= max_pixels:
             return scale
     raise RenderError(f"{width}x{height} cells do not fit in {max_pixels} pixels")
@@ -136,6 +150,8 @@ def density_levels(grid: BitGrid, box: Box | None, scale_log2: int) -> Levels:
     """
     box = Box(0, 0, grid.width, grid.height) if box is None else box
     across, down = image_size(box.width, box.height, scale_log2)
+    if not fits_rectangle(box, scale_log2):
+        raise RenderError("the region lies too far away to be drawn")
     if scale_log2 <= 0:
         return _enlarged(grid, box, 1 << -scale_log2)
     side = 1 << scale_log2
@@ -175,7 +191,8 @@ def level_table(side: int) -> Levels:
 
 def block_sizes(cells: int, scale_log2: int) -> Counts:
     """Return how many cells each block of 2^k has along an axis; the last may have fewer."""
-    sizes = np.full(_pixels(cells, scale_log2), 1 << scale_log2, np.int64)
+    wide = scale_log2 > 62 or cells >> 62  # then they are Python ints
+    sizes = np.full(_pixels(cells, scale_log2), 1 << scale_log2, object if wide else np.int64)
     sizes[-1] = cells - ((len(sizes) - 1) << scale_log2)
     return sizes
 

@@ -14,7 +14,7 @@ from lifesim.cli.options import Size, storing_options
 from lifesim.cli.report import note_oddities
 from lifesim.cli.streamed import Beginning, Storage, counting_bar, made_universe, origin_of
 from lifesim.outputs import PATTERN, check_target, is_directory_name
-from lifesim.pattern_of import pattern_of
+from lifesim.pattern_of import is_macrocell, pattern_of
 from lifesim.start import placement
 from lifesim.store.make import from_universe, make_universe
 from lifesim.store.making import check_new
@@ -76,7 +76,7 @@ def _convert_pattern(
 ) -> None:
     """Convert a pattern file: to another, or to a directory of that storage."""
     with busy(f"reading {source}"):
-        pattern = patterns.read(source)
+        pattern = patterns.read(source, as_squares=_as_squares(target, format_, storage))
     note_oddities(pattern, source)
     if storage is None:
         with busy(f"writing {target}"):
@@ -85,6 +85,15 @@ def _convert_pattern(
     placed = placement(pattern, size)
     beginning = Beginning(pattern, placed, origin_of(pattern, placed, source))
     made_universe(target, beginning, show=True, storage=storage).close()
+
+
+def _as_squares(target: str, format_: str | None, storage: Storage | None) -> bool | None:
+    """Tell whether a macrocell file is taken as it is: into another always, into other files where
+    no grid holds it, into a directory never."""
+    if storage is not None:
+        return False
+    to_macrocell = format_ == patterns.macrocell.NAME if format_ else is_macrocell(target)
+    return True if to_macrocell else None
 
 
 def _convert_universe(

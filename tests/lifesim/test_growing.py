@@ -85,7 +85,7 @@ def test_a_glider_goes_as_far_as_it_goes(turn, monkeypatch):
     across, down = [(1, 1), (1, -1), (-1, -1), (-1, 1)][turn]
     assert life.frame() == Box(5000 * across, 5000 * down, 3, 3)
     assert life.grid() == glider
-    assert life._cells.width < 1000
+    assert life._held.cells.width < 1000
 
 
 @pytest.mark.parametrize("backend", ["reference", "cuda", "several"])
@@ -108,7 +108,7 @@ def test_what_stands_still_costs_no_more_room():
     life = life_of(Pattern(BitGrid.from_cells(2, 2, [(0, 0), (1, 0), (0, 1), (1, 1)])))
     life.run(20_000)
     assert (life.generation, life.population()) == (20_000, 4)
-    assert life._cells.width * life._cells.height < 300 * 300
+    assert life._held.cells.width * life._held.cells.height < 300 * 300
 
 
 def test_nothing_at_all_lives_for_ever():
