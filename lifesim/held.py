@@ -16,10 +16,11 @@ from lifesim.digest import digest
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.growing import GrowingUniverse
 from lifesim.joined import open_bounded
-from lifesim.kept import Kept, give_back, kept_of, live_cells
+from lifesim.kept import Kept, give_back, kept_of
 from lifesim.live_box import common, live_box
 from lifesim.render import density_levels
 from lifesim.rule import Rule
+from lifesim.squares import live_cells
 from lifesim.topology import Edges
 from lifesim.unbounded import UnboundedUniverse, open_unbounded
 
@@ -195,7 +196,7 @@ class HeldUniverse:
         return self._unbounded.population() if self._unbounded else self.grid().population()
 
     def live_cells(self) -> npt.NDArray[np.int64]:
-        """Return the live cells of a universe without bounds (lifesim.kept.live_cells)."""
+        """Return the live cells of a universe without bounds (lifesim.squares.live_cells)."""
         assert self._unbounded
         return live_cells(self._unbounded, self.frame())
 

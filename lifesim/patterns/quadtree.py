@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kernels.plane.hashlife.listing import LEAF, SquareList
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
 from lifesim.patterns.runs import Ints
@@ -62,17 +61,6 @@ def build(grid: BitGrid, x: int, y: int) -> tuple[UInts, list[Ints]]:
         first += len(where)
         tile_x, tile_y = parents % across + low_x, parents // across + low_y
     return leaves, levels
-
-
-def listed(grid: BitGrid) -> SquareList:
-    """Return the cells of a grid whose top-left cell is (0, 0) as a list of squares."""
-    leaves, levels = build(grid, 0, 0)
-    count = 1 + len(leaves)
-    sizes = [count, *map(len, levels)]
-    cells = np.zeros(sum(sizes), np.uint64)
-    cells[1:count] = leaves
-    of_level = np.repeat(np.arange(LEAF, LEAF + len(sizes)), sizes).astype(np.uint8)
-    return SquareList(of_level, np.concatenate([np.zeros((count, 4), np.int64), *levels]), cells)
 
 
 def _numbered(keys: Ints) -> Ints:

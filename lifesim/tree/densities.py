@@ -18,13 +18,13 @@ import numpy.typing as npt
 
 from kernels.plane.hashlife.listing import LEAF
 from lifesim.grid import Box
-from lifesim.render import Levels, block_sizes, density_levels, image_size, level_of
+from lifesim.render import Levels, block_sizes, density_levels, image_size, levels_of
 from lifesim.tree.quadtree import Ints, Quadtree, Ranks, exact
 
 Counts = npt.NDArray[Any]  # int64, or Python ints
 
 _BAND = 1 << 20  # pixels that are made at once
-_INTS = 26  # the largest scale at which 510 times the cells of a block fit an int64
+_INTS = 26  # the largest scale of which numbers are int64
 _FIRST, _SECOND, _ALL = range(3)  # cuts: of blocks, of the picture, and one behind the whole square
 
 
@@ -146,14 +146,10 @@ def levels(tree: Quadtree, box: Box, scale_log2: int) -> Levels:
     if scale_log2 < LEAF:
         return density_levels(tree.part(box), None, scale_log2)
     picture = np.zeros((down, across), np.uint8)
-    widths: Counts = block_sizes(box.width, scale_log2)
-    heights: Counts = block_sizes(box.height, scale_log2)
-    if scale_log2 > _INTS:
-        widths, heights = widths.astype(object), heights.astype(object)
+    widths, heights = block_sizes(box.width, scale_log2), block_sizes(box.height, scale_log2)
     for top, counts in _counts(tree, box, scale_log2):
-        row, column = np.nonzero(counts)
-        cells = heights[top + row] * widths[column]
-        picture[top + row, column] = level_of(counts[row, column], cells)
+        rows = slice(top, top + len(counts))
+        picture[rows] = levels_of(counts, heights[rows], widths, scale_log2)
     return picture
 
 

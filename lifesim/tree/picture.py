@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from kernels.plane.hashlife.listing import SquareList
 from lifesim.grid import BitGrid, Box
-from lifesim.patterns.quadtree import listed
-from lifesim.render import Levels, density_levels, fits_rectangle
+from lifesim.render import Levels, density_levels
 from lifesim.tree.densities import levels
 from lifesim.tree.quadtree import Quadtree
 
@@ -36,9 +35,6 @@ class GridPicture:
         return self._frame
 
     def levels(self, box: Box, scale_log2: int) -> Levels:
-        """Tell how densely the cells of a region live (lifesim.render.density_levels), which may
-        reach farther than any grid."""
+        """Tell how densely the cells of a region live (lifesim.render.density_levels)."""
         inner = Box(box.x - self._frame.x, box.y - self._frame.y, box.width, box.height)
-        if fits_rectangle(inner, scale_log2):
-            return density_levels(self._grid, inner, scale_log2)
-        return levels(Quadtree(listed(self._grid)), inner, scale_log2)
+        return density_levels(self._grid, inner, scale_log2)

@@ -161,3 +161,15 @@ def test_commands_within_little_memory(tmp_path):
         )
         assert (done.returncode, done.stderr) == (0, "")
     assert cells_of((tmp_path / "b.rle").read_text()) == corners(100)
+
+
+def test_a_glider_far_out(lifesim):
+    lines = ["[M2] (a test)", ".*$..*$***$"] + [f"{at} {at - 3} 0 0 0" for at in range(4, 101)]
+    Path("a.mc").write_text("\n".join(lines) + "\n")
+    facts = lifesim("info", "a.mc", "--json").facts
+    assert (facts["x"], facts["population"], facts["digest"]) == (-(1 << 99), 5, None)
+    facts = lifesim("run", "a.mc", "--steps", 4, "-o", "b.rle", "-o", "b.png", "--json").facts
+    assert (facts["x"], facts["population"], facts["errors"]) == (1 - (1 << 99), 5, [])
+    assert cells_of(Path("b.rle").read_text()) == {
+        (x + 1 - (1 << 99), y + 2 - (1 << 99)) for x, y in GLIDER
+    }

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from kernels.plane.hashlife.listing import SquareList
 from lifesim.grid import BitGrid, Box
 from lifesim.patterns import Pattern, cells, life106, macrocell, rle
-from lifesim.patterns.quadtree import listed
 from lifesim.render import density_levels, level_of
 from lifesim.soup import random_grid
 from lifesim.tree import densities, rows
-from lifesim.tree.picture import GridPicture
 from lifesim.tree.quadtree import Quadtree
 from tests.quick import examples
 
@@ -159,15 +157,6 @@ def test_cells_far_apart(level):
     levels = densities.levels(tree, Box(-half, -half + 1, 2 * half, 2 * half), level - 1)
     assert (levels == 1).all()
     assert not densities.levels(tree, Box(-half // 2, -half // 2, half, half), level - 3).any()
-
-
-def test_a_grid_is_drawn_from_any_distance():
-    grid = random_grid(100, 80, 0.3, 1)
-    picture = GridPicture(grid, Box(7, -5, 100, 80))
-    side = 1 << 200
-    assert picture.levels(Box(-side, -side, 2 * side, 2 * side), 200).tolist() == [[1, 1], [1, 1]]
-    assert picture.levels(Box(7, -5, 2 * side, 2 * side), 200).tolist() == [[1, 0], [0, 0]]
-    assert listed(grid).levels[-1] > 6
 
 
 @pytest.mark.parametrize("module", [rle, cells, life106])
