@@ -22,7 +22,7 @@ from kernels.targets.memory import available_memory
 from lifesim.counting import block_counts
 from lifesim.digest import digest
 from lifesim.grid import BitGrid, Box, GridError, Words, bytes_of, human_bytes
-from lifesim.live_box import live_box, part_of
+from lifesim.live_box import live_box, part_of, population_of
 from lifesim.rule import Rule
 
 COPIES = 4  # of a universe, that a run holds at most: two to step, two to write the result
@@ -167,8 +167,8 @@ class GrowingUniverse:
 
     def population(self) -> int:
         """Return the number of live cells."""
-        live = self.box()
-        return self.part(live).population() if live else 0
+        live = self._live()
+        return population_of(self.cells, live) if live else 0
 
     def digest(self, frame: Box) -> str:
         """Return the digest of a rectangle that holds all that lives (lifesim.digest)."""

@@ -306,3 +306,17 @@ def test_lidka():
 def test_the_formats_all_are_in_chains():
     known = set(itertools.chain.from_iterable(patterns.formats().values()))
     assert {e.removesuffix(".gz") for e in EXTENSIONS} >= known - {".l"}
+
+
+def test_to_count_cells_asks_for_no_memory(monkeypatch):
+    """A run until a population is counted in each generation."""
+    asked = []
+    monkeypatch.setattr("lifesim.grid.available_memory", lambda: asked.append(1) or 1 << 34)
+    acorn = Path(__file__).parents[2] / "data" / "patterns" / "acorn.rle"
+    life = Life.from_pattern(acorn, engine="dense")
+    for _ in range(40):
+        life.run(5)
+        before = len(asked)
+        assert life.population() == life.grid().population()
+        assert len(asked) == before + 1  # by grid()
+    assert len(asked) < 100
