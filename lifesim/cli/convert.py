@@ -46,8 +46,10 @@ def command(
 
     A pattern's format is its extension's: .rle, .cells, .lif (Life 1.05), .life (1.06)
     or .mc (macrocell), each also .gz. A TARGET without an extension is a universe
-    directory. A SOURCE may be one too: into a pattern if memory holds its cells, into
-    another directory, cut up or compressed in another way, whatever its size.
+    directory. A macrocell file that is wider than memory stays as it is in another, and becomes
+    RLE, Life 1.06 or plaintext where few enough cells live. A SOURCE may be a directory too:
+    into a pattern if memory holds its cells, into another directory, cut up or compressed in
+    another way, whatever its size.
     """
     to_directory = format_ is None and is_directory_name(target)
     if not to_directory and (size or any(storing.values())):

@@ -45,9 +45,10 @@ def command(**options: Any) -> None:
     Brightness is the density of live cells. Without --size or --steps the picture is
     of the pattern's own bounding box, or of the bounded universe its file names; with --steps
     and without --size, of all cells that live in any of its frames. --region is by the
-    pattern's own coordinates then. FILE may
-    be a universe directory of any size, also one that is being run; from 1:8 on its
-    density levels are drawn, and the region's edges move to multiples of the scale.
+    pattern's own coordinates then, which for a macrocell file may be any numbers: it is
+    drawn however wide it is. FILE may be a universe directory of any size, also one that is
+    being run; from 1:8 on its density levels are drawn, and the region's edges move to
+    multiples of the scale.
     """
     chosen = _RenderChoices(**options)
     chosen.check()

@@ -30,11 +30,11 @@ EXTENSIONS = (".rle",)
 _AUTHOR = "Author: "
 _HEADER_LIKE = re.compile(rb"\s*x\s*=", re.IGNORECASE)
 _HEADER = re.compile(
-    rb"\s*x\s*=\s*(\d{1,18})\s*,\s*y\s*=\s*(\d{1,18})\s*(?:,\s*(?:rule\s*=\s*(.*))?)?",
+    rb"\s*x\s*=\s*(\d{1,90})\s*,\s*y\s*=\s*(\d{1,90})\s*(?:,\s*(?:rule\s*=\s*(.*))?)?",
     re.IGNORECASE,
 )
 _POSITION = re.compile(rb"\s*([+-]?\d{1,30})\s+([+-]?\d{1,30})\s*")
-_EXTENDED_POSITION = re.compile(rb"Pos\s*=\s*([+-]?\d{1,30})\s*,\s*([+-]?\d{1,30})(?!\d)")
+_EXTENDED_POSITION = re.compile(rb"Pos\s*=\s*([+-]?\d{1,90})\s*,\s*([+-]?\d{1,90})(?!\d)")
 _EXTENDED_AGE = re.compile(rb"Gen\s*=\s*(\d{1,1000})(?!\d)")
 
 
