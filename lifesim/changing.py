@@ -120,7 +120,8 @@ class ChangingUniverse:
             return stride
         if not self._last:
             return max(stride // _CAUTION, 1)
-        wanted = min(int(self._race.pace * _STEP), _GROWTH * self._last)
+        seconds = min(_STEP, self._race.left_of_turn)
+        wanted = min(int(self._race.pace * seconds), _GROWTH * self._last)
         return max(wanted // stride, 1) * stride
 
     @property

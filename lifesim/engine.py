@@ -5,30 +5,24 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.contract import LifeUniverse, Words
-from kernels.targets.choose import pick
+from kernels.life.contract import Words
 from kernels.targets.contract import Target
-from lifesim.digests import digest
 from lifesim.edge import EdgeWatch
-from lifesim.grid import BitGrid, Box, GridError, check_size
-from lifesim.growing import REFERENCE_COPIES, GrowingUniverse, never
-from lifesim.joined import open_bounded
-from lifesim.kept import Kept, give_back, kept_of, live_cells
-from lifesim.live_box import common, live_box
-from lifesim.pauses import Progress, periods_of, stops
-from lifesim.render import density_levels
+from lifesim.grid import BitGrid, Box, check_size
+from lifesim.growing import REFERENCE_COPIES, never
+from lifesim.held import HeldUniverse
+from lifesim.kept import Kept
+from lifesim.pauses import Progress, chunk_of, periods_of, stops
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Edges, Topology, topology_of
-from lifesim.unbounded import ENGINES, UnboundedUniverse, open_unbounded
+from lifesim.unbounded import ENGINES, target_of
 
 if TYPE_CHECKING:
     from kernels.plane.hashlife.listing import SquareList
@@ -36,8 +30,6 @@ if TYPE_CHECKING:
     from lifesim.patterns import Pattern
     from lifesim.start import Start
     from lifesim.until import Condition, Found
-
-_CHUNK_SECONDS = 0.2  # between two calls of a progress function
 
 
 class Life:
@@ -101,35 +93,25 @@ class Life:
         if engine == "auto" and all(self.bounds):
             engine = "dense"
         alone = backend == "cuda"
-        backend = _target(engine, backend, device, threads, grid.width * grid.height)
+        backend = target_of(engine, backend, device, threads, grid.width * grid.height)
         if backend.is_reference:
             check_size(grid.width, grid.height, REFERENCE_COPIES)
         self.backend = backend
-        self._first = generation
-        self._unbounded: UnboundedUniverse | None = None
-        self._fixed: LifeUniverse | None = None
-        self._open = partial(
-            open_unbounded,
+        self._held = HeldUniverse(
             engine,
             backend,
-            bounds=self.bounds,
-            rule=self.rule,
-            topology=self.topology,
+            grid,
+            at,
+            self.bounds,
+            self.rule,
+            self.topology,
+            generation=generation,
             memory=memory,
             alone=alone,
         )
-        self._before = 0  # updates of cells in universes that were left to go back
-        if engine != "dense" or not all(self.bounds):
-            self._unbounded = self._open(grid, at)
-        else:
-            if self.bounds != (grid.width, grid.height) or at != (0, 0):
-                raise ValueError("the grid of a universe with bounds is all of it")
-            self._fixed = open_bounded(backend, grid, self.topology, self.rule)
         self._watch = None
         if watch and any(self.bounds):
             self._watch = EdgeWatch(self.rule, (bool(self.bounds[0]), bool(self.bounds[1])))
-        self._made: Counter[str] = Counter()  # by universes before this one
-        self._box: tuple[int, Box | None] | None = None  # with its generation
         self.seconds = 0.0  # spent in the backend's steps
         self._running = threading.RLock()  # a callback of a run may run it too
         self._stepping = threading.RLock()  # the universe is asked by one thread at a time
@@ -157,7 +139,7 @@ class Life:
         """
         from lifesim.start import start_of_pattern
 
-        wide = options.get("engine", "auto") in ("auto", "hashlife")
+        wide = options.get("engine", "auto") in ("auto", "tiles", "hashlife")
         start = start_of_pattern(pattern, margin, size, at, rule, topology, wide=wide)
         return cls.from_start(start, **options)
 
@@ -177,47 +159,28 @@ class Life:
             **options,
         )
         if start.squares is not None:
-            if made._unbounded is None:
-                raise GridError("a list of squares is for planes without bounds")
-            made._unbounded.take(start.squares)
+            made._held.take(start.squares)
         return made
-
-    @property
-    def _universe(self) -> LifeUniverse | UnboundedUniverse:
-        universe = self._fixed or self._unbounded
-        assert universe
-        return universe
-
-    @property
-    def _cells(self) -> LifeUniverse:
-        """Return the universe that is in the backend just now, where there are bounds."""
-        if self._fixed:
-            return self._fixed
-        assert isinstance(self._unbounded, GrowingUniverse)
-        return self._unbounded.cells
 
     @property
     def engine(self) -> str:
         """Return how the universe is kept just now: "dense", "tiles" or "hashlife"."""
-        return self._unbounded.engine if self._unbounded else "dense"
+        return self._held.engine
 
     @property
     def leaps(self) -> bool:
         """Tell whether any number of generations may be made, as by HashLife."""
-        return bool(self._unbounded and self._unbounded.sets_pace)
+        return self._held.sets_pace
 
     @property
     def made(self) -> dict[str, int]:
         """Return how many generations each engine has made so far, of those that made any."""
-        if self._fixed:
-            return {"dense": self._fixed.generation}
-        assert self._unbounded
-        return dict(self._made + Counter(self._unbounded.made))
+        return self._held.made
 
     @property
     def generation(self) -> int:
         """Return the generation that the universe is at."""
-        return self._first + self._universe.generation
+        return self._held.generation
 
     @property
     def width(self) -> int:
@@ -231,20 +194,12 @@ class Life:
 
     def bounding_box(self) -> Box | None:
         """Return the smallest rectangle that holds every live cell, None where none lives."""
-        if self._box is None or self._box[0] != self.generation:
-            box = self._unbounded.box() if self._unbounded else live_box(self._cells)
-            self._box = self.generation, box
-        return self._box[1]
+        return self._held.bounding_box()
 
     def frame(self) -> Box:
         """Return the rectangle that grid() holds: the universe, or where it has no bounds, what
         lives."""
-        if all(self.bounds):
-            return Box(0, 0, *self.bounds)
-        box = self.bounding_box() or Box(0, 0, 1, 1)
-        x, width = (0, self.bounds[0]) if self.bounds[0] else (box.x, box.width)
-        y, height = (0, self.bounds[1]) if self.bounds[1] else (box.y, box.height)
-        return Box(x, y, width, height)
+        return self._held.frame()
 
     @property
     def is_watched(self) -> bool:
@@ -264,7 +219,7 @@ class Life:
         universe that is watched; None where none has been."""
         if self._watch is None:
             return None
-        return self._watch.reached(self._cells, self.generation)
+        return self._watch.reached(self._held.cells, self.generation)
 
     @property
     def is_whole(self) -> bool:
@@ -279,13 +234,7 @@ class Life:
     def rate(self) -> float:
         """Return the cell updates per second over all steps so far; 0 before the first, and where
         another engine than "dense" made some, as it computes few of those that it tells of."""
-        return self._updates() / self.seconds if self.seconds > 0 else 0.0
-
-    def _updates(self) -> int:
-        """Return the number of updates of cells so far."""
-        if self._unbounded:
-            return self._before + self._unbounded.work
-        return self._cells.width * self._cells.height * self._cells.generation
+        return self._held.updates / self.seconds if self.seconds > 0 else 0.0
 
     def run(
         self,
@@ -310,8 +259,7 @@ class Life:
             raise ValueError(f"a universe cannot go back {-generations} generations")
         periods = periods_of(every)
         with self._running:
-            if self._unbounded:
-                self._unbounded.target = self._unbounded.generation + generations + ahead
+            self._held.expect(generations + ahead)
             self._run(generations, periods, progress, on_snapshot, stopped or never)
 
     def run_until(
@@ -351,31 +299,19 @@ class Life:
     def keep(self) -> Kept:
         """Return a copy of the cells as they are now, for go_back()."""
         with self._stepping:
-            if self._unbounded:
-                return kept_of(self._unbounded, self.frame(), self.generation)
-            return Kept(self.generation, self.grid())
+            return self._held.keep()
 
     def go_back(self, kept: Kept) -> None:
         """Take the cells and the generation of a copy that keep() made, earlier or later."""
         with self._running, self._stepping:
-            if self._fixed:
-                self._fixed.put(0, kept.grid.words)
-            else:
-                assert self._unbounded
-                opened = self._open(kept.grid, kept.at)
-                give_back(opened, kept)
-                self._before += self._unbounded.work
-                self._made += Counter(self._unbounded.made)
-                self._unbounded = opened
-            self._first, self._box = kept.generation - self._universe.generation, None
+            self._held.go_back(kept)
 
     def live_cells(self) -> npt.NDArray[np.int64]:
         """Return the live cells of a universe without bounds as rows (x, y), ordered by y, then x.
 
         Raises GridError for too many, and for some that are too far away."""
-        assert self._unbounded
         with self._stepping:
-            return live_cells(self._unbounded, self.frame())
+            return self._held.live_cells()
 
     def _run(
         self,
@@ -385,23 +321,17 @@ class Life:
         on_snapshot: Callable[[Life], None] | None,
         stopped: Callable[[], bool],
     ) -> None:
-        start, began, updates = self._universe.generation, self.seconds, self._updates()
+        held = self._held
+        start, began, updates = held.generation, self.seconds, held.updates
         for stop in stops(generations, periods if on_snapshot else []):
-            while (done := self._universe.generation - start) < stop:
+            while (done := held.generation - start) < stop:
                 self._advance(min(stop - done, self._chunk()), stopped)
                 if progress:
-                    done = self._universe.generation - start
+                    done = held.generation - start
                     seconds = self.seconds - began
-                    cells = self._updates() - updates
-                    progress(
-                        Progress(
-                            self.generation,
-                            done,
-                            generations,
-                            seconds,
-                            max(cells, 0) / seconds if seconds else 0.0,
-                        )
-                    )
+                    cells = max(held.updates - updates, 0)
+                    rate = cells / seconds if seconds else 0.0
+                    progress(Progress(held.generation, done, generations, seconds, rate))
                 if stopped():
                     return
             if on_snapshot and stop and any(stop % period == 0 for period in periods):
@@ -410,9 +340,7 @@ class Life:
     def grid(self) -> BitGrid:
         """Return a copy of the cells as they are now; of frame()."""
         with self._stepping:
-            if self._unbounded:
-                return self._unbounded.part(self.frame())
-            return BitGrid(*self.bounds, self._cells.words())
+            return self._held.grid()
 
     def words(self) -> Words | DeviceArray:
         """Return a copy of the cells of frame(), packed as BitGrid.words, where they lie.
@@ -423,27 +351,30 @@ class Life:
         Raises MemoryError.
         """
         with self._stepping:
-            if self._fixed:
-                words = self._fixed.device_words()
-                return self._fixed.words() if words is None else words
-            return self.grid().words
+            return self._held.words()
 
     def population(self) -> int:
         """Return the number of live cells."""
         with self._stepping:
-            if self._unbounded:
-                return self._unbounded.population()
-        return self.grid().population()
+            return self._held.population()
 
     def squares(self) -> SquareList | None:
         """Return the cells as a list of squares in which equal ones stand once, as macrocell files
         have them; None without HashLife, and where no cell lives."""
         with self._stepping:
-            return self._unbounded.squares() if self._unbounded else None
+            return self._held.squares()
+
+    def far_squares(self) -> SquareList | None:
+        """Return the cells as squares() does, of whatever engine, where they lie too far apart for
+        grid(); None where a grid holds them."""
+        with self._stepping:
+            return self._held.far_squares()
 
     def density(self) -> Fraction:
         """Return the share of the cells of frame() that live, exactly."""
-        return self.grid().density()
+        with self._stepping:
+            frame = self._held.frame()
+            return Fraction(self._held.population(), frame.width * frame.height)
 
     def digest(self) -> str:
         """Return the content digest of the cells (lifesim.digests).
@@ -451,62 +382,30 @@ class Life:
         Raises GridError for a plane that is too wide, or holds too much, for one.
         """
         with self._stepping:
-            if self._unbounded:
-                return self._unbounded.digest(self.frame())
-        return digest(self.grid())
+            return self._held.digest()
 
     def levels(self, box: Box, scale_log2: int) -> npt.NDArray[np.uint8]:
         """Tell how densely the cells of a region live (lifesim.render.density_levels)."""
-        if self._unbounded:
-            with self._stepping:
-                held = common(box, self.frame())
-                part = self._unbounded.part(held)
-            box = Box(box.x - held.x, box.y - held.y, box.width, box.height)
-            return density_levels(part, box, scale_log2)
-        return density_levels(self.grid(), box, scale_log2)
+        with self._stepping:
+            return self._held.levels(box, scale_log2)
 
     def _advance(self, generations: int, stopped: Callable[[], bool]) -> None:
         with self._stepping:
             began = time.perf_counter()
             try:
                 if self._watch is None:
-                    if self._unbounded:
-                        self._unbounded.step(generations, stopped)
-                    else:
-                        self._universe.step(generations)
+                    self._held.step(generations, stopped)
                     return
-                stop = self._universe.generation + generations
-                while (left := stop - self._universe.generation) > 0:
-                    most = self._watch.horizon(self._cells, self.generation)
-                    self._universe.step(min(left, most))
+                stop = self.generation + generations
+                while (left := stop - self.generation) > 0:
+                    most = self._watch.horizon(self._held.cells, self.generation)
+                    self._held.step(min(left, most), never)
             finally:
                 self.seconds += time.perf_counter() - began
 
     def _chunk(self) -> int:
-        """Return how many generations to ask for at once: whole strides, some tenths of a
-        second."""
-        stride = self._universe.stride
-        if self._unbounded and self._unbounded.sets_pace:
-            return stride
-        if not self._universe.generation or not self.seconds:
-            return stride
-        wanted = _CHUNK_SECONDS * self._universe.generation / self.seconds
-        return max(1, int(wanted / stride)) * stride
-
-
-def _target(
-    engine: str,
-    backend: Target | str,
-    device: int | Sequence[int],
-    threads: int | None,
-    cells: int,
-) -> Target:
-    """Return what computes. Raises BackendUnavailableError, and LifesimError where the engine does
-    not run there."""
-    if not isinstance(backend, str):
-        return backend
-    if engine in ("auto", "dense"):
-        return pick(backend, device=device, threads=threads)
-    from lifesim.planes import plane_target
-
-    return plane_target(engine, backend, threads, device, cells)
+        """Return how many generations to ask for at once."""
+        held = self._held
+        if held.sets_pace:
+            return held.stride
+        return chunk_of(held.stride, held.passed, self.seconds)

@@ -19,10 +19,10 @@ from kernels.life.contract import LifeShape, LifeUniverse
 from kernels.plane.contract import SIDE, Places
 from kernels.targets.contract import Target
 from kernels.targets.memory import available_memory
-from lifesim.counting import add_counts
+from lifesim.counting import block_counts
 from lifesim.digests import digest
 from lifesim.grid import BitGrid, Box, GridError, Words, bytes_of, human_bytes
-from lifesim.live_box import live_box, part_of
+from lifesim.live_box import live_box, part_of, population_of
 from lifesim.rule import Rule
 
 COPIES = 4  # of a universe, that a run holds at most: two to step, two to write the result
@@ -167,8 +167,8 @@ class GrowingUniverse:
 
     def population(self) -> int:
         """Return the number of live cells."""
-        live = self.box()
-        return self.part(live).population() if live else 0
+        live = self._live()
+        return population_of(self.cells, live) if live else 0
 
     def digest(self, frame: Box) -> str:
         """Return the digest of a rectangle that holds all that lives (lifesim.digests)."""
@@ -192,11 +192,14 @@ class GrowingUniverse:
         left, top = max(x << level, live.x), max(y << level, live.y)
         right = min(x + columns << level, live.x + live.width)
         bottom = min(y + rows << level, live.y + live.height)
-        left -= left % 64
         step = max(1, _COUNTED // max(right - left, 1))
         for first in range(top, bottom if left < right else top, step):
             part = self.part(Box(left, first, right - left, min(step, bottom - first)))
-            add_counts(found, part, (left, first), (x, y), level)
+            start = (x << level) - left, (y << level) - first
+            blocks = Box(*start, columns << level, rows << level)
+            for row, column, live_cells in block_counts(part, blocks, level):
+                down, across = live_cells.shape
+                found[row : row + down, column : column + across] += live_cells
         return found
 
     def all_squares(self) -> Iterator[tuple[Places, Words]]:

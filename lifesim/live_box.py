@@ -34,6 +34,21 @@ def live_box(universe: LifeUniverse) -> Box | None:
     return Box(line.x, top, line.width, bottom - top)
 
 
+def population_of(universe: LifeUniverse, live: Box) -> int:
+    """Return the number of live cells, all of which lie in a box; some rows at a time, so that it
+    takes no memory to speak of."""
+    count = -(-universe.width // 64)
+    first, last = live.x // 64, -(-(live.x + live.width) // 64)
+    rows = max(1, min(live.height, _BAND_BYTES // (8 * count)))
+    band = np.empty((rows, count), np.uint64)
+    total = 0
+    for y in range(live.y, live.y + live.height, rows):
+        part = band[: min(rows, live.y + live.height - y)]
+        universe.get(y, part)
+        total += int(np.bitwise_count(part[:, first:last]).sum(dtype=np.int64))
+    return total
+
+
 def part_of(universe: LifeUniverse, box: Box) -> BitGrid:
     """Return the cells of a region of a universe, which must lie inside it.
 

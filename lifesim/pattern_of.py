@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lifesim import patterns
 from lifesim.engine import Life
@@ -10,6 +10,9 @@ from lifesim.grid import BitGrid, Box
 from lifesim.patterns import Pattern
 from lifesim.rule import Rule
 from lifesim.topology import Edges
+
+if TYPE_CHECKING:
+    from kernels.plane.hashlife.listing import SquareList
 
 
 class Holder(Protocol):
@@ -48,7 +51,10 @@ def is_macrocell(path: str) -> bool:
 
 def pattern_of(life: Holder) -> Pattern:
     """Make a pattern of a universe, whose file puts each cell back where it was; without
-    bounds where it has none."""
+    bounds where it has none. Cells too far apart for a grid are its squares."""
+    far = life.far_squares() if isinstance(life, Life) else None
+    if far is not None:
+        return _of_squares(life, far)
     frame, bounds = life.frame(), life.bounds
     x, y = (
         start - side // 2 if side else start for start, side in zip(frame[:2], bounds, strict=True)
@@ -71,4 +77,8 @@ def squares_of(life: Life) -> Pattern | None:
     squares = life.squares()
     if squares is None:
         return None
+    return _of_squares(life, squares)
+
+
+def _of_squares(life: Holder, squares: SquareList) -> Pattern:
     return Pattern(BitGrid(1, 1), rule=life.rule, generation=life.generation, squares=squares)

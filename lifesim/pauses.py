@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 MOST_STEPS = 10**18  # generations of a run
 MOST_HASHED = 2**240  # ... by HashLife
+_CHUNK_SECONDS = 0.2
 FOREVER = 1 << 256  # generations: of a run that nobody knows the length of
 
 
@@ -32,6 +33,14 @@ def periods_of(every: int | Sequence[int] | None) -> list[int]:
         if period < 1:
             raise ValueError(f"snapshots come every 1 or more generations, not {period}")
     return periods
+
+
+def chunk_of(stride: int, made: int, seconds: float) -> int:
+    """Return how many generations to make between two calls of a progress function: whole strides,
+    of some tenths of a second. made, seconds: what was made so far, and how long that took."""
+    if not made or not seconds:
+        return stride
+    return max(1, int(_CHUNK_SECONDS * made / seconds / stride)) * stride
 
 
 def next_stop(now: int, stop: int, periods: Sequence[int]) -> int:

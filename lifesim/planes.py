@@ -19,11 +19,11 @@ from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cpu import CpuTarget
 from kernels.targets.memory import available_memory
-from lifesim.digests import finish, scattered
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError, Words, human_bytes
 from lifesim.growing import OutgrownError, check_birth, never
-from lifesim.rule import Rule
+from lifesim.rule import LIFE, Rule
+from lifesim.squares import digest_of
 
 _WHERE = {  # each engine runs, and on which backends
     "tiles": ("on the CPU or one GPU", "cpu, cuda or auto"),
@@ -32,7 +32,7 @@ _WHERE = {  # each engine runs, and on which backends
 MANY = 1 << 20  # cells of a grid from which on a GPU is quicker with tiles than most CPUs
 _GPU_SHARE = 85  # percent of its free memory that tiles may take, unless told
 _SHARE = 2  # of the memory that is free a plane may take the half, unless told
-_MOST_WORDS = 1 << 24  # of 64 cells, in which cells may live for there to be a digest
+_MOST_TILED = 1 << 32  # live cells of a tree that are put into tiles
 _QUICK, _SLOW = 0.02, 0.2  # seconds: steps that are quicker become four times as long, or twice
 
 
@@ -142,43 +142,7 @@ class _PlaneLife:
     def digest(self, frame: Box) -> str:
         """Return the digest of a frame that holds all that lives (lifesim.digests), without ever
         holding it as a grid. Raises GridError for one too wide, or for too many live words."""
-        if max(frame.width, frame.height) >= 1 << 62:
-            raise GridError(f"a plane of {frame.width}x{frame.height} cells is too wide")
-        rows, columns, words = (np.concatenate(parts) for parts in self._live_words(frame))
-        # Two squares side by side may each have cells of one word.
-        order = np.lexsort((columns, rows))
-        rows, columns, words = rows[order], columns[order], words[order]
-        starts = np.ones(len(rows), np.bool_)
-        starts[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
-        first = np.flatnonzero(starts)
-        whole = np.bitwise_or.reduceat(words, first) if len(words) else words
-        return finish(frame.width, frame.height, scattered(whole, rows[first], columns[first]))
-
-    def _live_words(self, frame: Box) -> tuple[list[Words], list[Words], list[Words]]:
-        """Return rows, columns of words and words of a frame, those that are not zero. Where its
-        words lie across the tree's, each is in two parts."""
-        rows, columns, words = ([np.zeros(0, np.uint64)] for _ in range(3))
-        shift = frame.x % SIDE
-        count = 0
-        if self.population() > 64 * _MOST_WORDS:
-            raise GridError(f"{self.population()} cells live, too many for one")
-        for places, squares in self._plane.squares():
-            count += int(np.count_nonzero(squares))
-            if count > _MOST_WORDS:
-                raise GridError(
-                    f"cells live in more than {_MOST_WORDS} words of 64, too many for one"
-                )
-            for part, moved in (
-                (squares >> np.uint64(shift), 0),
-                (squares << np.uint64(64 - shift), -1),
-            ):
-                if moved and not shift:
-                    continue
-                which, row = np.nonzero(part)
-                rows.append((SIDE * places[which, 1] + row - frame.y).astype(np.uint64))
-                columns.append((places[which, 0] - frame.x // SIDE + moved).astype(np.uint64))
-                words.append(part[which, row])
-        return rows, columns, words
+        return digest_of(self._plane.squares(), self.population(), frame)
 
     def all_squares(self) -> Iterator[tuple[Places, Words]]:
         """Yield all squares with live cells (kernels.plane.contract). Raises OverflowError where
@@ -310,8 +274,19 @@ class TiledUniverse(_PlaneLife):
             raise self._outgrown() from None
 
     def take(self, squares: SquareList) -> None:
-        """Raise GridError: a tree is not unfolded here."""
-        raise GridError("a list of squares is for HashLife")
+        """Replace all cells by those of a macrocell file.
+
+        Raises GridError for too many, or where they lie too far out for tiles; OutgrownError.
+        """
+        tree = HashedUniverse(CpuTarget(1), BitGrid(1, 1), (0, 0), LIFE, None)
+        tree.take(squares)
+        if tree.population() > _MOST_TILED:
+            raise GridError(f"{tree.population()} cells live, too many for tiles")
+        self.put_all([(places, np.zeros_like(words)) for places, words in self.all_squares()])
+        try:
+            self.put_all(tree.all_squares())
+        except OverflowError as error:
+            raise GridError(str(error)) from None
 
     def squares(self) -> None:
         """Return None: the cells are no tree."""

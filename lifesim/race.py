@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-_FIRST = 0.02  # seconds of the first turns
-_PART = 0.05  # ... and of later ones, as a part of all seconds so far
-_WORTH = 5  # the run goes on for at least so many turns, where another engine is tried
+_FIRST = 0.001  # seconds of the first turn of all
+_TURN = 0.02  # ... of others, at first
+_PART = 0.05  # ... and later, as a part of all seconds so far
+_LEAST = 0.003  # ... of a trial in a run that is soon over
+_WORTH = 5  # the run goes on for at least so many trials, where another engine is tried
 _CLEARLY = 1.2  # another engine is so many times as fast before it takes over
 _PATIENCE = 4  # turns that one step of an engine on trial may take
 _HOPELESS = 30  # an engine that is slower than this many times is tried no later for it
@@ -61,6 +63,7 @@ class Race:
         self._rates = dict.fromkeys(names, 0.0)
         self._due = dict.fromkeys(names, 0.0)  # when each is tried next, in seconds of the race
         self._turn = _Turn(_FIRST, is_trial=False)
+        self._trial = _TURN  # seconds of the next trial
 
     @property
     def patience(self) -> float:
@@ -73,6 +76,11 @@ class Race:
         """Return the generations per second of the engine in this turn, 0 at its beginning."""
         turn = self._turn
         return turn.generations / turn.seconds if turn.seconds > 0 else 0.0
+
+    @property
+    def left_of_turn(self) -> float:
+        """Return how many seconds of the turn are left."""
+        return max(self._turn.length - self._turn.seconds, 0.0)
 
     def add(self, generations: int, seconds: float) -> None:
         """Count a step of the engine that runs."""
@@ -95,7 +103,8 @@ class Race:
             return self._judged()
         # Where the end is not known, a run is taken to go on for as long as it went on already.
         ahead = max(left / max(rate, 1e-9), self.seconds)
-        if ahead > _WORTH * self._turn_length():
+        if ahead > _WORTH * max(_LEAST, _PART * self.seconds):
+            self._trial = min(ahead / _WORTH, self._longest())
             for name in self.names:
                 if name == self.engine or self._due[name] > self.seconds:
                     continue
@@ -124,7 +133,7 @@ class Race:
         self.seconds += seconds
         self.engine = name
         is_trial = name != self._leader
-        length = max(self._turn_length(), 2 * seconds if is_trial else 0.0)
+        length = max(self._trial, 2 * seconds) if is_trial else self._turn_length()
         self._turn = _Turn(length, is_trial)
 
     def refused(self, name: str, seconds: float) -> None:
@@ -150,4 +159,9 @@ class Race:
         self.moved(name, seconds)
 
     def _turn_length(self) -> float:
-        return max(_FIRST, _PART * self.seconds)
+        """Return how many seconds the next turn of the leader has: the first two are as long as
+        one."""
+        return _TURN - self.seconds if self.seconds < _TURN / 2 else self._longest()
+
+    def _longest(self) -> float:
+        return max(_TURN, _PART * self.seconds)

@@ -9,26 +9,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from lifesim.counting import Counts, WordWindow, block_counts
 from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid, Box, Words
+from lifesim.grid import BitGrid, Box
 from lifesim.patterns.files import save
 
 if TYPE_CHECKING:
     from PIL import Image
 
 Levels = npt.NDArray[np.uint8]
-Counts = npt.NDArray[np.int64]
 
 MAX_PIXELS = 1 << 28
-MAX_SCALE = 40
+MAX_SCALE = 40  # of a universe that is held as a rectangle
+MAX_FAR_SCALE = 320  # of one that is not
 _MAX_CELLS = 1 << 52  # of one block: 510 times as many live cells still fit in an int64
-_CHUNK_WORDS = 1 << 18  # 2 MiB of cells at a time, whatever the region
+_INTS = 26  # the largest scale at which no block has more
+_CHUNK_WORDS = 1 << 15  # cells that are drawn at a time, whatever the region: 64 bytes each
 
 _STOPS = {
     "dark": ("#0a0c12", "#f2f6ff"),
@@ -54,7 +55,7 @@ def parse_region(text: str) -> Box:
     X and Y may be negative. Raises RenderError for anything else.
     """
     match = re.fullmatch(
-        r"\s*(-?[0-9]{1,18})\s*,\s*(-?[0-9]{1,18})\s*,\s*([0-9]{1,18})\s*[xX]\s*([0-9]{1,18})\s*",
+        r"\s*(-?[0-9]{1,90})\s*,\s*(-?[0-9]{1,90})\s*,\s*([0-9]{1,90})\s*[xX]\s*([0-9]{1,90})\s*",
         text,
     )
     if not match:
@@ -69,13 +70,17 @@ def parse_scale(text: str) -> int:
     """Read pixels:cells, and return the binary logarithm of cells per pixel.
 
     1:8 (8 x 8 cells to a pixel) is 3; 4:1 (a cell is 4 x 4 pixels) is -2; a number
-    alone, as 8, is 8:1. Raises RenderError for anything else, and where neither side
-    is 1 or the other is no power of two.
+    alone, as 8, is 8:1; 1:2^100 may be written so. Raises RenderError for anything else, and
+    where neither side is 1 or the other is no power of two.
     """
-    match = re.fullmatch(r"\s*([0-9]{1,18})\s*(?::\s*([0-9]{1,18})\s*)?", text)
+    number = r"\s*([0-9]{1,99}|2\^[0-9]{1,3})\s*"
+    match = re.fullmatch(f"{number}(?::{number})?", text)
     if not match:
         raise RenderError(f"unknown scale {_shown(text)}: write pixels:cells, as 1:8 or 4:1")
-    pixels, cells = int(match[1]), int(match[2] or 1)
+    pixels, cells = (
+        1 << int(text[2:]) if text.startswith("2^") else int(text)
+        for text in (match[1], match[2] or "1")
+    )
     if min(pixels, cells) != 1 or (pixels * cells) & (pixels * cells - 1):
         raise RenderError(f"scale {_shown(text)}: one side must be 1, the other a power of two")
     return cells.bit_length() - pixels.bit_length()
@@ -86,17 +91,19 @@ def format_scale(scale_log2: int) -> str:
     return f"{1 << max(0, -scale_log2)}:{1 << max(0, scale_log2)}"
 
 
-def image_size(width: int, height: int, scale_log2: int) -> tuple[int, int]:
+def image_size(width: int, height: int, scale_log2: int, *, far: bool = False) -> tuple[int, int]:
     """Return the width and height in pixels of a picture of width x height cells.
 
-    Raises RenderError for a region or scale out of range, or more than MAX_PIXELS.
+    far: whether the universe may be one that no rectangle holds. Raises RenderError for a region or
+    scale out of range, or more than MAX_PIXELS.
     """
     if width < 1 or height < 1:
         raise RenderError(f"a region of {width}x{height} cells shows nothing")
-    if abs(scale_log2) > MAX_SCALE:
-        raise RenderError(f"scale 2^{scale_log2} is outside 2^-{MAX_SCALE} to 2^{MAX_SCALE}")
+    most = MAX_FAR_SCALE if far else MAX_SCALE
+    if not -MAX_SCALE <= scale_log2 <= most:
+        raise RenderError(f"scale 2^{scale_log2} is outside 2^-{MAX_SCALE} to 2^{most}")
     side = 1 << max(0, scale_log2)
-    if min(side, width) * min(side, height) > _MAX_CELLS:
+    if not far and min(side, width) * min(side, height) > _MAX_CELLS:
         raise RenderError(f"a region of {width}x{height} cells is too large to draw")
     across, down = _pixels(width, scale_log2), _pixels(height, scale_log2)
     if across * down > MAX_PIXELS:
@@ -115,7 +122,7 @@ def choose_scale(width: int, height: int, max_pixels: int, *, largest: int = 16)
     """
     if width < 1 or height < 1:
         raise RenderError(f"a region of {width}x{height} cells shows nothing")
-    for scale in range(1 - max(1, largest).bit_length(), MAX_SCALE + 1):
+    for scale in range(1 - max(1, largest).bit_length(), MAX_FAR_SCALE + 1):
         if _pixels(width, scale) * _pixels(height, scale) <= max_pixels:
             return scale
     raise RenderError(f"{width}x{height} cells do not fit in {max_pixels} pixels")
@@ -135,27 +142,37 @@ def density_levels(grid: BitGrid, box: Box | None, scale_log2: int) -> Levels:
     grid. Raises RenderError for a region, scale or picture size out of range.
     """
     box = Box(0, 0, grid.width, grid.height) if box is None else box
-    across, down = image_size(box.width, box.height, scale_log2)
+    across, down = image_size(box.width, box.height, scale_log2, far=True)
     if scale_log2 <= 0:
         return _enlarged(grid, box, 1 << -scale_log2)
     side = 1 << scale_log2
     levels = np.zeros((down, across), np.uint8)
-    window = _WordWindow(grid, box)
-    if window.is_empty:
-        return levels
-    columns = block_sizes(box.width, scale_log2)
-    lines = block_sizes(box.height, scale_log2)
+    widths, heights = block_sizes(box.width, scale_log2), block_sizes(box.height, scale_log2)
     to_level = level_table(side) if scale_log2 <= 6 else None
-    for first, live in _block_counts(window, scale_log2, across):
-        rows = slice(first, first + len(live))
+    for top, left, live in block_counts(grid, box, scale_log2):
+        rows, columns = slice(top, top + len(live)), slice(left, left + live.shape[1])
         if to_level is None:
-            levels[rows] = level_of(live, lines[rows, None] * columns)
+            levels[rows, columns] = levels_of(live, heights[rows], widths[columns], scale_log2)
             continue
-        levels[rows] = to_level[live]
-        if columns[-1] != side:
-            levels[rows, -1] = level_of(live[:, -1], lines[rows] * columns[-1])
-        if lines[rows][-1] != side:
-            levels[rows.stop - 1] = level_of(live[-1], lines[rows][-1] * columns)
+        levels[rows, columns] = to_level[live]
+        if columns.stop == across and widths[-1] != side:
+            levels[rows, -1] = level_of(live[:, -1], heights[rows] * widths[-1])
+        if rows.stop == down and heights[-1] != side:
+            levels[-1, columns] = level_of(live[-1], heights[-1] * widths[columns])
+    return levels
+
+
+def levels_of(
+    live: npt.NDArray[Any], heights: npt.NDArray[Any], widths: npt.NDArray[Any], scale_log2: int
+) -> Levels:
+    """Return the levels of pixels, whose blocks have these sizes, from their live cells. Numbers of
+    any size: int64, or Python ints."""
+    if scale_log2 <= _INTS:
+        return level_of(live, heights[:, None] * widths)
+    levels = np.zeros(live.shape, np.uint8)
+    row, column = np.nonzero(live)
+    cells = heights[row].astype(object) * widths[column]
+    levels[row, column] = level_of(live[row, column].astype(object), cells)
     return levels
 
 
@@ -175,18 +192,19 @@ def level_table(side: int) -> Levels:
 
 def block_sizes(cells: int, scale_log2: int) -> Counts:
     """Return how many cells each block of 2^k has along an axis; the last may have fewer."""
-    sizes = np.full(_pixels(cells, scale_log2), 1 << scale_log2, np.int64)
+    wide = scale_log2 > 62 or cells >> 62  # then they are Python ints
+    sizes = np.full(_pixels(cells, scale_log2), 1 << scale_log2, object if wide else np.int64)
     sizes[-1] = cells - ((len(sizes) - 1) << scale_log2)
     return sizes
 
 
 def _enlarged(grid: BitGrid, box: Box, side: int) -> Levels:
     levels = np.zeros((box.height * side, box.width * side), np.uint8)
-    window = _WordWindow(grid, box)
+    window = WordWindow(grid, box)
     if window.is_empty:
         return levels
     left = 64 * window.first_word
-    step = window.rows_of(_CHUNK_WORDS // 8)  # a word is 64 bytes once it is unpacked
+    step = window.rows_of(_CHUNK_WORDS)
     for top in range(window.top, window.bottom, step):
         words = window.words(top, min(top + step, window.bottom))
         cells = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
@@ -202,130 +220,6 @@ def _enlarged(grid: BitGrid, box: Box, side: int) -> Levels:
             for line in range(side):
                 target[line::side] = wide
     return levels
-
-
-class _WordWindow:
-    """The cells of a grid under a box, as words that start at the left edge of the box.
-
-    Rows top to bottom - 1 and words first_word to last_word - 1, both counted from
-    the corner of the box, are those that hold cells of the grid.
-    """
-
-    def __init__(self, grid: BitGrid, box: Box) -> None:
-        self._grid = grid
-        self._box = box
-        self.top = max(0, -box.y)
-        self.bottom = min(box.height, grid.height - box.y)
-        left, right = max(0, -box.x), min(box.width, grid.width - box.x)
-        self.is_empty = self.top >= self.bottom or left >= right
-        self.first_word = left >> 6
-        self.last_word = (right + 63) >> 6
-
-    def rows_of(self, words: int) -> int:
-        """Return the largest power of two of rows that together hold at most so many words."""
-        return 1 << max(1, words // (self.last_word - self.first_word)).bit_length() - 1
-
-    def words(self, top: int, bottom: int) -> Words:
-        """Return rows top to bottom - 1 of the window, in a new array; no bit past the box."""
-        count = self.last_word - self.first_word
-        cell = self._box.x + 64 * self.first_word
-        source, shift = cell >> 6, cell & 63
-        rows = self._grid.words[self._box.y + top : self._box.y + bottom]
-        out = np.zeros((bottom - top, count), np.uint64)
-        _or_shifted(out, rows, source, lambda part: part >> np.uint64(shift))
-        if shift:
-            _or_shifted(out, rows, source + 1, lambda part: part << np.uint64(64 - shift))
-        past = 64 * self.last_word - self._box.width
-        if past > 0:
-            out[:, -1] &= np.uint64((1 << 64 - past) - 1)
-        return out
-
-
-def _or_shifted(out: Words, rows: Words, source: int, shifted: Callable[[Words], Words]) -> None:
-    """Compute out |= shifted(words of rows from word source on), where rows have such words."""
-    low, high = max(0, source), min(rows.shape[1], source + out.shape[1])
-    if low < high:
-        out[:, low - source : high - source] |= shifted(rows[:, low:high])
-
-
-def _block_counts(window: _WordWindow, scale: int, across: int) -> Iterator[tuple[int, Counts]]:
-    """Yield live cells by block, a band of block rows at a time: (first block row, counts).
-
-    counts: int64 of shape (block rows, across). Block rows that the window misses may
-    be left out.
-    """
-    # A power of two of rows, so that a chunk is either whole blocks or a part of one.
-    step = window.rows_of(_CHUNK_WORDS)
-    band = max(1, step >> scale)
-    first_block, last_block = window.top >> scale, (window.bottom - 1 >> scale) + 1
-    for block in range(first_block, last_block, band):
-        blocks = min(band, last_block - block)
-        live = np.zeros((blocks, across), np.int64)
-        top = max(window.top, block << scale)
-        bottom = min(window.bottom, (block + blocks) << scale)
-        while top < bottom:
-            # Chunks end at multiples of step, which keeps blocks of rows whole.
-            stop = min(bottom, (top // step + 1) * step)
-            first, counts = _column_counts(window.words(top, stop), window.first_word, scale)
-            counts = counts[:, : across - first]
-            starts = np.arange(top >> scale, (stop - 1 >> scale) + 1)
-            sums = _row_sums(counts, top, stop, scale)
-            live[starts[0] - block : starts[-1] + 1 - block, first : first + sums.shape[1]] += sums
-            top = stop
-        yield block, live
-
-
-def _row_sums(counts: npt.NDArray[np.integer], top: int, stop: int, scale: int) -> Counts:
-    """Return the sums of the rows top to stop - 1 of counts, by the block of 2^scale they lie
-    in."""
-    side = 1 << scale
-    if top % side == 0 and stop % side == 0:
-        # Pairs of rows add as vectors, in the narrowest type that holds the sums.
-        most = side
-        for _ in range(scale):
-            most *= 2
-            if most > np.iinfo(counts.dtype).max:
-                counts = counts.astype(np.min_scalar_type(most))
-            counts = counts[0::2] + counts[1::2]
-        return counts.astype(np.int64)
-    starts = np.maximum(np.arange(top >> scale, (stop - 1 >> scale) + 1) << scale, top) - top
-    return np.asarray(np.add.reduceat(counts, starts, axis=0, dtype=np.int64))
-
-
-def _column_counts(
-    words: Words, first_word: int, scale: int
-) -> tuple[int, npt.NDArray[np.integer]]:
-    """Return live cells of each row by column of blocks: (first column, counts).
-
-    words start at word first_word of their rows; only the first and the last column
-    may be parts of blocks.
-    """
-    if scale <= 2:
-        return first_word * (64 >> scale), _small_fields(words, scale)
-    if scale <= 6:
-        field = np.dtype(f"<u{(1 << scale) // 8}")
-        return first_word * (64 >> scale), np.bitwise_count(words.view(field))
-    group = scale - 6
-    last_word = first_word + words.shape[1]
-    columns = np.arange(first_word >> group, (last_word - 1 >> group) + 1)
-    starts = np.maximum(columns << group, first_word) - first_word
-    counts = np.add.reduceat(np.bitwise_count(words), starts, axis=1, dtype=np.int64)
-    return int(columns[0]), counts
-
-
-def _small_fields(words: Words, scale: int) -> Levels:
-    """Return the live cells of each run of 2 (scale 1) or 4 (scale 2) cells."""
-    halves = np.uint64(0x5555555555555555)
-    fields = (words & halves) + (words >> np.uint64(1) & halves)
-    if scale == 2:
-        halves = np.uint64(0x3333333333333333)
-        fields = (fields & halves) + (fields >> np.uint64(2) & halves)
-    packed = fields.view(np.uint8)
-    bits = 1 << scale
-    counts = np.empty((*packed.shape, 8 // bits), np.uint8)
-    for place in range(8 // bits):
-        counts[..., place] = packed >> (bits * place) & ((1 << bits) - 1)
-    return counts.reshape(len(words), -1)
 
 
 def palette_table(name: str) -> Levels:

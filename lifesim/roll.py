@@ -9,9 +9,11 @@ from typing import Protocol
 
 import numpy as np
 
+from kernels.plane.hashlife.listing import SquareList
+from lifesim.engine import Life
 from lifesim.errors import writing_to
 from lifesim.grid import BitGrid, Box, Words, shape_of
-from lifesim.render import Levels, density_levels
+from lifesim.tree.picture import GridPicture, TreePicture
 
 
 class _CellSource(Protocol):
@@ -21,32 +23,17 @@ class _CellSource(Protocol):
     def grid(self) -> BitGrid: ...
 
 
-class PackedGeneration:
-    """The cells of one generation, wherever they lie."""
-
-    def __init__(self, grid: BitGrid, frame: Box) -> None:
-        self._grid, self._frame = grid, frame
-
-    def frame(self) -> Box:
-        """Return the rectangle that holds them."""
-        return self._frame
-
-    def levels(self, box: Box, scale_log2: int) -> Levels:
-        """Tell how densely the cells of a region live (lifesim.render.density_levels)."""
-        x, y = box.x - self._frame.x, box.y - self._frame.y
-        return density_levels(self._grid, Box(x, y, box.width, box.height), scale_log2)
-
-
 class Roll:
     """Cells of several generations, compressed in a file that has no name.
 
-    frame: the smallest rectangle that holds all of them. Iterating gives each as a
-    PackedGeneration, from the first on. Raises LifesimError where the system refuses.
+    frame: the smallest rectangle that holds all of them. Iterating gives each as a picture, from
+    the first on. Raises LifesimError where the system refuses.
     """
 
     def __init__(self) -> None:
         self.frame: Box | None = None
-        self._index: list[tuple[Box, int]] = []  # where they lie, and how many bytes they are
+        # Where they lie, how many bytes they are, and of those in a list how many squares.
+        self._index: list[tuple[Box, int, int]] = []
         with writing_to(tempfile.gettempdir()):
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
 
@@ -62,7 +49,9 @@ class Roll:
     def add(self, life: _CellSource) -> None:
         """Append the cells of a universe as they are now."""
         frame = life.frame()
-        packed = zlib.compress(life.grid().words.tobytes(), 1)
+        far = life.far_squares() if isinstance(life, Life) else None
+        arrays = (far.levels, far.children, far.leaves) if far else (life.grid().words,)
+        packed = zlib.compress(b"".join(array.tobytes() for array in arrays), 1)
         with writing_to(tempfile.gettempdir()):
             end = self._file.seek(0, 2)
             try:
@@ -71,19 +60,25 @@ class Roll:
             except BaseException:
                 self._file.truncate(end)
                 raise
-        self._index.append((frame, len(packed)))
+        self._index.append((frame, len(packed), len(far.levels) if far else 0))
         self.frame = self.frame_with(frame)
 
-    def __iter__(self) -> Iterator[PackedGeneration]:
+    def __iter__(self) -> Iterator[TreePicture | GridPicture]:
         at = 0
-        for frame, length in self._index:
+        for frame, length, squares in self._index:
             with writing_to(tempfile.gettempdir()):
                 self._file.seek(at)
-                packed = self._file.read(length)
+                data = zlib.decompress(self._file.read(length))
             at += length
-            words: Words = np.frombuffer(zlib.decompress(packed), np.uint64)
+            if squares:
+                levels = np.frombuffer(data, np.uint8, squares)
+                children = np.frombuffer(data, np.int64, 4 * squares, squares).reshape(-1, 4)
+                leaves = np.frombuffer(data, np.uint64, squares, 33 * squares)
+                yield TreePicture(SquareList(levels, children, leaves))
+                continue
+            words: Words = np.frombuffer(data, np.uint64)
             shape = shape_of(frame.width, frame.height)
-            yield PackedGeneration(BitGrid(frame.width, frame.height, words.reshape(shape)), frame)
+            yield GridPicture(BitGrid(frame.width, frame.height, words.reshape(shape)), frame)
 
     def close(self) -> None:
         """Drop the file."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.growing import GrowingUniverse, never
@@ -76,6 +77,24 @@ class UnboundedUniverse(Protocol):
 
     def squares(self) -> SquareList | None:
         """Return the cells as macrocell files have them, None where it has none or cannot."""
+
+
+def target_of(
+    engine: str,
+    backend: Target | str,
+    device: int | Sequence[int],
+    threads: int | None,
+    cells: int,
+) -> Target:
+    """Return what computes. Raises BackendUnavailableError, and LifesimError where the engine does
+    not run there."""
+    if not isinstance(backend, str):
+        return backend
+    if engine in ("auto", "dense"):
+        return pick(backend, device=device, threads=threads)
+    from lifesim.planes import plane_target
+
+    return plane_target(engine, backend, threads, device, cells)
 
 
 def open_unbounded(

@@ -38,7 +38,7 @@ class PictureView:
         """
         box, scale = self._frame(Box(0, 0, width or 1, height or 1))
         self.check_meets(Box(0, 0, width, height))
-        return render.image_size(box.width, box.height, scale)
+        return render.image_size(box.width, box.height, scale, far=not (width and height))
 
     def check_meets(self, frame: Box) -> None:
         """Raise RenderError for a region that shows nothing of the frame; 0: of any length."""

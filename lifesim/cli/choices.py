@@ -23,6 +23,7 @@ from bulkbits.options import (
 from kernels.targets.cpu import levels
 from lifesim.cli.options import (
     check_outs,
+    check_steps,
     chosen_edges,
     every_option,
     periods,
@@ -32,7 +33,6 @@ from lifesim.cli.options import (
 )
 from lifesim.cli.streamed import opened_executor
 from lifesim.outputs import Output, is_directory_name, open_output
-from lifesim.pauses import MOST_STEPS
 from lifesim.rule import Rule
 from lifesim.soup import Soup
 from lifesim.stream.executor import PhaseExecutor
@@ -173,9 +173,11 @@ class RunChoices(CommonChoices):
         """Tell whether a macrocell file is taken as it is, as a list of squares; None: where it is
         too wide for a grid."""
         plain = not (self.at or self.center or self.size or self.topology)
-        if self.engine == "auto" and plain and self.backend in ("auto", "cpu") and levels():
-            return None
-        return self.engine == "hashlife" and plain
+        if not plain or not levels() or self.engine == "dense":
+            return False
+        if self.engine == "hashlife":
+            return True
+        return None if self.engine == "tiles" or self.backend in ("auto", "cpu") else False
 
     @property
     def chosen_rule(self) -> Rule | None:
@@ -225,11 +227,7 @@ class RunChoices(CommonChoices):
 
     def check_steps(self, is_any: bool) -> None:
         """Raise UsageError for more generations than are made. is_any: whether any number is."""
-        if not is_any and (self.steps or 0) > MOST_STEPS:
-            raise click.UsageError(
-                f"{self.steps} generations are out of range: 0 to {MOST_STEPS:,}, or more by "
-                "HashLife, on a plane without bounds"
-            )
+        check_steps(self.steps or 0, is_any)
 
     def _check_engine(self) -> None:
         plane = not (self.pattern is None or self.is_of_directory or self.size or self.cluster)

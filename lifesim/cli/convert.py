@@ -14,7 +14,7 @@ from lifesim.cli.options import Size, storing_options
 from lifesim.cli.report import note_oddities
 from lifesim.cli.streamed import Beginning, Storage, counting_bar, made_universe, origin_of
 from lifesim.outputs import PATTERN, check_target, is_directory_name
-from lifesim.pattern_of import pattern_of
+from lifesim.pattern_of import is_macrocell, pattern_of
 from lifesim.start import placement
 from lifesim.store.make import from_universe, make_universe
 from lifesim.store.making import check_new
@@ -46,8 +46,10 @@ def command(
 
     A pattern's format is its extension's: .rle, .cells, .lif (Life 1.05), .life (1.06)
     or .mc (macrocell), each also .gz. A TARGET without an extension is a universe
-    directory. A SOURCE may be one too: into a pattern if memory holds its cells, into
-    another directory, cut up or compressed in another way, whatever its size.
+    directory. A macrocell file that is wider than memory stays as it is in another, and becomes
+    RLE, Life 1.06 or plaintext where few enough cells live. A SOURCE may be a directory too:
+    into a pattern if memory holds its cells, into another directory, cut up or compressed in
+    another way, whatever its size.
     """
     to_directory = format_ is None and is_directory_name(target)
     if not to_directory and (size or any(storing.values())):
@@ -76,7 +78,7 @@ def _convert_pattern(
 ) -> None:
     """Convert a pattern file: to another, or to a directory of that storage."""
     with busy(f"reading {source}"):
-        pattern = patterns.read(source)
+        pattern = patterns.read(source, as_squares=_as_squares(target, format_, storage))
     note_oddities(pattern, source)
     if storage is None:
         with busy(f"writing {target}"):
@@ -85,6 +87,15 @@ def _convert_pattern(
     placed = placement(pattern, size)
     beginning = Beginning(pattern, placed, origin_of(pattern, placed, source))
     made_universe(target, beginning, show=True, storage=storage).close()
+
+
+def _as_squares(target: str, format_: str | None, storage: Storage | None) -> bool | None:
+    """Tell whether a macrocell file is taken as it is: into another always, into other files where
+    no grid holds it, into a directory never."""
+    if storage is not None:
+        return False
+    to_macrocell = format_ == patterns.macrocell.NAME if format_ else is_macrocell(target)
+    return True if to_macrocell else None
 
 
 def _convert_universe(

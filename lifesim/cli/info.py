@@ -18,6 +18,7 @@ from lifesim.rule import LIFE
 from lifesim.store.manifest import Manifest, Phase
 from lifesim.store.universe import Universe
 from lifesim.topology import described
+from lifesim.tree.quadtree import Quadtree
 
 
 @click.command("info")
@@ -33,7 +34,7 @@ def command(file: str, as_json: bool) -> None:
     if os.path.isdir(file):
         _tell_universe(file, as_json)
         return
-    pattern = patterns.read(file, as_squares=bool(levels()))
+    pattern = patterns.read(file, as_squares=True if levels() else None)
     population, box, digested, notes = _survey(pattern)
     facts = {
         "file": file,
@@ -79,16 +80,19 @@ def _survey(pattern: Pattern) -> tuple[int, Box, str | None, list[str]]:
     if pattern.squares is None:
         box = Box(pattern.x, pattern.y, grid.width, grid.height)
         return grid.population(), box, digest(grid), notes
+    cells = Quadtree(pattern.squares)
+    population, box = cells.population(), cells.box() or Box(0, 0, 1, 1)
+    if not levels():
+        return population, box, None, [*notes, "no digest: it takes compiled code"]
     from lifesim.planes import HashedUniverse, plane_target
 
     target = plane_target("hashlife", "cpu", None)
     tree = HashedUniverse(target, BitGrid(1, 1), (0, 0), LIFE, None)
     tree.take(pattern.squares)
-    box = tree.box() or Box(0, 0, 1, 1)
     try:
-        return tree.population(), box, tree.digest(box), notes
+        return population, box, tree.digest(box), notes
     except GridError as error:
-        return tree.population(), box, None, [*notes, f"no digest: {error}"]
+        return population, box, None, [*notes, f"no digest: {error}"]
 
 
 def _tell_universe(path: str, as_json: bool) -> None:

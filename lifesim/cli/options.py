@@ -106,6 +106,15 @@ def _count(text: str) -> int | None:
     return min(made, _FAR)
 
 
+def check_steps(steps: int, is_any: bool) -> None:
+    """Raise UsageError for more generations than are made. is_any: whether any number is."""
+    if not is_any and steps > MOST_STEPS:
+        raise click.UsageError(
+            f"{steps} generations are out of range: 0 to {MOST_STEPS:,}, or more by "
+            "HashLife, on a plane without bounds"
+        )
+
+
 class Density(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """A probability, 0 to 1, kept exactly: 0.37 or 3/8."""
 

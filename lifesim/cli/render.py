@@ -10,15 +10,19 @@ from typing import Any
 import click
 
 from bulkbits.options import force_option, one_device_options
+from kernels.plane.hashlife.listing import SquareList
+from kernels.targets.cpu import levels
 from lifesim import patterns
 from lifesim.cli.drive import begin, busy, drive, finish
-from lifesim.cli.options import Generations, Size, view_of, view_options
+from lifesim.cli.options import Generations, Size, check_steps, view_of, view_options
 from lifesim.cli.report import note_oddities, tell_edge
 from lifesim.outputs import PICTURE, check_target, open_output
+from lifesim.pauses import MOST_HASHED
 from lifesim.render import save_png
 from lifesim.start import placement, start_of
 from lifesim.store import plane
 from lifesim.store.universe import Universe
+from lifesim.tree.picture import TreePicture
 from lifesim.view import PictureView
 
 FRAMES = 100
@@ -29,8 +33,10 @@ FRAMES = 100
 @click.option("-o", "--out", required=True, help="A .png, or with --steps a .gif.")
 @force_option
 @click.option("--size", type=Size(), help="Size of the universe that the pattern is put in.")
-@click.option("--steps", type=Generations(), default=0, help="Run so far first.")
-@click.option("--every", type=Generations(1), help="Generations between frames of a .gif.")
+@click.option("--steps", type=Generations(most=MOST_HASHED), default=0, help="Run so far first.")
+@click.option(
+    "--every", type=Generations(1, MOST_HASHED), help="Generations between frames of a .gif."
+)
 @view_options
 @one_device_options
 def command(**options: Any) -> None:
@@ -39,9 +45,10 @@ def command(**options: Any) -> None:
     Brightness is the density of live cells. Without --size or --steps the picture is
     of the pattern's own bounding box, or of the bounded universe its file names; with --steps
     and without --size, of all cells that live in any of its frames. --region is by the
-    pattern's own coordinates then. FILE may
-    be a universe directory of any size, also one that is being run; from 1:8 on its
-    density levels are drawn, and the region's edges move to multiples of the scale.
+    pattern's own coordinates then, which for a macrocell file may be any numbers: it is
+    drawn however wide it is. FILE may be a universe directory of any size, also one that is
+    being run; from 1:8 on its density levels are drawn, and the region's edges move to
+    multiples of the scale.
     """
     chosen = _RenderChoices(**options)
     chosen.check()
@@ -54,9 +61,16 @@ def command(**options: Any) -> None:
         every = every or max(1, chosen.steps // FRAMES)
     output = open_output(chosen.out, every, view, "", [chosen.file], chosen.force)
     with busy(f"reading {chosen.file}"):
-        pattern = patterns.read(chosen.file)
-        start = start_of(pattern, placement(pattern, chosen.size, steps=chosen.steps))
+        pattern = patterns.read(chosen.file, as_squares=chosen.takes_squares)
+        if pattern.squares is not None and pattern.size:  # bounds are for what fits a grid
+            pattern = patterns.read(chosen.file)
+        placed = placement(pattern, chosen.size, steps=chosen.steps)
+        check_steps(chosen.steps, chosen.runs_trees and not any(placed.size))
+        start = start_of(pattern, placed)
     note_oddities(pattern, chosen.file)
+    if pattern.squares is not None and not chosen.steps:
+        _draw_far(pattern.squares, chosen.out, view)
+        return
     del pattern
     life = begin(start, chosen.backend, [chosen.device], chosen.threads, watch=True)
     del start  # its cells: the backend has them now
@@ -90,6 +104,17 @@ class _RenderChoices:
         return self.out.lower().endswith(".gif")
 
     @property
+    def takes_squares(self) -> bool | None:
+        """Tell whether a macrocell file is taken as it is; None: where it is too wide for a grid.
+        To run it then takes HashLife."""
+        return None if not self.size and (self.runs_trees or not self.steps) else False
+
+    @property
+    def runs_trees(self) -> bool:
+        """Tell whether HashLife is there."""
+        return self.backend in ("auto", "cpu") and bool(levels())
+
+    @property
     def view(self) -> PictureView:
         """Return what the picture shows. Raises RenderError."""
         return view_of(self.region, self.scale, self.palette)
@@ -105,6 +130,13 @@ class _RenderChoices:
             raise click.UsageError("--every is for a .gif")
         if os.path.isdir(self.file) and (self.steps or self.size):
             raise click.UsageError(f"{self.file} is a universe: `lifesim run` moves it on")
+
+
+def _draw_far(squares: SquareList, out: str, view: PictureView) -> None:
+    with busy(f"drawing {out}"):
+        cells = TreePicture(squares)
+        view.check_meets(cells.frame())
+        save_png(out, view.levels(cells), view.palette)
 
 
 def _draw(path: str, out: str, view: PictureView) -> None:

@@ -13,10 +13,11 @@ from functools import partial
 from itertools import islice
 from typing import BinaryIO, Protocol, TypeVar
 
+from lifesim.cancelling import ReadCancelledError, cancellable
 from lifesim.errors import LifesimError
 from lifesim.families import nearest
 from lifesim.patterns import cells, life105, life106, macrocell, mcell, rle
-from lifesim.patterns.files import ZIP_MAGIC, ReadCancelledError, cancellable, load, save
+from lifesim.patterns.files import ZIP_MAGIC, load, save
 from lifesim.patterns.pattern import Pattern, PatternError
 
 __all__ = ["Pattern", "PatternError", "ReadCancelledError", "formats", "read", "readable", "write"]

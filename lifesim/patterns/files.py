@@ -1,19 +1,17 @@
-"""Bytes from and to paths: gzip, limits, reading that can be cancelled, and files that are never
-half written."""
+"""Bytes from and to paths: gzip, limits, and files that are never half written."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import IO, BinaryIO, Protocol
 
 from kernels.draft import Draft
 from kernels.targets.memory import available_memory
-from lifesim.errors import LifesimError, cannot_write
+from lifesim.cancelling import go_on
+from lifesim.errors import cannot_write
 from lifesim.patterns.pattern import PatternError
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -22,28 +20,6 @@ STEP = 1 << 20  # bytes between two looks at whether reading is cancelled
 _UNPACKED = 128  # how often as large as its compressed bytes text may be
 _FLOOR = 32 << 20  # bytes of text that are unpacked however few the compressed ones are
 _SHARE = 16  # decoding takes a few times the text's size, so a text may fill this share
-
-_is_cancelled: ContextVar[Callable[[], bool]] = ContextVar("is_cancelled", default=lambda: False)
-
-
-class ReadCancelledError(LifesimError):
-    """Reading was given up, as nobody wants the result any more."""
-
-
-@contextmanager
-def cancellable(is_cancelled: Callable[[], bool]) -> Iterator[None]:
-    """Have what this thread reads within the block given up when is_cancelled says so."""
-    token = _is_cancelled.set(is_cancelled)
-    try:
-        yield
-    finally:
-        _is_cancelled.reset(token)
-
-
-def go_on() -> None:
-    """Look, between two steps, whether reading is to be given up. Raises ReadCancelledError."""
-    if _is_cancelled.get()():
-        raise ReadCancelledError("cancelled")
 
 
 def load(stream: BinaryIO, name: str) -> bytes:

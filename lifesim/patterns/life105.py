@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Words
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.patterns.rows import Row, grid_of_rows
@@ -78,7 +79,15 @@ def _rows(data: bytes, name: str) -> Iterator[Row]:
 
 
 def write(pattern: Pattern, out: BinaryIO) -> None:
-    """Encode the live cells in blocks; generation and bounds have no place here."""
+    """Encode the live cells in blocks; generation and bounds have no place here.
+
+    Raises LifesimError for cells that no grid holds.
+    """
+    if pattern.squares is not None:
+        raise LifesimError(
+            "Life 1.05 is written of patterns that fit in memory: RLE (.rle), Life 1.06 (.life) or "
+            "macrocell (.mc) holds wider ones"
+        )
     pattern = pattern.trimmed()
     out.write(b"#Life 1.05\n")
     if pattern.name:

@@ -10,12 +10,14 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from lifesim.cancelling import go_on
 from lifesim.grid import BitGrid, GridError
-from lifesim.patterns.files import go_on
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.patterns.room import grid_for
 from lifesim.patterns.runs import live_runs
 from lifesim.patterns.text import decoded, error_at, lines, shown
+from lifesim.tree.quadtree import Quadtree
+from lifesim.tree.rows import live_runs as far_runs
 
 NAME = "life106"
 EXTENSIONS = (".life", ".lif")
@@ -98,6 +100,9 @@ def _cell_lines(data: bytes) -> Iterator[int]:
 def write(pattern: Pattern, out: BinaryIO) -> None:
     """Encode the live cells; nothing else has a place in this format."""
     out.write(b"#Life 1.06\n")
+    if pattern.squares is not None:
+        _write_far(Quadtree(pattern.squares), out)
+        return
     for y, starts, ends in live_runs(pattern.grid):
         length = ends - starts
         # Runs are laid out one after the other: a cell's column is its place in that
@@ -105,3 +110,14 @@ def write(pattern: Pattern, out: BinaryIO) -> None:
         columns = np.arange(length.sum()) + np.repeat(starts - length.cumsum() + length, length)
         cells = zip(columns.tolist(), np.repeat(y, length).tolist(), strict=True)
         out.write(b"".join(b"%d %d\n" % (pattern.x + x, pattern.y + y) for x, y in cells))
+
+
+def _write_far(tree: Quadtree, out: BinaryIO) -> None:
+    """Encode cells at any distance."""
+    box = tree.box()
+    for part in far_runs(tree):
+        assert box
+        rows = (part.rows.tolist(), part.starts.tolist(), part.lengths.tolist())
+        for row, start, length in zip(*rows, strict=True):
+            x, y = box.x + start, box.y + part.row + row
+            out.write(b"".join([b"%d %d\n" % (x + i, y) for i in range(length)]))

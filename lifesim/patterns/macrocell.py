@@ -16,10 +16,11 @@ import numpy as np
 
 from kernels.plane.hashlife.listing import LEAF, SquareList
 from kernels.targets.memory import available_memory
+from lifesim.cancelling import go_on
 from lifesim.grid import BitGrid, GridError
-from lifesim.patterns.files import go_on
 from lifesim.patterns.pattern import Pattern, PatternError
-from lifesim.patterns.quadtree import Quadtree, build
+from lifesim.patterns.quadtree import build
+from lifesim.patterns.room import grid_for
 from lifesim.patterns.text import (
     decoded,
     encoded,
@@ -32,6 +33,7 @@ from lifesim.patterns.text import (
 )
 from lifesim.rule import Rule, RuleError
 from lifesim.topology import Edges
+from lifesim.tree.quadtree import Quadtree
 
 NAME = "macrocell"
 EXTENSIONS = (".mc",)
@@ -78,8 +80,15 @@ def read(data: bytes, name: str) -> Pattern:
 def _as_grid(tree: _Tree, size: int, most: int | None = None) -> Pattern:
     """Return the pattern of a tree from a file of `size` bytes. Raises GridError, also for more
     than `most` cells in all, live or dead."""
-    grid, x, y = Quadtree(tree.levels, tree.children, tree.leaves).cells(size, most)
-    return replace(tree.pattern, grid=grid, x=x, y=y)
+    cells = Quadtree(tree.squares)
+    box = cells.box()
+    if box is None:
+        return tree.pattern
+    if most is not None and box.width * box.height > most:
+        raise GridError(f"{box.width}x{box.height} cells are more than {most}")
+    grid = grid_for(box.width, box.height, size, tree=True)
+    cells.paint(grid, box)
+    return replace(tree.pattern, grid=grid, x=box.x, y=box.y)
 
 
 def read_squares(data: bytes, name: str, *, or_grid: bool = False) -> Pattern:
@@ -89,25 +98,19 @@ def read_squares(data: bytes, name: str, *, or_grid: bool = False) -> Pattern:
     or_grid also all that a grid holds.
     """
     tree = _Tree(data, name, _ALL_LEVELS)
-    if tree.levels[-1] < _LEAST_LEVEL or (or_grid and max(tree.levels) <= _LEVELS[-1]):
+    levels = tree.squares.levels
+    if levels[-1] < _LEAST_LEVEL or (or_grid and levels.max() <= _LEVELS[-1]):
         try:
             return _as_grid(tree, len(data), _WIDE if or_grid else None)
         except GridError:
             pass  # it is too wide
-    squares = SquareList(
-        np.frombuffer(tree.levels, np.uint8),
-        np.frombuffer(tree.children, np.int64).reshape(-1, 4),
-        np.frombuffer(tree.leaves, np.uint64),
-    )
-    return replace(tree.pattern, squares=squares)
+    return replace(tree.pattern, squares=tree.squares)
 
 
 class _Tree:
-    """The lines of a macrocell file: a pattern without cells, and squares 1 to n beside the empty
-    square 0, children before parents.
+    """The lines of a macrocell file: a pattern without cells, and the squares.
 
-    levels: level of each square. children: four squares for each, all 0 for a leaf. leaves: the
-    cells of each, 0 for a node. last: where the line of the last node begins.
+    last: where the line of the last node begins.
     """
 
     def __init__(self, data: bytes, name: str, allowed: range) -> None:
@@ -153,7 +156,12 @@ class _Tree:
                 comments.append(decoded(text[2:]))
             elif text and offset and not text.startswith(b"#"):
                 raise error_at(f"{shown(text)} is neither a leaf nor a node", name, data, offset)
-        self.levels, self.children, self.leaves, self.last = levels, children, leaves, last
+        self.last = last
+        self.squares = SquareList(
+            np.frombuffer(levels, np.uint8),
+            np.frombuffer(children, np.int64).reshape(-1, 4),
+            np.frombuffer(leaves, np.uint64),
+        )
         self.pattern = Pattern(
             BitGrid(1, 1), 0, 0, rule, topology, size, generation, title, tuple(comments)
         )

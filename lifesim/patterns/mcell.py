@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from kernels import runs
+from lifesim.cancelling import go_on
 from lifesim.grid import BitGrid, GridError
-from lifesim.patterns.files import go_on
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.patterns.room import grid_for
 from lifesim.patterns.text import decoded, error_at, lines, shown

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from lifesim.grid import Box
 from lifesim.patterns.pattern import Pattern
-from lifesim.patterns.rle_body import Body, decode, encode
+from lifesim.patterns.rle_body import Body, decode, encode, encode_runs
 from lifesim.patterns.text import (
     decoded,
     encoded,
@@ -21,6 +21,8 @@ from lifesim.patterns.text import (
 )
 from lifesim.rule import Rule, RuleError
 from lifesim.topology import Edges
+from lifesim.tree.quadtree import Quadtree
+from lifesim.tree.rows import live_runs
 
 NAME = "rle"
 EXTENSIONS = (".rle",)
@@ -28,11 +30,11 @@ EXTENSIONS = (".rle",)
 _AUTHOR = "Author: "
 _HEADER_LIKE = re.compile(rb"\s*x\s*=", re.IGNORECASE)
 _HEADER = re.compile(
-    rb"\s*x\s*=\s*(\d{1,18})\s*,\s*y\s*=\s*(\d{1,18})\s*(?:,\s*(?:rule\s*=\s*(.*))?)?",
+    rb"\s*x\s*=\s*(\d{1,90})\s*,\s*y\s*=\s*(\d{1,90})\s*(?:,\s*(?:rule\s*=\s*(.*))?)?",
     re.IGNORECASE,
 )
 _POSITION = re.compile(rb"\s*([+-]?\d{1,30})\s+([+-]?\d{1,30})\s*")
-_EXTENDED_POSITION = re.compile(rb"Pos\s*=\s*([+-]?\d{1,30})\s*,\s*([+-]?\d{1,30})(?!\d)")
+_EXTENDED_POSITION = re.compile(rb"Pos\s*=\s*([+-]?\d{1,90})\s*,\s*([+-]?\d{1,90})(?!\d)")
 _EXTENDED_AGE = re.compile(rb"Gen\s*=\s*(\d{1,1000})(?!\d)")
 
 
@@ -179,9 +181,17 @@ def _origin(says: _Preamble) -> tuple[int, int]:
 
 
 def write(pattern: Pattern, out: BinaryIO) -> None:
-    """Encode everything a Pattern holds; cells from their bounding box's top-left on."""
-    box = pattern.grid.bounding_box() or Box(0, 0, 0, 0)
-    x, y = pattern.x + box.x, pattern.y + box.y
+    """Encode everything a Pattern holds; cells from their bounding box's top-left on.
+
+    Raises LifesimError where more cells live than can be written one by one.
+    """
+    if pattern.squares is not None:
+        tree = Quadtree(pattern.squares)
+        box = tree.box() or Box(0, 0, 0, 0)
+        x, y, body = box.x, box.y, encode_runs(live_runs(tree))
+    else:
+        box = pattern.grid.bounding_box() or Box(0, 0, 0, 0)
+        x, y, body = pattern.x + box.x, pattern.y + box.y, encode(pattern.grid, box)
     if (x, y) != (0, 0) or pattern.generation or pattern.size is not None:
         # Golly heeds this line only where it is the first.
         age = f" Gen={pattern.generation}" if pattern.generation else ""
@@ -194,5 +204,5 @@ def write(pattern: Pattern, out: BinaryIO) -> None:
             out.write((key + part).rstrip() + b"\n")
     rule = rule_text(pattern)
     out.write(f"x = {box.width}, y = {box.height}{f', rule = {rule}' if rule else ''}\n".encode())
-    for part in encode(pattern.grid, box):
+    for part in body:
         out.write(part)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from kernels import runs
+from lifesim.cancelling import go_on
 from lifesim.grid import BitGrid, Box, GridError
-from lifesim.patterns.files import STEP, go_on
+from lifesim.patterns.files import STEP
 from lifesim.patterns.pattern import PatternError
 from lifesim.patterns.room import grid_for, is_dense, may_pass_header
 from lifesim.patterns.text import error_at, shown
+from lifesim.tree.rows import Runs
 
 _STATES = re.compile(rb"[B-Xp-y]")
 
@@ -127,3 +129,29 @@ def encode(grid: BitGrid, box: Box) -> Iterator[bytes]:
             yield writer.write(np.ascontiguousarray(grid.words[y : min(y + step, bottom)]))
         line = writer.line
     yield b"\n!\n" if line == runs.LINE else b"!\n"
+
+
+def encode_runs(parts: Iterable[Runs]) -> Iterator[bytes]:
+    """Return the body for runs of live cells of any length: the same as of a grid that has them.
+
+    A count of 70 digits or more stands in a line of its own, which is longer.
+    """
+    x = y = line = 0
+    for part in parts:
+        text = bytearray()
+        rows = (part.rows.tolist(), part.starts.tolist(), part.lengths.tolist())
+        for row, start, length in zip(*rows, strict=True):
+            down = part.row + row - y
+            if down:
+                x, y = 0, part.row + row
+            for count, tag in ((down, b"$"), (start - x, b"b"), (length, b"o")):
+                if count:
+                    token = tag if count == 1 else b"%d%b" % (count, tag)
+                    if line and line + len(token) > runs.LINE:
+                        text += b"\n"
+                        line = 0
+                    text += token
+                    line += len(token)
+            x = start + length
+        yield bytes(text)
+    yield b"\n!\n" if line >= runs.LINE else b"!\n"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lifesim.patterns.files import STEP, go_on
+from lifesim.cancelling import go_on
+from lifesim.patterns.files import STEP
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.rule import LIFE, Rule, RuleError
 from lifesim.topology import Edges, TopologyError, bounds_text, parse_bounds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import lifesim.engine as engine
+import lifesim.pauses as pauses
 from kernels.life import ref
 from kernels.targets import cpu
 from lifesim.digests import digest
@@ -53,7 +53,7 @@ def test_a_last_snapshot_comes_once(backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("every", [None, 1, 17, 1000])
 def test_progress_grows_to_the_total(backend, every, monkeypatch):
-    monkeypatch.setattr(engine, "_CHUNK_SECONDS", 0.0)
+    monkeypatch.setattr(pauses, "_CHUNK_SECONDS", 0.0)
     life = Life(random_grid(64, 32, 0.4, 1), backend=backend, generation=5)
     life.run(3)
     calls: list[Progress] = []
@@ -88,7 +88,7 @@ def test_grids_are_copies():
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_interrupted_run_goes_on(backend, monkeypatch):
     """A callback interrupts it, as Ctrl-C does: at a whole generation, and with the same result."""
-    monkeypatch.setattr(engine, "_CHUNK_SECONDS", 0.0)
+    monkeypatch.setattr(pauses, "_CHUNK_SECONDS", 0.0)
     grid = random_grid(100, 50, 0.4, 3)
     life = Life(grid, backend=backend)
 

@@ -85,7 +85,7 @@ def test_a_glider_goes_as_far_as_it_goes(turn, monkeypatch):
     across, down = [(1, 1), (1, -1), (-1, -1), (-1, 1)][turn]
     assert life.frame() == Box(5000 * across, 5000 * down, 3, 3)
     assert life.grid() == glider
-    assert life._cells.width < 1000
+    assert life._held.cells.width < 1000
 
 
 @pytest.mark.parametrize("backend", ["reference", "cuda", "several"])
@@ -108,7 +108,7 @@ def test_what_stands_still_costs_no_more_room():
     life = life_of(Pattern(BitGrid.from_cells(2, 2, [(0, 0), (1, 0), (0, 1), (1, 1)])))
     life.run(20_000)
     assert (life.generation, life.population()) == (20_000, 4)
-    assert life._cells.width * life._cells.height < 300 * 300
+    assert life._held.cells.width * life._held.cells.height < 300 * 300
 
 
 def test_nothing_at_all_lives_for_ever():
@@ -306,3 +306,17 @@ def test_lidka():
 def test_the_formats_all_are_in_chains():
     known = set(itertools.chain.from_iterable(patterns.formats().values()))
     assert {e.removesuffix(".gz") for e in EXTENSIONS} >= known - {".l"}
+
+
+def test_to_count_cells_asks_for_no_memory(monkeypatch):
+    """A run until a population is counted in each generation."""
+    asked = []
+    monkeypatch.setattr("lifesim.grid.available_memory", lambda: asked.append(1) or 1 << 34)
+    acorn = Path(__file__).parents[2] / "data" / "patterns" / "acorn.rle"
+    life = Life.from_pattern(acorn, engine="dense")
+    for _ in range(40):
+        life.run(5)
+        before = len(asked)
+        assert life.population() == life.grid().population()
+        assert len(asked) == before + 1  # by grid()
+    assert len(asked) < 100

@@ -50,8 +50,23 @@ def test_who_becomes_fast_takes_over():
 
 
 def test_short_runs_try_nothing():
-    had = run(Race(NAMES, "a"), lambda name, done: 1000.0, 90)
-    assert had == {"a": pytest.approx(0.09), "b": 0, "c": 0}
+    had = run(Race(NAMES, "a"), lambda name, done: 1e5, 1500, step=0.0005)
+    assert had == {"a": pytest.approx(0.015), "b": 0, "c": 0}
+
+
+def test_what_is_quick_has_a_short_run_soon():
+    rates = {"a": 1e5, "b": 1e7, "c": 1e3}
+    had = run(Race(NAMES, "a"), lambda name, done: rates[name], 4000, move=0.0002, step=0.0002)
+    assert had["a"] == pytest.approx(0.001, abs=0.0003)  # alone it would take 40 times as long
+    assert sum(had.values()) < 0.002
+
+
+@pytest.mark.parametrize("seconds", [0.02, 0.05, 0.1, 1.0, 10.0])
+def test_trials_take_a_part_of_a_run(seconds):
+    rates = {"a": 1e5, "b": 9e4, "c": 9e4}  # not much slower: they are tried again soon
+    had = run(Race(NAMES, "a"), lambda name, done: rates[name], int(1e5 * seconds), step=0.0002)
+    assert had["a"] > 0.5 * seconds
+    assert had["b"] > 0
 
 
 def test_what_is_not_worth_it_is_not_tried():

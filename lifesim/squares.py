@@ -1,0 +1,88 @@
+"""Live cells out of the squares that planes hand over (kernels.plane.contract): as words, as cells,
+and as a digest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.plane.contract import SIDE, Places
+from lifesim.digests import finish, scattered
+from lifesim.grid import Box, GridError, Words
+from lifesim.unbounded import UnboundedUniverse
+
+Ints = npt.NDArray[np.int64]
+
+_MOST_WORDS = 1 << 24  # of 64 cells, in which cells may live for there to be a digest
+_MOST = 1 << 24  # cells, in a list of them
+_FAR = 1 << 59  # from the origin: beyond, coordinates are not listed
+
+
+class LiveWords(NamedTuple):
+    """The words of 64 cells in which any lives, in no order: bit b of one in row y and column w is
+    the cell (64 w + b, y). rows, columns: int64 (n,). words: uint64 (n,)."""
+
+    rows: Ints
+    columns: Ints
+    words: Words
+
+
+def live_words(squares: Iterable[tuple[Places, Words]], most: int) -> LiveWords:
+    """Return the words of squares that are not 0. Raises GridError for more than `most`."""
+    parts = [LiveWords(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))]
+    count = 0
+    for places, cells in squares:
+        which, row = np.nonzero(cells)
+        count += len(row)
+        if count > most:
+            raise GridError(f"cells live in more than {most} words of 64, too many for one")
+        rows = SIDE * places[which, 1] + row
+        parts.append(LiveWords(rows, places[which, 0], cells[which, row]))
+    return LiveWords(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def live_cells(universe: UnboundedUniverse, frame: Box) -> Ints:
+    """Return the live cells as int64 rows (x, y), ordered by y, then x; shape (population, 2).
+
+    frame: Life.frame() of it. Raises GridError for too many, and for some too far away.
+    """
+    if universe.population() > _MOST:
+        raise GridError(f"{universe.population()} cells live, too many to compare them")
+    if max(abs(frame.x), abs(frame.y), frame.width, frame.height) > _FAR:
+        raise GridError("cells live too far from the origin to compare them")
+    rows, columns, words = live_words(universe.all_squares(), _MOST)
+    bits = np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    word, bit = np.nonzero(bits)
+    cells = np.stack([SIDE * columns[word] + bit, rows[word]], axis=1)
+    return cells[np.lexsort((cells[:, 0], cells[:, 1]))]
+
+
+def digest_of(squares: Iterable[tuple[Places, Words]], population: int, frame: Box) -> str:
+    """Return the digest of a frame that holds all that lives (lifesim.digests), without ever
+    holding it as a grid. Raises GridError for one too wide, or for too many live words."""
+    if max(frame.width, frame.height) >= 1 << 62:
+        raise GridError(f"a plane of {frame.width}x{frame.height} cells is too wide")
+    if population > SIDE * _MOST_WORDS:
+        raise GridError(f"{population} cells live, too many for one")
+    try:
+        rows, columns, words = live_words(squares, _MOST_WORDS)
+    except OverflowError as error:
+        raise GridError(str(error)) from None
+    rows, columns = rows - frame.y, columns - frame.x // SIDE
+    shift = frame.x % SIDE
+    if shift:  # the frame's words lie across those of squares, of each of which they have two parts
+        rows, columns = np.tile(rows, 2), np.concatenate([columns, columns - 1])
+        words = np.concatenate([words >> np.uint64(shift), words << np.uint64(SIDE - shift)])
+        live = words != 0
+        rows, columns, words = rows[live], columns[live], words[live]
+    order = np.lexsort((columns, rows))
+    rows, columns, words = rows[order], columns[order], words[order]
+    starts = np.ones(len(rows), np.bool_)
+    starts[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+    first = np.flatnonzero(starts)
+    whole = np.bitwise_or.reduceat(words, first) if len(words) else words
+    where = rows[first].astype(np.uint64), columns[first].astype(np.uint64)
+    return finish(frame.width, frame.height, scattered(whole, *where))
