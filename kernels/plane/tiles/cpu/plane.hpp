@@ -12,11 +12,20 @@
 #include <vector>
 
 #include "../../../team.hpp"
+#include "gliders.hpp"
 #include "store.hpp"
 
 namespace tiles {
 
-// Tiles from (x0, y0) to (x1, y1).
+constexpr int SQUARE = 64;  // cells along the squares that are put and read
+constexpr std::uint64_t OWN = (std::uint64_t(1) << SIDE) - 1;  // the columns of a tile
+
+// The tile that a column or a row of cells is in.
+constexpr std::int64_t tile_of(std::int64_t cell) { return (cell >= 0 ? cell : cell - SIDE + 1) / SIDE; }
+
+constexpr std::int64_t square_of(std::int64_t cell) { return cell >> 6; }
+
+// Tiles, or squares, from (x0, y0) to (x1, y1).
 struct Range {
     std::int64_t x0, y0, x1, y1;
 };
@@ -32,7 +41,8 @@ public:
     using Ask = std::function<bool()>;
 
     Plane(const Ops& ops, std::uint32_t birth, std::uint32_t survival, std::size_t most, int threads)
-        : ops(ops), birth(birth), survival(survival), threads(threads), store(most), team(threads) {
+        : ops(ops), birth(birth), survival(survival), threads(threads), gliders(birth, survival), store(most),
+          team(threads) {
         make_room(1);
     }
 
@@ -41,9 +51,9 @@ public:
     void step(std::uint64_t generations, const Ask& ask);
 
     std::uint64_t moved() const { return done + std::uint64_t(within); }
-    // Whether every ROUND * SLOTS generations from here bring back what is there.
+    // Whether every PERIOD generations from here bring back what is there.
     bool settled() const {
-        return !edited && number > whole && current.empty() && hollow.empty();
+        return !edited && number > whole && current.empty() && hollow.empty() && flying.empty();
     }
     std::size_t nbytes() const { return store.nbytes(); }
 
@@ -66,6 +76,7 @@ public:
 
 private:
     int slot() const { return within ? NOW : int(number % SLOTS); }
+    bool are_far() const { return store.all.size() > 64; }
     bool round(const Ask& ask);
     bool visit(const Round& round, const std::vector<Tile*>& list, std::size_t begin,
                const Ask& ask);
@@ -76,6 +87,15 @@ private:
     void leave_hollow(const Round& round);
     void part(int generations);
     void restart();
+    void run(std::uint64_t& left, const Ask& ask);
+    std::uint64_t skip(std::uint64_t left);
+    std::uint64_t alone_for(const Glider& glider, const Tile* home) const;
+    template <class Use>
+    bool holds_only(const Tile* home, const Glider& glider, Use use) const;
+    void take_off();
+    void land(std::size_t which);
+    void land_all();
+    void watch(std::uint64_t generation);
     void free_idle();
     void make_room(std::size_t tiles);
     Tile* make(std::int64_t x, std::int64_t y);
@@ -86,6 +106,7 @@ private:
     const Ops& ops;
     const std::uint32_t birth, survival;
     const int threads;
+    const Gliders gliders;
     Store store;
     Team team;
     // Tiles that differ from SLOTS rounds ago, and so are visited in the next round, and in the one
@@ -93,7 +114,14 @@ private:
     // visited where something may enter them; and those that may be freed.
     std::vector<Tile*> current, next, hollow, next_hollow, idle;
     std::vector<Visited> visited;
+    // Gliders that are in no tile, only while step() runs; tiles that each may take when it is put back;
+    // and the generations that one must fly for to be worth it.
+    std::vector<Glider> flying;
+    static constexpr std::size_t TILES_EACH = 4;
+    static constexpr std::uint64_t LEAST_FLIGHT = 20;
+    std::uint64_t watched = ~std::uint64_t(0);  // the generation up to which all of them are alone
     std::uint64_t number = 1;  // of the round that comes next
+    bool stopped = false;      // the call of step() that runs was told to stop
     bool edited = false;       // cells have been set since the last round
     std::uint64_t whole = 0;   // the round that visits all tiles
     std::uint64_t done = 0;    // generations in rounds

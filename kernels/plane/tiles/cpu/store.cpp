@@ -9,16 +9,30 @@ namespace tiles {
 
 namespace {
 
-std::unique_ptr<void, Unaligned> memory_of(std::size_t bytes) {
-    constexpr std::size_t HUGE = std::size_t(1) << 21, PAGE = 4096;
-    const std::size_t align = bytes >= 2 * HUGE ? HUGE : PAGE;
-    std::unique_ptr<void, Unaligned> memory(std::aligned_alloc(align, (bytes + align - 1) / align * align));
-    if (!memory) throw std::bad_alloc();
+// Returns memory of zeros.
+Chunk memory_of(std::size_t bytes) {
+    constexpr std::size_t HUGE = std::size_t(1) << 21;
+    const bool huge = bytes >= 2 * HUGE;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+#if defined(MAP_POPULATE)
+    // It is soon used, and quicker to have at once than page by page.
+    if (!huge) flags |= MAP_POPULATE;
+#endif
+    const std::size_t mapped = huge ? bytes + HUGE : bytes;
+    void* const memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    if (!huge) return Chunk(memory, {bytes});
+    char* const start = static_cast<char*>(memory);
+    const std::size_t head = (HUGE - reinterpret_cast<std::uintptr_t>(memory) % HUGE) % HUGE;
+    constexpr std::size_t PAGE = std::size_t(1) << 16;  // at least as large as a page of any machine
+    const std::size_t kept = (bytes + PAGE - 1) / PAGE * PAGE;
+    if (head) munmap(start, head);
+    if (head + kept < mapped) munmap(start + head + kept, mapped - head - kept);
 #if defined(MADV_HUGEPAGE)
     // Neighbours lie far from each other: with small pages each costs a walk of the page table.
-    if (align == HUGE) madvise(memory.get(), bytes / HUGE * HUGE, MADV_HUGEPAGE);
+    madvise(start + head, bytes / HUGE * HUGE, MADV_HUGEPAGE);
 #endif
-    return memory;
+    return Chunk(start + head, {std::min(kept, mapped - head)});
 }
 
 struct Nowhere {
@@ -34,6 +48,8 @@ Block nowhere;
 namespace {
 const Nowhere filled;
 }
+
+void Unmap::operator()(void* memory) const { munmap(memory, bytes); }
 
 std::size_t Store::entries_for(std::size_t tiles) {
     std::size_t entries = 2 * LEAST;
@@ -55,7 +71,7 @@ void Store::reserve(std::size_t tiles) {
     if (wanted > MOST || !fits(wanted)) wanted = whole(tiles);
     if (wanted > MOST || !fits(wanted)) throw std::bad_alloc();
     const std::size_t blocks = (wanted - capacity) / Block::TILES;
-    std::unique_ptr<void, Unaligned> chunk = memory_of(blocks * sizeof(Block));
+    Chunk chunk = memory_of(blocks * sizeof(Block));
     chunks.reserve(chunks.size() + 1);
     all.reserve(wanted);
     spare.reserve(wanted);
@@ -76,7 +92,7 @@ Tile* Store::make(std::int64_t x, std::int64_t y) {
     Tile* const tile = spare.back();
     spare.pop_back();
     std::memset(static_cast<void*>(tile), 0, sizeof(Tile));
-    for (int slot = 0; slot <= NOW; slot++) std::memset(tile->cells(slot), 0, SLOT_BYTES);
+    std::memset(tile->cells(NOW), 0, SLOT_BYTES);  // the other slots were empty when it was freed
     tile->hollow = (1 << SLOTS) - 1;
     tile->x = x, tile->y = y, tile->index = std::uint32_t(all.size());
     for (int d = 0; d < 8; d++) {

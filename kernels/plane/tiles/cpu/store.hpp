@@ -1,6 +1,6 @@
 // The tiles that are there: their memory, and where to find them.
 #pragma once
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <vector>
@@ -9,9 +9,12 @@
 
 namespace tiles {
 
-struct Unaligned {
-    void operator()(void* memory) const { std::free(memory); }
+// Gives memory back to the system.
+struct Unmap {
+    std::size_t bytes = 0;
+    void operator()(void* memory) const;
 };
+using Chunk = std::unique_ptr<void, Unmap>;
 
 class Store {
 public:
@@ -32,6 +35,7 @@ public:
 
     // A new, empty tile, beside its neighbours.
     Tile* make(std::int64_t x, std::int64_t y);
+    // Takes a tile away, of which all slots are empty.
     void free(Tile* tile);
 
 private:
@@ -65,7 +69,7 @@ private:
     void leave(const Tile* tile);
 
     std::size_t most, capacity = 0;
-    std::vector<std::unique_ptr<void, Unaligned>> chunks;
+    std::vector<Chunk> chunks;
     std::vector<Tile*> spare, table;  // open addressing: at most half of the table is taken
 };
 
