@@ -12,7 +12,7 @@ namespace {
 // Returns memory of zeros.
 Chunk memory_of(std::size_t bytes) {
     constexpr std::size_t HUGE = std::size_t(1) << 21;
-    const bool huge = bytes >= 2 * HUGE;
+    const bool huge = bytes >= HUGE;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 #if defined(MAP_POPULATE)
     // It is soon used, and quicker to have at once than page by page.
@@ -62,12 +62,13 @@ void Store::reserve(std::size_t tiles) {
     constexpr std::size_t MOST = 0xFFFFFFFF;  // a tile knows its place in `all` in 32 bits
     const auto whole = [](std::size_t n) { return (n + Block::TILES - 1) / Block::TILES * Block::TILES; };
     if (tiles > MOST) throw std::bad_alloc();
-    // While a table is copied there are two; not more than a quarter too many tiles otherwise.
+    // While a table is copied there are two. Of many tiles there are not more than a quarter too many.
     const auto fits = [&](std::size_t n) {
         const std::size_t entries = entries_for(n), old = table.size();
         return bytes_of(n, entries == old ? old : entries + old) <= most;
     };
-    std::size_t wanted = whole(std::max(capacity + capacity / 4, std::max(tiles, LEAST)));
+    const std::size_t grown = capacity + (capacity < MANY ? capacity : capacity / 4);
+    std::size_t wanted = whole(std::max(grown, std::max(tiles, LEAST)));
     if (wanted > MOST || !fits(wanted)) wanted = whole(tiles);
     if (wanted > MOST || !fits(wanted)) throw std::bad_alloc();
     const std::size_t blocks = (wanted - capacity) / Block::TILES;

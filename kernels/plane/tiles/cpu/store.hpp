@@ -39,7 +39,7 @@ public:
     void free(Tile* tile);
 
 private:
-    static constexpr std::size_t LEAST = 64;
+    static constexpr std::size_t LEAST = 64, MANY = 1024;
     // A tile, its places in two lists here and five of a Plane, and what a visit tells.
     static constexpr std::size_t EACH = sizeof(Block) / Block::TILES + 7 * sizeof(Tile*) + sizeof(Visited);
 
