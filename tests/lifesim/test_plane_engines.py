@@ -130,7 +130,7 @@ def test_memory_ends(engine):
         Life.from_pattern(soup, engine=engine, memory=1 << 24)
     grid = random_grid(4900, 4900, 0.4, 1)  # twice as many squares would be too many
     wild = Pattern(grid, 0, 0, Rule.parse("B34/S34"))
-    memory = 1 << 24 if engine == "hashlife" else 46 << 20
+    memory = 1 << 24 if engine == "hashlife" else 26 << 20
     life = Life.from_pattern(wild, engine=engine, memory=memory)
     with pytest.raises(OutgrownError, match="outgrown memory"):
         life.run(10**6)

@@ -65,10 +65,10 @@ uint64_t Plane::alone_for(const Glider& glider, const Tile* home) const {
 template <class Use>
 bool Plane::holds_only(const Tile* home, const Glider& glider, Use use) const {
     uint64_t generation = done;
-    for (int back = 0; back < SLOTS; back++) {
-        if (back) generation -= uint64_t(length_of(number - uint64_t(back)));
+    for (int back = 0; back < cycle.slots; back++) {
+        if (back) generation -= uint64_t(cycle.length(number - uint64_t(back)));
         const Placed placed = gliders.at(glider, generation);
-        const int slot = int((number - uint64_t(back)) % SLOTS);
+        const int slot = cycle.slot(number - uint64_t(back));
         for (int d = -1; d < 8; d++) {
             const Tile* const tile = d < 0 ? home : home->near[d];
             if (tile->is_hollow(slot) && !(placed.x + 2 >= tile->x * SIDE && placed.x < tile->x * SIDE + SIDE &&
@@ -93,7 +93,7 @@ void Plane::take_off() {
     Tile* homes[AT_ONCE];
     Glider found[AT_ONCE];
     size_t count = 0;
-    const int slot = int(number % SLOTS);
+    const int slot = cycle.slot(number);
     for (Tile* tile : current) {
         if (tile->is_hollow(slot)) continue;
         const Life life = ops.survey(tile->cells(slot));
@@ -125,7 +125,7 @@ void Plane::take_off() {
         for (std::vector<Tile*>* list : {&current, &hollow})
             list->erase(std::remove_if(list->begin(), list->end(), goes), list->end());
         for (size_t n = 0; n < tiles; n++) {
-            for (int s = 0; s < SLOTS; s++) std::memset(gone[n]->cells(s), 0, SLOT_BYTES);
+            for (int s = 0; s < cycle.slots; s++) std::memset(gone[n]->cells(s), 0, SLOT_BYTES);
             store.free(gone[n]);
         }
         glider.alone = done + alone;
@@ -140,7 +140,7 @@ void Plane::land(size_t which) {
     flying[which] = flying.back();
     flying.pop_back();
     uint64_t generation = done;
-    for (int back = 0; back <= SLOTS; back++) generation -= back ? uint64_t(length_of(number - uint64_t(back))) : 0;
+    for (int back = 0; back <= cycle.slots; back++) generation -= back ? uint64_t(cycle.length(number - uint64_t(back))) : 0;
     const Placed last = gliders.at(glider, done), first = gliders.at(glider, generation);
     const int64_t left = std::min(first.x, last.x) - 2, right = std::max(first.x, last.x) + 4;
     const int64_t top = std::min(first.y, last.y) - 2, bottom = std::max(first.y, last.y) + 4;
@@ -149,10 +149,10 @@ void Plane::land(size_t which) {
             Tile* tile = store.find(x, y);
             if (tile == &nothing) tile = make(x, y);
             generation = done;
-            for (int back = 0; back < SLOTS; back++) {
-                if (back) generation -= uint64_t(length_of(number - uint64_t(back)));
+            for (int back = 0; back < cycle.slots; back++) {
+                if (back) generation -= uint64_t(cycle.length(number - uint64_t(back)));
                 const Placed placed = gliders.at(glider, generation);
-                const int slot = int((number - uint64_t(back)) % SLOTS);
+                const int slot = cycle.slot(number - uint64_t(back));
                 uint64_t any = 0;
                 for (int r = 0; r < SIDE; r++) {
                     const uint64_t row = row_of(placed, *tile, r);

@@ -82,7 +82,7 @@ void Plane::list(Tile* tile) {
     current.push_back(tile);
 }
 
-// Has a tile that differs from SLOTS rounds ago be looked at in the next round.
+// Has a tile that differs from a cycle ago be looked at in the next round.
 void Plane::pass_on(Tile* tile, bool lives) {
     if (lives) {
         tile->listed = number + 1;
@@ -102,7 +102,7 @@ void Plane::wake(Tile* tile, unsigned directions) {
 }
 
 // Lists those of the tiles in which nothing lives any more that something may enter unseen, from a
-// tile that is not visited, as it does what it did SLOTS rounds ago; and those that had life at their
+// tile that is not visited, as it does what it did a cycle ago; and those that had life at their
 // border then, for which such a tile may do otherwise now. The others wait.
 void Plane::look_at_hollow(const Round& round) {
     for (Tile* tile : hollow) {
@@ -136,8 +136,7 @@ void Plane::leave_hollow(const Round& round) {
 
 // Moves on by a round. Returns false where it was told to stop; then nothing has been done.
 bool Plane::round(const Ask& ask) {
-    const Round round{number, int(number % SLOTS), int((number + 1) % SLOTS),
-                      length_of(number), birth, survival, are_far()};
+    const Round round{number, cycle.slot(number), cycle.slot(number + 1), cycle.length(number), birth, survival, are_far()};
     next.clear();
     next_hollow.clear();
     try {
@@ -180,7 +179,7 @@ bool Plane::round(const Ask& ask) {
 void Plane::part(int generations) {
     const int before = within;
     const auto to = [&](int steps) {
-        const Round round{number, int(number % SLOTS), NOW, steps, birth, survival, are_far()};
+        const Round round{number, cycle.slot(number), NOW, steps, birth, survival, are_far()};
         next = store.all;
         for (size_t begin = 0; begin < next.size();) {
             const size_t end = next.size();
@@ -209,19 +208,19 @@ void Plane::part(int generations) {
 uint64_t Plane::skip(uint64_t left) {
     if (edited || number <= whole || !current.empty() || !hollow.empty()) return 0;
     if (!flying.empty()) left = std::min(left, watched - std::min(watched, done));
-    const uint64_t again = left / PERIOD * PERIOD;
+    const uint64_t again = left / period() * period();
     if (again) done += again, within = 0;
     return again;
 }
 
 // Makes whole rounds as long as there are generations left for them, or until it is told to stop.
 void Plane::run(uint64_t& left, const Ask& ask) {
-    constexpr uint64_t LONG = 4 * PERIOD;  // generations for which gliders may be taken out of their tiles
+    constexpr uint64_t FOR_LONG = 4 * 60;  // generations for which gliders may be taken out of their tiles
     for (unsigned i = 1;; i++) {
         left -= skip(left);
-        const uint64_t steps = uint64_t(length_of(number));
+        const uint64_t steps = uint64_t(cycle.length(number));
         if (left < steps) return;
-        if (number % SLOTS == 0 && left >= LONG && number > whole) take_off();
+        if (number % SLOTS == 0 && left >= FOR_LONG && number > whole) take_off();
         if (!flying.empty()) watch(done + steps);
         // Looking at the clock takes as long as some visits to a tile.
         if ((i % 8 == 0 && ask()) || !round(ask)) {
@@ -229,12 +228,90 @@ void Plane::run(uint64_t& left, const Ask& ask) {
             return;
         }
         left -= steps;
+        if (!choose_cycle(ask)) {
+            stopped = true;
+            return;
+        }
     }
+}
+
+// Changes to the other cycle if that is likely to be quicker. Returns false where it was told to stop.
+bool Plane::choose_cycle(const Ask& ask) {
+    constexpr uint64_t OFTEN = 64, LATER = 1024;  // rounds
+    const size_t all = store.all.size();
+    if (cycle.slots == SHORT.slots) {
+        if (number % OFTEN == 0) take_samples();
+        if (all >= LARGE / 4 && !(number == sampled + uint64_t(LONG.period / SHORT.length(0)) && repeats()))
+            return true;
+        keep_until = number + LATER;
+        return change(LONG, ask);
+    }
+    if (all < LARGE || number % OFTEN || number < std::max(keep_until, whole + OFTEN) || current.size() < all / 4)
+        return true;
+    return change(SHORT, ask);
+}
+
+// Notes the cells of some of the tiles that change.
+void Plane::take_samples() {
+    constexpr size_t MOST = 64;
+    samples.clear();
+    sampled = number;
+    const size_t every = current.size() / MOST + 1;
+    try {
+        samples.reserve(MOST);
+    } catch (const std::bad_alloc&) {
+        return;
+    }
+    for (size_t i = 0; i < current.size(); i += every) {
+        Sample sample{current[i]->x, current[i]->y, {}};
+        std::memcpy(sample.cells, current[i]->cells(slot()), SLOT_BYTES);
+        samples.push_back(sample);
+    }
+}
+
+// Whether most of the tiles that were noted are again as they were.
+bool Plane::repeats() const {
+    size_t same = 0;
+    for (const Sample& sample : samples)
+        same += !std::memcmp(store.find(sample.x, sample.y)->cells(slot()), sample.cells, SLOT_BYTES);
+    return 2 * same > samples.size();
+}
+
+// Puts all tiles into slots of another cycle, and begins anew. Does nothing where there is no memory for
+// that. Returns false where it was told to stop, then having done nothing, too.
+bool Plane::change(const Cycle& to, const Ask& ask) {
+    constexpr size_t SOME = 4096;  // tiles between questions
+    land_all();
+    try {
+        if (store.nbytes() > most) return true;
+        Store other(to, most - store.nbytes());
+        other.reserve(std::max(store.all.size(), size_t(1)));
+        // Those in a row lie beside each other in memory.
+        std::vector<Tile*> in_order = store.all;
+        std::sort(in_order.begin(), in_order.end(),
+                  [](const Tile* a, const Tile* b) { return a->y < b->y || (a->y == b->y && a->x < b->x); });
+        for (size_t i = 0; i < in_order.size(); i++) {
+            const Tile* const tile = in_order[i];
+            std::memcpy(other.make(tile->x, tile->y)->cells(to.slot(number)), tile->cells(slot()), SLOT_BYTES);
+            if (i % SOME == SOME - 1 && ask && ask()) return false;
+        }
+        for (std::vector<Tile*>* list : {&current, &next, &hollow, &next_hollow, &idle}) {
+            list->clear();
+            list->reserve(other.room());
+        }
+        if (visited.size() < other.room()) visited.resize(other.room());
+        other.most = most;
+        store = std::move(other);
+        cycle = to;
+    } catch (const std::bad_alloc&) {
+    }
+    restart();
+    return true;
 }
 
 void Plane::step(uint64_t generations, const Ask& ask) {
     uint64_t left = generations + uint64_t(within);
-    if (left >= uint64_t(length_of(number)) && edited) restart();
+    if (left >= uint64_t(cycle.length(number)) && edited) restart();
     stopped = false;
     try {
         run(left, ask);
@@ -252,18 +329,18 @@ void Plane::step(uint64_t generations, const Ask& ask) {
 // Begins anew with what is there, as if nothing had lived until now. Out of nothing it cannot have
 // come: the round that would bring it back visits all tiles.
 void Plane::restart() {
-    const int from = int(number % SLOTS);
+    const int from = cycle.slot(number);
     current.clear();
     hollow.clear();
     edited = false;
-    whole = number + SLOTS - 1;
+    whole = number + uint64_t(cycle.slots) - 1;
     for (Tile* tile : store.all) {
         std::memset(tile->border, 0, sizeof tile->border);
-        for (int slot = 0; slot < SLOTS; slot++)
+        for (int slot = 0; slot < cycle.slots; slot++)
             if (slot != from) std::memset(tile->cells(slot), 0, SLOT_BYTES);
         const Reach reach = reach_of(tile->cells(from));
         tile->changed[number & 1] = tile->changed[(number + 1) & 1] = 0;
-        tile->hollow = (1 << SLOTS) - 1;
+        tile->hollow = ALL_SLOTS;
         tile->listed = tile->waiting = 0;
         if (reach.lives) {
             tile->set_changed(number, reach.near);
@@ -277,11 +354,21 @@ void Plane::restart() {
 void Plane::free_idle() {
     for (Tile* tile : idle) {
         tile->idle = false;
-        bool lives = tile->hollow != (1 << SLOTS) - 1 || tile->has_changed(number);
+        bool lives = !tile->is_empty() || tile->has_changed(number);
         for (std::uint8_t border : tile->border) lives = lives || border;
         if (!lives) store.free(tile);
     }
     idle.clear();
+}
+
+// Makes the cells within a round those that a round begins with.
+void Plane::flatten() {
+    if (!within) return;
+    for (Tile* tile : store.all)
+        std::memcpy(tile->cells(cycle.slot(number)), tile->cells(NOW), SLOT_BYTES);
+    done += uint64_t(within);
+    within = 0;
+    edited = true;
 }
 
 void Plane::put(const int64_t* places, const uint64_t* words, size_t count) {
@@ -314,16 +401,17 @@ void Plane::put(const int64_t* places, const uint64_t* words, size_t count) {
     });
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    make_room(store.all.size() + wanted.size());
-    for (const Place& place : wanted) make(place.x, place.y);
-    const int to = int(number % SLOTS);
-    if (within) {
-        for (Tile* tile : store.all)
-            std::memcpy(tile->cells(to), tile->cells(NOW), SLOT_BYTES);
-        done += uint64_t(within);
-        within = 0;
+    const size_t tiles = store.all.size() + wanted.size();
+    if (tiles >= LARGE && store.all.size() < LARGE && cycle.slots != SHORT.slots) {
+        // So many are seldom at rest at first.
+        flatten();
+        change(SHORT, nullptr);
     }
-    edited = true;
+    make_room(tiles);
+    for (const Place& place : wanted) make(place.x, place.y);
+    flatten();
+    edited = true, keep_until = 0;
+    const int to = cycle.slot(number);
     each_tile([&](int64_t i, int64_t j, const uint64_t* square, int left, int top) {
         Tile* const tile = store.find(i, j);
         if (tile == &nothing) return;

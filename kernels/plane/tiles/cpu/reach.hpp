@@ -37,7 +37,7 @@ BITS_FN unsigned without(const Tile& tile, unsigned births) {
 }
 
 // The neighbours that must be visited because of a tile: those into which a difference between now and
-// SLOTS rounds ago can come from it.
+// a cycle ago can come from it.
 //
 // contact: those beside which a cell of the tile lived, now or then. entered: those in which a cell
 // beside the tile lives now; whether one did then, they know. Without either, what the tile does makes

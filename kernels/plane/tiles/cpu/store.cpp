@@ -38,7 +38,7 @@ Chunk memory_of(std::size_t bytes) {
 struct Nowhere {
     Nowhere() {
         for (Tile*& near : nothing.near) near = &nothing;
-        nothing.hollow = (1 << SLOTS) - 1;
+        nothing.hollow = ALL_SLOTS;
     }
 };
 
@@ -72,7 +72,8 @@ void Store::reserve(std::size_t tiles) {
     if (wanted > MOST || !fits(wanted)) wanted = whole(tiles);
     if (wanted > MOST || !fits(wanted)) throw std::bad_alloc();
     const std::size_t blocks = (wanted - capacity) / Block::TILES;
-    Chunk chunk = memory_of(blocks * sizeof(Block));
+    const std::size_t block = Block::bytes(cycle);
+    Chunk chunk = memory_of(blocks * block);
     chunks.reserve(chunks.size() + 1);
     all.reserve(wanted);
     spare.reserve(wanted);
@@ -83,7 +84,10 @@ void Store::reserve(std::size_t tiles) {
         for (Tile* tile : all) enter(tile);
     }
     for (std::size_t i = blocks * Block::TILES; i-- > 0;)
-        spare.push_back(static_cast<Block*>(chunk.get())[i / Block::TILES].tiles + i % Block::TILES);
+        {
+        char* const start = static_cast<char*>(chunk.get()) + i / Block::TILES * block;
+        spare.push_back(reinterpret_cast<Block*>(start)->tiles + i % Block::TILES);
+    }
     chunks.push_back(std::move(chunk));
     capacity = wanted;
 }
@@ -94,7 +98,7 @@ Tile* Store::make(std::int64_t x, std::int64_t y) {
     spare.pop_back();
     std::memset(static_cast<void*>(tile), 0, sizeof(Tile));
     std::memset(tile->cells(NOW), 0, SLOT_BYTES);  // the other slots were empty when it was freed
-    tile->hollow = (1 << SLOTS) - 1;
+    tile->hollow = ALL_SLOTS;
     tile->x = x, tile->y = y, tile->index = std::uint32_t(all.size());
     for (int d = 0; d < 8; d++) {
         Tile* const other = find(x + DX[d], y + DY[d]);

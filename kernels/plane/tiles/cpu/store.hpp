@@ -18,7 +18,10 @@ using Chunk = std::unique_ptr<void, Unmap>;
 
 class Store {
 public:
-    explicit Store(std::size_t most) : most(most) {}
+    // most: bytes that it may take.
+    Store(const Cycle& cycle, std::size_t most) : most(most), cycle(cycle) {}
+
+    std::size_t most;
 
     std::vector<Tile*> all;
 
@@ -40,11 +43,11 @@ public:
 
 private:
     static constexpr std::size_t LEAST = 64, MANY = 1024;
-    // A tile, its places in two lists here and five of a Plane, and what a visit tells.
-    static constexpr std::size_t EACH = sizeof(Block) / Block::TILES + 7 * sizeof(Tile*) + sizeof(Visited);
 
-    static std::size_t bytes_of(std::size_t tiles, std::size_t entries) {
-        return tiles * EACH + entries * sizeof(Tile*);
+    // Of tiles, their places in two lists here and five of a Plane, and what a visit tells.
+    std::size_t bytes_of(std::size_t tiles, std::size_t entries) const {
+        const std::size_t each = Block::bytes(cycle) / Block::TILES + 7 * sizeof(Tile*) + sizeof(Visited);
+        return tiles * each + entries * sizeof(Tile*);
     }
     static std::size_t entries_for(std::size_t tiles);
     std::size_t slot_of(std::int64_t x, std::int64_t y) const {
@@ -68,7 +71,8 @@ private:
     }
     void leave(const Tile* tile);
 
-    std::size_t most, capacity = 0;
+    Cycle cycle;
+    std::size_t capacity = 0;
     std::vector<Chunk> chunks;
     std::vector<Tile*> spare, table;  // open addressing: at most half of the table is taken
 };

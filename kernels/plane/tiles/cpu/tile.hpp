@@ -1,7 +1,7 @@
 // A tile of the plane, and what one visit to it needs and tells.
 //
-// Time goes by in rounds of a few generations. A tile keeps its cells at the beginning of the last
-// SLOTS rounds, so that what has a period of PERIOD generations, or of a part of it, is known to repeat
+// Time goes by in rounds of a few generations. A tile has slots for its cells at the beginning of the
+// last rounds, so that what has the period of a cycle of them, or of a part of it, is known to repeat
 // without being computed.
 #pragma once
 #include <cstddef>
@@ -11,14 +11,20 @@ namespace tiles {
 
 constexpr int SIDE = 48;  // cells along a tile
 constexpr int HALO = 8;   // cells around it that a visit computes with it
-constexpr int SLOTS = 9;
-constexpr int NOW = SLOTS;  // the slot of cells within a round
-constexpr int PERIOD = 60;  // generations of SLOTS rounds
+constexpr int SLOTS = 9;  // of the longest cycle
+constexpr int NOW = -1;   // the slot of cells within a round
 
-// The generations of a round: fewer than HALO, so that what is born beside a tile is seen.
-constexpr int length_of(std::uint64_t round) { return round % 3 ? 7 : 6; }
-static_assert(length_of(0) + length_of(1) + length_of(2) == PERIOD * 3 / SLOTS && SLOTS % 3 == 0,
-              "every slot begins a round of one length");
+// The rounds of which a tile keeps the beginning, and their generations.
+struct Cycle {
+    int slots, period;
+
+    // The generations of a round: fewer than HALO, so that what is born beside a tile is seen. Every
+    // slot begins rounds of one length.
+    int length(std::uint64_t round) const { return slots == 2 || round % 3 == 0 ? 6 : 7; }
+    int slot(std::uint64_t round) const { return int(round % std::uint64_t(slots)); }
+};
+// Knows more of what repeats, or takes less memory, which is quicker where most tiles change.
+constexpr Cycle LONG{SLOTS, 60}, SHORT{2, 12};
 
 // Neighbours in reading order. The opposite of direction d is 7 - d.
 enum Direction { NW, N, NE, W, E, SW, S, SE };
@@ -36,10 +42,12 @@ struct Round {
     bool partial() const { return to == NOW; }
 };
 
+constexpr std::uint16_t ALL_SLOTS = (1 << SLOTS) - 1;
+
 struct Tile {
     Tile* near[8];  // `nothing` where there is none
     // (round << 8 | neighbours): those neighbours within HALO cells of which something differs at the
-    // beginning of that round from what was there SLOTS rounds before, of the last round of either
+    // beginning of that round from what was there a cycle before, of the last round of either
     // parity in which anything in the tile did.
     std::uint64_t changed[2];
     std::uint64_t listed;   // the latest round in which it is visited, or will be
@@ -66,7 +74,8 @@ struct Tile {
     void set_hollow(int slot, bool is) {
         hollow = std::uint16_t((hollow & ~(1 << slot)) | int(is) << slot);
     }
-    // Whether nothing lives in it, nor did SLOTS rounds ago: then it need not be visited in this
+    bool is_empty() const { return hollow == ALL_SLOTS; }
+    // Whether nothing lives in it, nor did a cycle ago: then it need not be visited in this
     // round unless something enters it. One that has `waiting` is as it has been found to be.
     bool waits(const Round& round) const {
         return waiting == round.number ||
@@ -78,11 +87,15 @@ static_assert(sizeof(Tile) == 128, "what a visit asks of a tile, or of those bes
 constexpr std::size_t SLOT_BYTES = SIDE * sizeof(std::uint64_t);
 
 // Tiles lie in blocks: first they, then their cells, slot by slot, so that a round, which needs two
-// slots, touches few pages.
+// slots, touches few pages. Where cycles are short a block ends before its last slots.
 struct alignas(2048) Block {
     static constexpr int TILES = 16;
     Tile tiles[TILES];
-    std::uint64_t cells[SLOTS + 1][TILES][SIDE];
+    std::uint64_t cells[1 + SLOTS][TILES][SIDE];  // NOW first
+
+    static constexpr std::size_t bytes(const Cycle& cycle) {
+        return alignof(Block) + std::size_t(1 + cycle.slots) * TILES * SIDE * sizeof(std::uint64_t);
+    }
 };
 static_assert(sizeof(Tile) * Block::TILES == alignof(Block) && SLOT_BYTES == 3 * sizeof(Tile),
               "a tile's cells lie three times as far into those of a slot as it does into the block");
@@ -90,11 +103,11 @@ static_assert(sizeof(Tile) * Block::TILES == alignof(Block) && SLOT_BYTES == 3 *
 inline std::uint64_t* Tile::cells(int slot) {
     constexpr std::uintptr_t TILES = alignof(Block);
     const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(this), within = at & (TILES - 1);
-    return reinterpret_cast<std::uint64_t*>(at + 2 * within + TILES * (1 + 3 * std::uintptr_t(slot)));
+    return reinterpret_cast<std::uint64_t*>(at + 2 * within + TILES * (1 + 3 * std::uintptr_t(slot - NOW)));
 }
 
 struct Visited {
-    bool changes;       // its cells differ from those SLOTS rounds ago
+    bool changes;       // its cells differ from those a cycle ago
     bool lives;         // it has live cells
     std::uint8_t wake;  // neighbours that must be visited in this round, too
 };
