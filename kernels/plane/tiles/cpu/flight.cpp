@@ -122,6 +122,13 @@ void Plane::take_off() {
         }
         if (!holds_only(homes[i], glider, [&](Tile* tile) { gone[tiles++] = tile; })) continue;
         const auto goes = [&](const Tile* tile) { return std::find(gone, gone + tiles, tile) != gone + tiles; };
+        // What came to their borders within a round must be nothing to a tile that stays.
+        const auto is_needed = [&](const Tile* tile) {
+            const auto stays = [&](const Tile* near) { return near != &nothing && !goes(near); };
+            return std::any_of(tile->border, tile->border + SLOTS, [](unsigned char b) { return b != 0; }) &&
+                   std::any_of(tile->near, tile->near + 8, stays);
+        };
+        if (std::any_of(gone, gone + tiles, is_needed)) continue;
         for (std::vector<Tile*>* list : {&current, &hollow})
             list->erase(std::remove_if(list->begin(), list->end(), goes), list->end());
         for (size_t n = 0; n < tiles; n++) {

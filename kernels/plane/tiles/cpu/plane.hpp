@@ -1,11 +1,11 @@
 // A universe of tiles: rounds that visit only tiles in which, or beside which, something is other
 // than a cycle ago; and what is read and written between them.
 //
-// What differs from a cycle ago spreads by a cell each generation at most, so that a round
-// changes only tiles with a quadrant beside one that differs. All other tiles hold the cells of the
-// round's end already: those of a cycle ago. Of tiles beside such ones only those are
-// visited that a cell came near, in this round or a cycle ago: the others have the same
-// neighbours as then. When cells have been set, what was before is forgotten (restart()).
+// What differs from a cycle ago spreads by a cell each generation at most, so that a round changes only
+// tiles that differ or have such a difference near them. All other tiles hold the cells of the round's
+// end already: those of a cycle ago. Of tiles beside such differences only those are visited that a
+// cell came near, in this round or a cycle ago: the others have the same neighbours as then. When cells
+// have been set, what was before is forgotten (restart()).
 #pragma once
 #include <atomic>
 #include <functional>

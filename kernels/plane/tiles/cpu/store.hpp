@@ -42,7 +42,7 @@ public:
     void free(Tile* tile);
 
 private:
-    static constexpr std::size_t LEAST = 64, MANY = 1024;
+    static constexpr std::size_t LEAST = 96, MANY = 1024;
 
     // Of tiles, their places in two lists here and five of a Plane, and what a visit tells.
     std::size_t bytes_of(std::size_t tiles, std::size_t entries) const {
