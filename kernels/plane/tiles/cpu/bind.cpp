@@ -148,7 +148,7 @@ public:
         size_t found;
         {
             nb::gil_scoped_release release;
-            found = plane.squares({2 * i0, 2 * j0, 2 * i1 + 1, 2 * j1 + 1}, cursor, places.data(),
+            found = plane.squares({i0, j0, i1, j1}, cursor, places.data(),
                                   words.data(), places.shape(0));
         }
         nb::object next = nb::none();

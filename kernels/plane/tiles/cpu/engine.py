@@ -26,7 +26,7 @@ _SOME = 4096  # squares handed over at a time
 
 
 class TilesPlane(PlaneUniverse):
-    """A plane without an edge, in tiles of 32 x 32 cells."""
+    """A plane without an edge, in tiles of 48 x 48 cells."""
 
     def __init__(self, rule: LifeRule, memory: int, target: CpuTarget) -> None:
         """Make an empty plane. memory: bytes that it may take."""

@@ -11,12 +11,24 @@ using std::uint64_t;
 
 namespace {
 
-// The quadrants in which something lives.
-unsigned quadrants_of(const std::uint32_t* cells) {
-    std::uint32_t upper = 0, lower = 0;
-    for (int r = 0; r < SIDE; r++) (r < SIDE / 2 ? upper : lower) |= cells[place(r)];
-    return unsigned((upper & 0xFFFF) != 0) | unsigned(upper >> 16 != 0) << 1 |
-           unsigned((lower & 0xFFFF) != 0) << 2 | unsigned(lower >> 16 != 0) << 3;
+// Whether something lives, and the neighbours within HALO cells of it.
+struct Reach {
+    bool lives;
+    unsigned near;
+};
+
+Reach reach_of(const std::uint64_t* cells) {
+    std::uint64_t first = 0, last = 0, all = 0;
+    for (int r = 0; r < SIDE; r++) {
+        all |= cells[r];
+        if (r < HALO) first |= cells[r];
+        if (r >= SIDE - HALO) last |= cells[r];
+    }
+    constexpr std::uint64_t LEFT = (std::uint64_t(1) << HALO) - 1, RIGHT = LEFT << (SIDE - HALO);
+    const auto bit = [](std::uint64_t found, Direction d) { return unsigned(found != 0) << d; };
+    return {all != 0, bit(first & LEFT, NW) | bit(first, N) | bit(first & RIGHT, NE) |
+                          bit(all & LEFT, W) | bit(all & RIGHT, E) | bit(last & LEFT, SW) |
+                          bit(last, S) | bit(last & RIGHT, SE)};
 }
 
 }  // namespace
@@ -29,7 +41,8 @@ void Plane::make_room(size_t tiles) {
 
 Tile* Plane::make(int64_t x, int64_t y) {
     // All lists have room for every tile, so that nothing but this ever lacks memory.
-    if (store.all.size() + 1 > visited.size()) make_room(store.all.size() + 1);
+    const size_t wanted = store.all.size() + 1 + TILES_EACH * flying.size();
+    if (wanted > visited.size()) make_room(wanted);
     return store.make(x, y);
 }
 
@@ -44,6 +57,10 @@ void Plane::rest(Tile* tile) {
 bool Plane::visit(const Round& round, const std::vector<Tile*>& list, size_t begin, const Ask& ask) {
     constexpr size_t PART = 64, SHARED = 256, MOMENT = 1 << 16;  // tiles; the last, 10 milliseconds
     const size_t end = list.size();
+    if (end - begin <= PART) {
+        ops.visit(round, list.data() + begin, end - begin, visited.data() + begin);
+        return true;
+    }
     std::atomic<size_t> from{begin};
     std::atomic<bool> stopped{false};
     const auto work = [&](int thread) {
@@ -65,7 +82,7 @@ void Plane::list(Tile* tile) {
     current.push_back(tile);
 }
 
-// Has a tile that differs from SLOTS rounds ago be looked at in the next round.
+// Has a tile that differs from a cycle ago be looked at in the next round.
 void Plane::pass_on(Tile* tile, bool lives) {
     if (lives) {
         tile->listed = number + 1;
@@ -85,7 +102,7 @@ void Plane::wake(Tile* tile, unsigned directions) {
 }
 
 // Lists those of the tiles in which nothing lives any more that something may enter unseen, from a
-// tile that is not visited, as it does what it did SLOTS rounds ago; and those that had life at their
+// tile that is not visited, as it does what it did a cycle ago; and those that had life at their
 // border then, for which such a tile may do otherwise now. The others wait.
 void Plane::look_at_hollow(const Round& round) {
     for (Tile* tile : hollow) {
@@ -109,8 +126,8 @@ void Plane::leave_hollow(const Round& round) {
             rest(tile);
             continue;
         }
-        std::uint32_t* const cells = tile->cells(round.to);
-        tile->changed[(number + 1) & 1] = (number + 1) << 4 | quadrants_of(cells);
+        std::uint64_t* const cells = tile->cells(round.to);
+        tile->set_changed(number + 1, reach_of(cells).near);
         std::memset(cells, 0, SLOT_BYTES);
         tile->set_hollow(round.to, true);
         pass_on(tile, false);
@@ -119,7 +136,7 @@ void Plane::leave_hollow(const Round& round) {
 
 // Moves on by a round. Returns false where it was told to stop; then nothing has been done.
 bool Plane::round(const Ask& ask) {
-    const Round round{number, int(number % SLOTS), int((number + 1) % SLOTS), ROUND, birth, survival};
+    const Round round{number, cycle.slot(number), cycle.slot(number + 1), cycle.length(number), birth, survival, are_far()};
     next.clear();
     next_hollow.clear();
     try {
@@ -152,7 +169,7 @@ bool Plane::round(const Ask& ask) {
     // Those woken come last each time; in their order in memory they have neighbours in common.
     if (number % 16 == 0) std::sort(current.begin(), current.end(), std::less<Tile*>());
     number++;
-    done += ROUND;
+    done += uint64_t(round.steps);
     within = 0;
     free_idle();
     return true;
@@ -162,7 +179,7 @@ bool Plane::round(const Ask& ask) {
 void Plane::part(int generations) {
     const int before = within;
     const auto to = [&](int steps) {
-        const Round round{number, int(number % SLOTS), NOW, steps, birth, survival};
+        const Round round{number, cycle.slot(number), NOW, steps, birth, survival, are_far()};
         next = store.all;
         for (size_t begin = 0; begin < next.size();) {
             const size_t end = next.size();
@@ -187,46 +204,75 @@ void Plane::part(int generations) {
     }
 }
 
-void Plane::step(uint64_t generations, const Ask& ask) {
-    const uint64_t all = generations + uint64_t(within);
-    uint64_t rounds = all / ROUND;
-    const int left = int(all % ROUND);
-    if (rounds && edited) restart();
-    for (unsigned i = 0; rounds; i++, rounds--) {
-        if (settled()) {
-            number += rounds % SLOTS;
-            done += rounds * ROUND;
-            within = 0;
-            break;
-        }
+// Lets time go by while nothing changes but where gliders are. Returns the generations.
+uint64_t Plane::skip(uint64_t left) {
+    if (edited || number <= whole || !current.empty() || !hollow.empty()) return 0;
+    if (!flying.empty()) left = std::min(left, watched - std::min(watched, done));
+    const uint64_t again = left / period() * period();
+    if (again) done += again, within = 0;
+    return again;
+}
+
+// Makes whole rounds as long as there are generations left for them, or until it is told to stop.
+void Plane::run(uint64_t& left, const Ask& ask) {
+    constexpr uint64_t FOR_LONG = 4 * 60;  // generations for which gliders are taken out of their tiles
+    for (unsigned i = 1;; i++) {
+        left -= skip(left);
+        const uint64_t steps = uint64_t(cycle.length(number));
+        if (left < steps) return;
+        if (number % SLOTS == 0 && left >= FOR_LONG && number > whole && !within) take_off();
+        if (!flying.empty()) watch(done + steps);
         // Looking at the clock takes as long as some visits to a tile.
-        if (i % 8 == 7 && ask()) return;
-        if (!round(ask)) return;
+        if ((i % 8 == 0 && ask()) || !round(ask)) {
+            stopped = true;
+            return;
+        }
+        left -= steps;
+        if (!choose_cycle(ask)) {
+            stopped = true;
+            return;
+        }
     }
-    if (left != within) {
-        if (left) part(left);
-        within = left;
+}
+
+void Plane::step(uint64_t generations, const Ask& ask) {
+    uint64_t left = generations + uint64_t(within);
+    if (left >= uint64_t(cycle.length(number)) && edited) restart();
+    stopped = false;
+    try {
+        run(left, ask);
+    } catch (const std::bad_alloc&) {
+        land_all();
+        throw;
+    }
+    land_all();
+    if (!stopped && int(left) != within) {
+        if (left) part(int(left));
+        within = int(left);
     }
 }
 
 // Begins anew with what is there, as if nothing had lived until now. Out of nothing it cannot have
 // come: the round that would bring it back visits all tiles.
 void Plane::restart() {
-    const int from = int(number % SLOTS);
+    const int from = cycle.slot(number);
     current.clear();
     hollow.clear();
     edited = false;
-    whole = number + SLOTS - 1;
+    whole = number + uint64_t(cycle.slots) - 1;
     for (Tile* tile : store.all) {
         std::memset(tile->border, 0, sizeof tile->border);
-        for (int slot = 0; slot < SLOTS; slot++)
+        for (int slot = 0; slot < cycle.slots; slot++)
             if (slot != from) std::memset(tile->cells(slot), 0, SLOT_BYTES);
-        const unsigned lives = quadrants_of(tile->cells(from));
-        tile->changed[number & 1] = number << 4 | lives;
-        tile->changed[(number + 1) & 1] = 0;
-        tile->hollow = lives ? std::uint8_t((1 << SLOTS) - 1 - (1 << from)) : (1 << SLOTS) - 1;
+        const Reach reach = reach_of(tile->cells(from));
+        tile->changed[number & 1] = tile->changed[(number + 1) & 1] = 0;
+        tile->hollow = ALL_SLOTS;
         tile->listed = tile->waiting = 0;
-        if (lives) list(tile);
+        if (reach.lives) {
+            tile->set_changed(number, reach.near);
+            tile->set_hollow(from, false);
+            list(tile);
+        }
         else rest(tile);
     }
 }
@@ -234,41 +280,71 @@ void Plane::restart() {
 void Plane::free_idle() {
     for (Tile* tile : idle) {
         tile->idle = false;
-        bool lives = tile->hollow != (1 << SLOTS) - 1 || tile->quadrants(number);
+        bool lives = !tile->is_empty() || tile->has_changed(number);
         for (std::uint8_t border : tile->border) lives = lives || border;
         if (!lives) store.free(tile);
     }
     idle.clear();
 }
 
-void Plane::put(const int64_t* places, const uint64_t* words, size_t count) {
-    constexpr int SQUARE = 2 * SIDE;
-    const auto each_tile = [&](auto use) {
-        for (size_t n = 0; n < count; n++)
-            for (int part = 0; part < 4; part++) {
-                const int shift = part & 1 ? SIDE : 0;
-                std::uint32_t rows[SIDE], any = 0;
-                for (int r = 0; r < SIDE; r++)
-                    any |= rows[r] = std::uint32_t(words[SQUARE * n + size_t(r + SIDE * (part / 2))] >> shift);
-                const int64_t x = 2 * places[2 * n] + (part & 1), y = 2 * places[2 * n + 1] + part / 2;
-                Tile* const tile = store.find(x, y);
-                if (any || tile != &nothing) use(tile, x, y, rows);
-            }
-    };
-    size_t wanted = store.all.size();
-    each_tile([&](Tile* tile, int64_t, int64_t, const std::uint32_t*) { wanted += tile == &nothing; });
-    make_room(wanted);
-    const int to = int(number % SLOTS);
-    if (within) {
-        for (Tile* tile : store.all)
-            std::memcpy(tile->cells(to), tile->cells(NOW), SLOT_BYTES);
-        done += uint64_t(within);
-        within = 0;
-    }
+// Makes the cells within a round those that a round begins with.
+void Plane::flatten() {
+    if (!within) return;
+    for (Tile* tile : store.all)
+        std::memcpy(tile->cells(cycle.slot(number)), tile->cells(NOW), SLOT_BYTES);
+    done += uint64_t(within);
+    within = 0;
     edited = true;
-    each_tile([&](Tile* tile, int64_t x, int64_t y, const std::uint32_t* rows) {
-        if (tile == &nothing) tile = make(x, y);
-        for (int r = 0; r < SIDE; r++) tile->cells(to)[place(r)] = rows[r];
+}
+
+void Plane::put(const int64_t* places, const uint64_t* words, size_t count) {
+    // Calls use() with the place of each tile that shares cells with a square, the square's rows, and
+    // its top-left cell, counted from that of the tile.
+    const auto each_tile = [&](auto use) {
+        for (size_t n = 0; n < count; n++) {
+            const int64_t x = places[2 * n] * SQUARE, y = places[2 * n + 1] * SQUARE;
+            for (int64_t j = tile_of(y); j <= tile_of(y + SQUARE - 1); j++)
+                for (int64_t i = tile_of(x); i <= tile_of(x + SQUARE - 1); i++)
+                    use(i, j, words + SQUARE * n, int(x - i * SIDE), int(y - j * SIDE));
+        }
+    };
+    // Calls use() with the rows of a tile that a square has: the row, its cells, and which these are.
+    const auto each_row = [](const uint64_t* square, int left, int top, auto use) {
+        const auto moved = [&](uint64_t row) { return (left < 0 ? row >> -left : row << left) & OWN; };
+        for (int r = std::max(top, 0); r < std::min(top + SQUARE, SIDE); r++)
+            use(r, moved(square[r - top]), moved(~uint64_t(0)));
+    };
+    struct Place {
+        int64_t y, x;
+        bool operator<(const Place& other) const { return y < other.y || (y == other.y && x < other.x); }
+        bool operator==(const Place& other) const { return y == other.y && x == other.x; }
+    };
+    std::vector<Place> wanted;
+    each_tile([&](int64_t i, int64_t j, const uint64_t* square, int left, int top) {
+        uint64_t any = 0;
+        each_row(square, left, top, [&](int, uint64_t cells, uint64_t) { any |= cells; });
+        if (any && store.find(i, j) == &nothing) wanted.push_back({j, i});
+    });
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    const size_t tiles = store.all.size() + wanted.size();
+    if (tiles >= LARGE && store.all.size() < LARGE && cycle.slots != SHORT.slots) {
+        // So many are seldom at rest at first.
+        flatten();
+        change(SHORT, nullptr);
+    }
+    make_room(tiles);
+    for (const Place& place : wanted) make(place.x, place.y);
+    flatten();
+    edited = true, keep_until = 0;
+    const int to = cycle.slot(number);
+    each_tile([&](int64_t i, int64_t j, const uint64_t* square, int left, int top) {
+        Tile* const tile = store.find(i, j);
+        if (tile == &nothing) return;
+        each_row(square, left, top, [&](int r, uint64_t cells, uint64_t these) {
+            uint64_t& row = tile->cells(to)[r];
+            row = (row & ~these) | cells;
+        });
     });
 }
 

@@ -1,22 +1,31 @@
 // A universe of tiles: rounds that visit only tiles in which, or beside which, something is other
-// than SLOTS rounds ago; and what is read and written between them.
+// than a cycle ago; and what is read and written between them.
 //
-// What differs from SLOTS rounds ago spreads by a cell each generation at most, so that a round
-// changes only tiles with a quadrant beside one that differs. All other tiles hold the cells of the
-// round's end already: those of SLOTS rounds ago. Of tiles beside such quadrants only those are
-// visited that a cell came near, in this round or SLOTS rounds ago: the others have the same
-// neighbours as then. When cells have been set, what was before is forgotten (restart()).
+// What differs from a cycle ago spreads by a cell each generation at most, so that a round changes only
+// tiles that differ or have such a difference near them. All other tiles hold the cells of the round's
+// end already: those of a cycle ago. Of tiles beside such differences only those are visited that a
+// cell came near, in this round or a cycle ago: the others have the same neighbours as then. When cells
+// have been set, what was before is forgotten (restart()).
 #pragma once
 #include <atomic>
 #include <functional>
 #include <vector>
 
 #include "../../../team.hpp"
+#include "gliders.hpp"
 #include "store.hpp"
 
 namespace tiles {
 
-// Tiles from (x0, y0) to (x1, y1).
+constexpr int SQUARE = 64;  // cells along the squares that are put and read
+constexpr std::uint64_t OWN = (std::uint64_t(1) << SIDE) - 1;  // the columns of a tile
+
+// The tile that a column or a row of cells is in.
+constexpr std::int64_t tile_of(std::int64_t cell) { return (cell >= 0 ? cell : cell - SIDE + 1) / SIDE; }
+
+constexpr std::int64_t square_of(std::int64_t cell) { return cell >> 6; }
+
+// Tiles, or squares, from (x0, y0) to (x1, y1).
 struct Range {
     std::int64_t x0, y0, x1, y1;
 };
@@ -32,7 +41,8 @@ public:
     using Ask = std::function<bool()>;
 
     Plane(const Ops& ops, std::uint32_t birth, std::uint32_t survival, std::size_t most, int threads)
-        : ops(ops), birth(birth), survival(survival), threads(threads), store(most), team(threads) {
+        : ops(ops), birth(birth), survival(survival), threads(threads), gliders(birth, survival), most(most),
+          store(cycle, most), team(threads) {
         make_room(1);
     }
 
@@ -41,9 +51,9 @@ public:
     void step(std::uint64_t generations, const Ask& ask);
 
     std::uint64_t moved() const { return done + std::uint64_t(within); }
-    // Whether every ROUND * SLOTS generations from here bring back what is there.
+    // Whether every period() generations from here bring back what is there.
     bool settled() const {
-        return !edited && number > whole && current.empty() && hollow.empty();
+        return !edited && number > whole && current.empty() && hollow.empty() && flying.empty();
     }
     std::size_t nbytes() const { return store.nbytes(); }
 
@@ -65,7 +75,9 @@ public:
                 std::size_t columns) const;
 
 private:
-    int slot() const { return within ? NOW : int(number % SLOTS); }
+    int slot() const { return within ? NOW : cycle.slot(number); }
+    std::uint64_t period() const { return std::uint64_t(cycle.period); }
+    bool are_far() const { return store.all.size() > 64; }
     bool round(const Ask& ask);
     bool visit(const Round& round, const std::vector<Tile*>& list, std::size_t begin,
                const Ask& ask);
@@ -76,6 +88,20 @@ private:
     void leave_hollow(const Round& round);
     void part(int generations);
     void restart();
+    void run(std::uint64_t& left, const Ask& ask);
+    std::uint64_t skip(std::uint64_t left);
+    std::uint64_t alone_for(const Glider& glider, const Tile* home) const;
+    template <class Use>
+    bool holds_only(const Tile* home, const Glider& glider, Use use) const;
+    bool choose_cycle(const Ask& ask);
+    void take_samples();
+    bool repeats() const;
+    bool change(const Cycle& to, const Ask& ask);
+    void flatten();
+    void take_off();
+    void land(std::size_t which);
+    void land_all();
+    void watch(std::uint64_t generation);
     void free_idle();
     void make_room(std::size_t tiles);
     Tile* make(std::int64_t x, std::int64_t y);
@@ -86,14 +112,33 @@ private:
     const Ops& ops;
     const std::uint32_t birth, survival;
     const int threads;
+    const Gliders gliders;
+    const std::size_t most;  // bytes
+    Cycle cycle = LONG;
     Store store;
     Team team;
-    // Tiles that differ from SLOTS rounds ago, and so are visited in the next round, and in the one
+    // Tiles that differ from a cycle ago, and so are visited in the next round, and in the one
     // after that (or, in part(), just some); those of them in which nothing lives, and which are only
     // visited where something may enter them; and those that may be freed.
     std::vector<Tile*> current, next, hollow, next_hollow, idle;
     std::vector<Visited> visited;
+    // Gliders that are in no tile, only while step() runs; tiles that each may take when it is put back;
+    // and the generations that one must fly for to be worth it.
+    std::vector<Glider> flying;
+    static constexpr std::size_t TILES_EACH = 4;
+    static constexpr std::uint64_t LEAST_FLIGHT = 20;
+    std::uint64_t watched = ~std::uint64_t(0);  // the generation up to which all of them are alone
     std::uint64_t number = 1;  // of the round that comes next
+    // Of so many tiles the cells of a long cycle do not lie in cache. While many of them change the short
+    // one is quicker, but if most of those that change repeat themselves within the long one.
+    static constexpr std::size_t LARGE = 2048;
+    struct Sample {
+        std::int64_t x, y;
+        std::uint64_t cells[SIDE];
+    };
+    std::vector<Sample> samples;
+    std::uint64_t sampled = 0, keep_until = 0;  // rounds: of the samples; for which the long cycle is kept
+    bool stopped = false;      // the call of step() that runs was told to stop
     bool edited = false;       // cells have been set since the last round
     std::uint64_t whole = 0;   // the round that visits all tiles
     std::uint64_t done = 0;    // generations in rounds

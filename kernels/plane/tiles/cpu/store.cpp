@@ -9,22 +9,36 @@ namespace tiles {
 
 namespace {
 
-std::unique_ptr<void, Unaligned> memory_of(std::size_t bytes) {
-    constexpr std::size_t HUGE = std::size_t(1) << 21, PAGE = 4096;
-    const std::size_t align = bytes >= 2 * HUGE ? HUGE : PAGE;
-    std::unique_ptr<void, Unaligned> memory(std::aligned_alloc(align, (bytes + align - 1) / align * align));
-    if (!memory) throw std::bad_alloc();
+// Returns memory of zeros.
+Chunk memory_of(std::size_t bytes) {
+    constexpr std::size_t HUGE = std::size_t(1) << 21;
+    const bool huge = bytes >= HUGE;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+#if defined(MAP_POPULATE)
+    // It is soon used, and quicker to have at once than page by page.
+    if (!huge) flags |= MAP_POPULATE;
+#endif
+    const std::size_t mapped = huge ? bytes + HUGE : bytes;
+    void* const memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    if (!huge) return Chunk(memory, {bytes});
+    char* const start = static_cast<char*>(memory);
+    const std::size_t head = (HUGE - reinterpret_cast<std::uintptr_t>(memory) % HUGE) % HUGE;
+    constexpr std::size_t PAGE = std::size_t(1) << 16;  // at least as large as a page of any machine
+    const std::size_t kept = (bytes + PAGE - 1) / PAGE * PAGE;
+    if (head) munmap(start, head);
+    if (head + kept < mapped) munmap(start + head + kept, mapped - head - kept);
 #if defined(MADV_HUGEPAGE)
     // Neighbours lie far from each other: with small pages each costs a walk of the page table.
-    if (align == HUGE) madvise(memory.get(), bytes / HUGE * HUGE, MADV_HUGEPAGE);
+    madvise(start + head, bytes / HUGE * HUGE, MADV_HUGEPAGE);
 #endif
-    return memory;
+    return Chunk(start + head, {std::min(kept, mapped - head)});
 }
 
 struct Nowhere {
     Nowhere() {
         for (Tile*& near : nothing.near) near = &nothing;
-        nothing.hollow = (1 << SLOTS) - 1;
+        nothing.hollow = ALL_SLOTS;
     }
 };
 
@@ -34,6 +48,8 @@ Block nowhere;
 namespace {
 const Nowhere filled;
 }
+
+void Unmap::operator()(void* memory) const { munmap(memory, bytes); }
 
 std::size_t Store::entries_for(std::size_t tiles) {
     std::size_t entries = 2 * LEAST;
@@ -46,16 +62,18 @@ void Store::reserve(std::size_t tiles) {
     constexpr std::size_t MOST = 0xFFFFFFFF;  // a tile knows its place in `all` in 32 bits
     const auto whole = [](std::size_t n) { return (n + Block::TILES - 1) / Block::TILES * Block::TILES; };
     if (tiles > MOST) throw std::bad_alloc();
-    // While a table is copied there are two; not more than a quarter too many tiles otherwise.
+    // While a table is copied there are two. Of many tiles there are not more than a quarter too many.
     const auto fits = [&](std::size_t n) {
         const std::size_t entries = entries_for(n), old = table.size();
         return bytes_of(n, entries == old ? old : entries + old) <= most;
     };
-    std::size_t wanted = whole(std::max(capacity + capacity / 4, std::max(tiles, LEAST)));
+    const std::size_t grown = capacity + (capacity < MANY ? capacity : capacity / 4);
+    std::size_t wanted = whole(std::max(grown, std::max(tiles, LEAST)));
     if (wanted > MOST || !fits(wanted)) wanted = whole(tiles);
     if (wanted > MOST || !fits(wanted)) throw std::bad_alloc();
     const std::size_t blocks = (wanted - capacity) / Block::TILES;
-    std::unique_ptr<void, Unaligned> chunk = memory_of(blocks * sizeof(Block));
+    const std::size_t block = Block::bytes(cycle);
+    Chunk chunk = memory_of(blocks * block);
     chunks.reserve(chunks.size() + 1);
     all.reserve(wanted);
     spare.reserve(wanted);
@@ -66,7 +84,10 @@ void Store::reserve(std::size_t tiles) {
         for (Tile* tile : all) enter(tile);
     }
     for (std::size_t i = blocks * Block::TILES; i-- > 0;)
-        spare.push_back(static_cast<Block*>(chunk.get())[i / Block::TILES].tiles + i % Block::TILES);
+        {
+        char* const start = static_cast<char*>(chunk.get()) + i / Block::TILES * block;
+        spare.push_back(reinterpret_cast<Block*>(start)->tiles + i % Block::TILES);
+    }
     chunks.push_back(std::move(chunk));
     capacity = wanted;
 }
@@ -76,8 +97,8 @@ Tile* Store::make(std::int64_t x, std::int64_t y) {
     Tile* const tile = spare.back();
     spare.pop_back();
     std::memset(static_cast<void*>(tile), 0, sizeof(Tile));
-    for (int slot = 0; slot <= NOW; slot++) std::memset(tile->cells(slot), 0, SLOT_BYTES);
-    tile->hollow = (1 << SLOTS) - 1;
+    std::memset(tile->cells(NOW), 0, SLOT_BYTES);  // the other slots were empty when it was freed
+    tile->hollow = ALL_SLOTS;
     tile->x = x, tile->y = y, tile->index = std::uint32_t(all.size());
     for (int d = 0; d < 8; d++) {
         Tile* const other = find(x + DX[d], y + DY[d]);

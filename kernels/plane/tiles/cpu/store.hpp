@@ -1,6 +1,6 @@
 // The tiles that are there: their memory, and where to find them.
 #pragma once
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <vector>
@@ -9,13 +9,19 @@
 
 namespace tiles {
 
-struct Unaligned {
-    void operator()(void* memory) const { std::free(memory); }
+// Gives memory back to the system.
+struct Unmap {
+    std::size_t bytes = 0;
+    void operator()(void* memory) const;
 };
+using Chunk = std::unique_ptr<void, Unmap>;
 
 class Store {
 public:
-    explicit Store(std::size_t most) : most(most) {}
+    // most: bytes that it may take.
+    Store(const Cycle& cycle, std::size_t most) : most(most), cycle(cycle) {}
+
+    std::size_t most;
 
     std::vector<Tile*> all;
 
@@ -32,15 +38,16 @@ public:
 
     // A new, empty tile, beside its neighbours.
     Tile* make(std::int64_t x, std::int64_t y);
+    // Takes a tile away, of which all slots are empty.
     void free(Tile* tile);
 
 private:
-    static constexpr std::size_t LEAST = 64;
-    // A tile, its places in two lists here and five of a Plane, and what a visit tells.
-    static constexpr std::size_t EACH = sizeof(Block) / Block::TILES + 7 * sizeof(Tile*) + sizeof(Visited);
+    static constexpr std::size_t LEAST = 96, MANY = 1024;
 
-    static std::size_t bytes_of(std::size_t tiles, std::size_t entries) {
-        return tiles * EACH + entries * sizeof(Tile*);
+    // Of tiles, their places in two lists here and five of a Plane, and what a visit tells.
+    std::size_t bytes_of(std::size_t tiles, std::size_t entries) const {
+        const std::size_t each = Block::bytes(cycle) / Block::TILES + 7 * sizeof(Tile*) + sizeof(Visited);
+        return tiles * each + entries * sizeof(Tile*);
     }
     static std::size_t entries_for(std::size_t tiles);
     std::size_t slot_of(std::int64_t x, std::int64_t y) const {
@@ -64,8 +71,9 @@ private:
     }
     void leave(const Tile* tile);
 
-    std::size_t most, capacity = 0;
-    std::vector<std::unique_ptr<void, Unaligned>> chunks;
+    Cycle cycle;
+    std::size_t capacity = 0;
+    std::vector<Chunk> chunks;
     std::vector<Tile*> spare, table;  // open addressing: at most half of the table is taken
 };
 

@@ -33,7 +33,6 @@ BITS_FN void advance(const Rule& rule, View& view) {
 // The neighbours beside which a cell lived that is in rows `first` and `last`, or in any (`all`), of
 // which columns `left` and `right` count.
 BITS_FN unsigned sides(u64 first, u64 last, u64 all, int left, int right) {
-    constexpr u64 OWN = 0x0000FFFFFFFF0000;
     const auto bit = [](u64 row, int c) { return unsigned(row >> c & 1); };
     return bit(first, left) << tiles::NW | unsigned((first & OWN) != 0) << tiles::N |
            bit(first, right) << tiles::NE | bit(all, left) << tiles::W |
@@ -41,29 +40,17 @@ BITS_FN unsigned sides(u64 first, u64 last, u64 all, int left, int right) {
            unsigned((last & OWN) != 0) << tiles::S | bit(last, right) << tiles::SE;
 }
 
-// Moves windows on that do not depend on each other: the processor computes what it can of each while
-// it waits for the other.
-template <class Rule, class... Views>
-BITS_FN void run(const Rule& rule, int steps, Views&... views) {
-    (views.note(), ...);
-    for (int g = 0; g < steps; g++) {
-        (advance(rule, views), ...);
-        (views.note(), ...);  // the last ones, too: they may lie in a tile that is not there yet
-    }
-}
-
 // Keeps what a visit has found.
 BITS_FN Visited finish(const Round& round, Tile& tile, const Window<V>& window, const Seen& seen) {
-    const unsigned entered = sides(seen.above, seen.below, seen.all, 15, 48);
+    const unsigned entered = sides(seen.above, seen.below, seen.all, FIRST - 1, LAST + 1);
     const Stored stored = window.store(tile.cells(round.to));
     if (round.partial()) return {false, true, (unsigned char)without(tile, entered)};
-    const u64 next = round.number + 1;
-    if (stored.changed) tile.changed[next & 1] = next << 4 | stored.changed;
-    const unsigned lived = sides(seen.first, seen.last, seen.all, 16, 47);
+    if (stored.changed) tile.set_changed(round.number + 1, stored.reach);
+    const unsigned lived = sides(seen.first, seen.last, seen.all, FIRST, LAST);
     const unsigned wake = woken(tile, round, lived | tile.border[round.from], entered);
     tile.border[round.from] = (unsigned char)lived;
     tile.set_hollow(round.to, !stored.lives);
-    return {stored.changed != 0, stored.lives, (unsigned char)wake};
+    return {stored.changed, stored.lives, (unsigned char)wake};
 }
 
 struct Visits {
@@ -74,58 +61,37 @@ struct Visits {
 
     template <class Rule>
     void run(const Rule& rule) const {
-        Halves<V> halves;
         for (std::size_t i = 0; i < count; i++) {
-            if (i + 6 < count) __builtin_prefetch(tiles[i + 6]);
-            if (i + 3 < count) fetch(*tiles[i + 3]);
+            if (round.far) {
+                if (i + 6 < count) __builtin_prefetch(tiles[i + 6]);
+                if (i + 3 < count) fetch(*tiles[i + 3]);
+            }
             Window<V> window;
             window.load(*tiles[i], round.from);
-            if (window.empty()) visited[i] = finish(round, *tiles[i], window, Seen{});
-            else if (!halves.take(window, i)) whole(rule, window, i);
-            else if (halves.full()) run_halves(rule, halves);
-        }
-        if (halves.any()) run_halves(rule, halves);
-    }
-
-    template <class Rule>
-    BITS_FN void whole(const Rule& rule, Window<V>& window, std::size_t i) const {
-        ::run(rule, round.steps, window);
-        visited[i] = finish(round, *tiles[i], window, window.noted());
-    }
-
-    template <class Rule>
-    __attribute__((noinline)) void again(const Rule& rule, std::size_t i) const {
-        Window<V> window;
-        window.load(*tiles[i], round.from);
-        whole(rule, window, i);
-    }
-
-    template <class Rule, class Two>
-    BITS_FN void run_halves(const Rule& rule, Two& halves) const {
-        if constexpr (Two::exist) {
-            ::run(rule, round.steps, halves.windows[0], halves.windows[1]);
-            for (int n = 0; n < halves.count; n++) {
-                Window<V> window;
-                const std::size_t i = halves.tiles[n];
-                if (!halves.windows[n].is_open()) {
-                    again(rule, i);
-                    continue;
-                }
-                halves.windows[n].give(window, halves.lanes[n]);
-                visited[i] = finish(round, *tiles[i], window, window.noted());
+            if (window.empty()) {
+                visited[i] = finish(round, *tiles[i], window, Seen{});
+                continue;
             }
-            halves.count = 0;
+            window.note();
+            for (int g = 0; g < round.steps; g++) {
+                advance(rule, window);
+                window.note();  // the last ones, too: they may lie in a tile that is not there yet
+            }
+            visited[i] = finish(round, *tiles[i], window, window.noted());
         }
     }
 
     // Has what a visit reads come into cache.
     void fetch(const Tile& tile) const {
-        const auto both = [](const u32* cells) {
-            __builtin_prefetch(cells), __builtin_prefetch(cells + 16);
+        const auto lines = [](const u64* cells, int from, int to) {
+            for (int r = from; r < to; r += 8) __builtin_prefetch(cells + r);
         };
-        both(tile.cells(round.from)), both(tile.cells(round.to));
-        __builtin_prefetch(tile.changed);
-        for (const Tile* near : tile.near) both(near->cells(round.from));
+        constexpr int SIDE = tiles::SIDE;
+        const auto near = [&](int d) { return tile.near[d]->cells(round.from); };
+        lines(tile.cells(round.from), 0, SIDE), lines(tile.cells(round.to), 0, SIDE);
+        lines(near(tiles::W), 0, SIDE), lines(near(tiles::E), 0, SIDE);
+        for (int d = tiles::NW; d <= tiles::NE; d++) lines(near(d), SIDE - 8, SIDE);
+        for (int d = tiles::SW; d <= tiles::SE; d++) lines(near(d), 0, 8);
     }
 };
 
@@ -133,13 +99,13 @@ void visit_all(const Round& round, Tile* const* tiles, std::size_t count, Visite
     with_rule<V>(round.birth, round.survival, Visits{round, tiles, count, visited});
 }
 
-tiles::Life survey(const u32* cells) {
+tiles::Life survey(const u64* cells) {
     tiles::Life life{0, 0, 0};
     for (int r = 0; r < tiles::SIDE; r++) {
-        const u32 row = cells[tiles::place(r)];
-        life.population += u32(__builtin_popcount(row));
+        const u64 row = cells[r];
+        life.population += u32(__builtin_popcountll(row));
         life.columns |= row;
-        life.rows |= u32(row != 0) << r;
+        life.rows |= u64(row != 0) << r;
     }
     return life;
 }

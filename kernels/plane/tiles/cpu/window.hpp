@@ -1,4 +1,4 @@
-// The window of a visit: 64 x 64 cells, a tile and a halo of 16 cells around it.
+// The window of a visit: 64 x 64 cells, a tile and a halo of 8 cells around it.
 //
 // Row r of the window is 64 bits in lane r / COUNT of vector r % COUNT, so that the rows above and
 // below lie in the vectors before and after; only at the ends do lanes move on. What comes in at the
@@ -16,13 +16,19 @@ typedef u64 q256 __attribute__((vector_size(32)));
 BITS_FN q128 as_rows(v128 v) { return (q128)v; }
 BITS_FN q256 as_rows(v256 v) { return (q256)v; }
 
+static_assert(tiles::SIDE + 2 * tiles::HALO == 64, "a row of the window is a word");
+constexpr int FIRST = tiles::HALO, LAST = FIRST + tiles::SIDE - 1;  // rows and columns of the tile
+constexpr u64 OWN = ((u64(1) << tiles::SIDE) - 1) << FIRST;         // its columns
+
 // What has lived of some rows of the window: the tile's first and last, those beside them, and all
-// of the tile's. Column c of the tile is bit c + 16.
+// of the tile's.
 struct Seen { u64 above, first, last, below, all; };
 
-// The quadrants of a tile that were others before, and whether it has live cells now.
+// Whether a tile has become another than before, the neighbours within HALO cells of what is other,
+// and whether it has live cells now.
 struct Stored {
-    unsigned changed;
+    bool changed;
+    unsigned reach;
     bool lives;
 };
 
@@ -38,19 +44,18 @@ struct Window {
     static BITS_FN V lanes_down(V v) { return rotate_lanes_down(rotate_lanes_down(v)); }
 
     void load(const Tile& tile, int slot) {
+        constexpr int SIDE = tiles::SIDE, HALO = tiles::HALO;
         u64 to[64];
-        const auto row = [&](int d, int r) -> u64 {
-            const Tile& t = d < 0 ? tile : *tile.near[d];
-            return t.cells(slot)[tiles::place(r)];
-        };
-        const auto band = [&](int first, int count, int from, int w, int c, int e) {
+        const auto band = [&](int first, int count, int from, const Tile& w, const Tile& c, const Tile& e) {
+            const u64 *const left = w.cells(slot), *const own = c.cells(slot), *const right = e.cells(slot);
             for (int i = 0; i < count; i++)
-                to[at(first + i)] = row(w, from + i) >> 16 | row(c, from + i) << 16 |
-                                    row(e, from + i) << 48;
+                to[at(first + i)] = left[from + i] >> (SIDE - HALO) | own[from + i] << HALO |
+                                    right[from + i] << (SIDE + HALO);
         };
-        band(0, 16, 16, tiles::NW, tiles::N, tiles::NE);
-        band(16, 32, 0, tiles::W, -1, tiles::E);
-        band(48, 16, 0, tiles::SW, tiles::S, tiles::SE);
+        const auto near = [&](int d) -> const Tile& { return *tile.near[d]; };
+        band(0, HALO, SIDE - HALO, near(tiles::NW), near(tiles::N), near(tiles::NE));
+        band(FIRST, SIDE, 0, near(tiles::W), tile, near(tiles::E));
+        band(LAST + 1, HALO, 0, near(tiles::SW), near(tiles::S), near(tiles::SE));
         __builtin_memcpy(rows, to, sizeof rows);
         __builtin_memset(seen, 0, sizeof seen);
     }
@@ -72,34 +77,33 @@ struct Window {
         u64 from[64];
         __builtin_memcpy(from, seen, sizeof seen);
         u64 all = 0;
-        for (int r = 16; r < 48; r++) all |= from[at(r)];
-        return {from[at(15)], from[at(16)], from[at(47)], from[at(48)], all};
+        for (int r = FIRST; r <= LAST; r++) all |= from[at(r)];
+        return {from[at(FIRST - 1)], from[at(FIRST)], from[at(LAST)], from[at(LAST + 1)], all};
     }
 
     // Writes the tile's cells.
-    Stored store(u32* cells) const {
-        u64 from[64];
+    Stored store(u64* cells) const {
+        u64 from[64], differ[tiles::SIDE / 8], any = 0, all = 0;
         __builtin_memcpy(from, rows, sizeof rows);
-        u32 differ[2] = {0, 0}, any = 0;
-        for (int r = 0; r < tiles::SIDE; r++) {
-            const u32 row = u32(from[at(r + 16)] >> 16);
-            u32& kept = cells[tiles::place(r)];
-            differ[r >= 16] |= row ^ kept;
-            kept = row, any |= row;
+        for (int b = 0; b < tiles::SIDE / 8; b++) {
+            differ[b] = 0;
+            for (int r = 8 * b; r < 8 * b + 8; r++) {
+                const u64 row = (from[at(FIRST + r)] & OWN) >> FIRST;
+                differ[b] |= row ^ cells[r];
+                cells[r] = row, any |= row;
+            }
+            all |= differ[b];
         }
-        const auto halves = [](u32 d) { return unsigned((d & 0xFFFF) != 0) | unsigned(d >> 16 != 0) << 1; };
-        return {halves(differ[0]) | halves(differ[1]) << 2, any != 0};
+        constexpr u64 LEFT = (u64(1) << tiles::HALO) - 1, RIGHT = LEFT << (tiles::SIDE - tiles::HALO);
+        static_assert(tiles::HALO == 8, "rows within reach of those above are the first eight");
+        const u64 first = differ[0], last = differ[tiles::SIDE / 8 - 1];
+        const auto bit = [](u64 found, int d) { return unsigned(found != 0) << d; };
+        return {all != 0,
+                bit(first & LEFT, tiles::NW) | bit(first, tiles::N) | bit(first & RIGHT, tiles::NE) |
+                    bit(all & LEFT, tiles::W) | bit(all & RIGHT, tiles::E) | bit(last & LEFT, tiles::SW) |
+                    bit(last, tiles::S) | bit(last & RIGHT, tiles::SE),
+                any != 0};
     }
-};
-
-// Windows that are moved on in less than all of their rows, two at once: where registers are wide
-// enough for that (window512.hpp).
-template <class V>
-struct Halves {
-    static constexpr bool exist = false;
-    bool take(const Window<V>&, std::size_t) { return false; }
-    bool full() const { return false; }
-    bool any() const { return false; }
 };
 
 }  // namespace

@@ -1,11 +1,28 @@
 // The window of a visit in eight registers of 512 bits.
 //
-// Its rows and columns are turned so that the tile comes first: rows 0 to 31 are the tile's, 32 to 47
-// those below it, 48 to 63 those above it, and likewise bits of a row. Rows wrap around, in lanes, and
-// bits in a row: what meets there is the outer edge of the halo.
+// In memory eight rows follow each other, and are a register; in the window they are a lane of eight
+// registers. So what is loaded and stored is a matrix of 8 x 8 words that is turned over.
 #pragma once
 
 namespace {
+
+// Turns eight rows of eight words into eight columns.
+BITS_FN void turn_over(const __m512i (&in)[8], __m512i (&out)[8]) {
+    __m512i pairs[8], fours[8];
+    for (int i = 0; i < 8; i += 2) {
+        pairs[i] = _mm512_unpacklo_epi64(in[i], in[i + 1]);
+        pairs[i + 1] = _mm512_unpackhi_epi64(in[i], in[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int j = 0; j < 2; j++) {
+            fours[i + j] = _mm512_shuffle_i64x2(pairs[i + j], pairs[i + j + 2], 0x88);
+            fours[i + j + 2] = _mm512_shuffle_i64x2(pairs[i + j], pairs[i + j + 2], 0xDD);
+        }
+    for (int j = 0; j < 4; j++) {
+        out[j] = _mm512_shuffle_i64x2(fours[j], fours[j + 4], 0x88);
+        out[j + 4] = _mm512_shuffle_i64x2(fours[j], fours[j + 4], 0xDD);
+    }
+}
 
 template <>
 struct Window<v512> {
@@ -15,50 +32,35 @@ struct Window<v512> {
     V first, last, all;  // what has lived, of vectors 0 and 7, and of all
 
     static BITS_FN __m512i m(V v) { return (__m512i)v; }
-    static BITS_FN V left(V v) { return (V)_mm512_rol_epi64(m(v), 1); }
-    static BITS_FN V right(V v) { return (V)_mm512_ror_epi64(m(v), 1); }
+    static BITS_FN V left(V v) { return (V)_mm512_slli_epi64(m(v), 1); }
+    static BITS_FN V right(V v) { return (V)_mm512_srli_epi64(m(v), 1); }
     static BITS_FN V lanes_up(V v) { return (V)_mm512_alignr_epi64(m(v), m(v), 7); }
     static BITS_FN V lanes_down(V v) { return (V)_mm512_alignr_epi64(m(v), m(v), 1); }
 
-    // Sixteen rows of the tile, and of the half of its neighbours above and below that are near:
-    // vectors 4 h to 4 h + 3.
-    BITS_FN void load_half(const Tile& tile, int slot, int h) {
-        const auto of = [&](const Tile& t) { return _mm512_load_si512(t.cells(slot) + 16 * h); };
-        const auto at = [&](int d) { return of(*tile.near[d]); };
-        constexpr __mmask16 LOW_ROWS = 0xF0F0;  // rows 16 to 31 of a tile, by place()
-        const __m512i low_bits = _mm512_set1_epi32(0xFFFF);
-        // The columns to the right of the tile, then those to its left.
-        const auto sides = [&](__m512i w, __m512i e) {
-            return _mm512_ternarylogic_epi32(low_bits, e, w, 0xCA);
-        };
-        const auto around = [&](__m512i below, __m512i above) {
-            return _mm512_mask_mov_epi32(below, LOW_ROWS, above);
-        };
-        const __m512i own = of(tile), beside = sides(at(tiles::W), at(tiles::E));
-        const __m512i over = around(at(tiles::S), at(tiles::N));
-        const __m512i corners = sides(around(at(tiles::SW), at(tiles::NW)),
-                                      around(at(tiles::SE), at(tiles::NE)));
-        const __m512i a = _mm512_unpacklo_epi32(own, beside), b = _mm512_unpackhi_epi32(own, beside);
-        const __m512i c = _mm512_unpacklo_epi32(over, corners);
-        const __m512i d = _mm512_unpackhi_epi32(over, corners);
-        rows[4 * h] = (V)_mm512_shuffle_i64x2(a, c, 0x44);
-        rows[4 * h + 1] = (V)_mm512_shuffle_i64x2(b, d, 0x44);
-        rows[4 * h + 2] = (V)_mm512_shuffle_i64x2(a, c, 0xEE);
-        rows[4 * h + 3] = (V)_mm512_shuffle_i64x2(b, d, 0xEE);
-    }
-
     BITS_FN void load(const Tile& tile, int slot) {
-        load_half(tile, slot, 0), load_half(tile, slot, 1);
+        constexpr int SIDE = tiles::SIDE, HALO = tiles::HALO;
+        const auto band = [&](const u64* w, const u64* c, const u64* e) {
+            return _mm512_ternarylogic_epi64(_mm512_srli_epi64(_mm512_load_si512(w), SIDE - HALO),
+                                             _mm512_slli_epi64(_mm512_load_si512(c), HALO),
+                                             _mm512_slli_epi64(_mm512_load_si512(e), SIDE + HALO), 0xFE);
+        };
+        const auto near = [&](int d) { return tile.near[d]->cells(slot); };
+        __m512i bands[8], turned[8];
+        bands[0] = band(near(tiles::NW) + SIDE - HALO, near(tiles::N) + SIDE - HALO,
+                        near(tiles::NE) + SIDE - HALO);
+        bands[7] = band(near(tiles::SW), near(tiles::S), near(tiles::SE));
+        const u64 *const w = near(tiles::W), *const c = tile.cells(slot), *const e = near(tiles::E);
+        for (int b = 0; b < 6; b++) bands[b + 1] = band(w + 8 * b, c + 8 * b, e + 8 * b);
+        turn_over(bands, turned);
+        for (int k = 0; k < COUNT; k++) rows[k] = (V)turned[k];
         first = last = all = V{};
     }
 
-    // Bit i: something lives in lane i, the rows 8 i to 8 i + 7.
-    BITS_FN unsigned lanes() const {
+    BITS_FN bool empty() const {
         const V any = (rows[0] | rows[1] | rows[2]) | (rows[3] | rows[4] | rows[5]) |
                       (rows[6] | rows[7]);
-        return _mm512_test_epi64_mask(m(any), m(any));
+        return _mm512_test_epi64_mask(m(any), m(any)) == 0;
     }
-    BITS_FN bool empty() const { return lanes() == 0; }
 
     BITS_FN void note() {
         first |= rows[0], last |= rows[7];
@@ -68,131 +70,38 @@ struct Window<v512> {
     }
 
     BITS_FN Seen noted() const {
-        const auto lane = [](V v, int i) {
-            const __m512i low = _mm512_maskz_compress_epi64(__mmask8(1 << i), m(v));
-            return u64(_mm_cvtsi128_si64(_mm512_castsi512_si128(low)));
-        };
-        const auto turned = [](u64 row) { return row << 16 | row >> 48; };
-        const __m256i own = _mm512_castsi512_si256(m(all));
-        const __m128i two = _mm_or_si128(_mm256_castsi256_si128(own), _mm256_extracti128_si256(own, 1));
-        const u64 any = u64(_mm_cvtsi128_si64(_mm_or_si128(two, _mm_unpackhi_epi64(two, two))));
-        return {turned(lane(last, 7)), turned(lane(first, 0)), turned(lane(last, 3)),
-                turned(lane(first, 4)), turned(any)};
+        u64 high[8], low[8], own[8];
+        _mm512_storeu_si512(high, m(first)), _mm512_storeu_si512(low, m(last)), _mm512_storeu_si512(own, m(all));
+        return {low[0], high[1], low[6], high[7],
+                (own[1] | own[2] | own[3]) | (own[4] | own[5] | own[6])};
     }
 
-    BITS_FN __m512i packed(int h) const {
-        const auto two = [&](int k) {
-            return _mm512_castps_si512(_mm512_shuffle_ps(_mm512_castsi512_ps(m(rows[k])),
-                                                         _mm512_castsi512_ps(m(rows[k + 1])), 0x88));
-        };
-        return _mm512_shuffle_i64x2(two(4 * h), two(4 * h + 2), 0x44);
-    }
-
-    BITS_FN Stored store(u32* cells) const {
-        const __m512i a = packed(0), b = packed(1);
-        const __m512i c = _mm512_load_si512(cells), d = _mm512_load_si512(cells + 16);
-        const __m512i differ = _mm512_or_si512(_mm512_xor_si512(a, c), _mm512_xor_si512(b, d));
-        const unsigned left = _mm512_test_epi32_mask(differ, _mm512_set1_epi32(0xFFFF));
-        const unsigned right = _mm512_test_epi32_mask(differ, _mm512_set1_epi32(int(0xFFFF0000)));
-        _mm512_store_si512(cells, a), _mm512_store_si512(cells + 16, b);
-        constexpr unsigned HIGH_ROWS = 0x0F0F, LOW_ROWS = 0xF0F0;
-        const __m512i any = _mm512_or_si512(a, b);
-        return {unsigned((left & HIGH_ROWS) != 0) | unsigned((right & HIGH_ROWS) != 0) << 1 |
-               unsigned((left & LOW_ROWS) != 0) << 2 | unsigned((right & LOW_ROWS) != 0) << 3,
-                _mm512_test_epi32_mask(any, any) != 0};
-    }
-};
-
-// The lanes from which on four hold all that lives, in the two in the middle; NO_LANE where there are
-// none.
-constexpr unsigned char NO_LANE = 8;
-struct FirstLanes { unsigned char of[256]; };
-constexpr FirstLanes first_lanes() {
-    FirstLanes first{};
-    for (unsigned live = 0; live < 256; live++) {
-        first.of[live] = NO_LANE;
-        for (unsigned lane = 8; lane-- > 0;) {
-            const unsigned pair = 1u << (lane + 1) % 8 | 1u << (lane + 2) % 8;
-            if (!(live & ~pair)) first.of[live] = (unsigned char)lane;
+    BITS_FN Stored store(u64* cells) const {
+        __m512i turned[8], bands[8];
+        for (int k = 0; k < COUNT; k++) turned[k] = m(rows[k]);
+        turn_over(turned, bands);
+        __m512i differ[6], all = _mm512_setzero_si512(), any = all;
+        for (int b = 0; b < 6; b++) {
+            const __m512i now = _mm512_srli_epi64(_mm512_slli_epi64(bands[b + 1], tiles::HALO), 64 - tiles::SIDE);
+            differ[b] = _mm512_xor_si512(now, _mm512_load_si512(cells + 8 * b));
+            bands[b + 1] = now;
+            all = _mm512_or_si512(all, differ[b]), any = _mm512_or_si512(any, now);
         }
-    }
-    return first;
-}
-constexpr FirstLanes FIRST_LANES = first_lanes();
-
-// Four lanes of a window in half of its registers: lane i + 4 of vector k is row 8 i + k + 4 of them,
-// lane i row 8 i + k. The 32 rows close to a ring; nothing goes around it as long as nothing lives in
-// the first and in the last.
-struct HalfWindow {
-    using V = v512;
-    using Whole = Window<v512>;
-    static constexpr int COUNT = 4;
-    V rows[COUNT], first, last, all;
-
-    static BITS_FN __m512i m(V v) { return (__m512i)v; }
-    static BITS_FN V left(V v) { return Whole::left(v); }
-    static BITS_FN V right(V v) { return Whole::right(v); }
-    static BITS_FN V moved(V v, __m512i from) { return (V)_mm512_permutexvar_epi64(from, m(v)); }
-    static BITS_FN V lanes_up(V v) { return moved(v, _mm512_setr_epi64(7, 4, 5, 6, 0, 1, 2, 3)); }
-    static BITS_FN V lanes_down(V v) { return moved(v, _mm512_setr_epi64(4, 5, 6, 7, 1, 2, 3, 0)); }
-
-    BITS_FN void take(const Whole& window, unsigned lane) {
-        const __m512i lanes = _mm512_and_si512(
-            _mm512_add_epi64(_mm512_setr_epi64(0, 1, 2, 3, 0, 1, 2, 3), _mm512_set1_epi64(lane)),
-            _mm512_set1_epi64(7));
-        const __m512i from = _mm512_or_si512(lanes, _mm512_setr_epi64(0, 0, 0, 0, 8, 8, 8, 8));
-        for (int k = 0; k < COUNT; k++)
-            rows[k] = (V)_mm512_permutex2var_epi64(m(window.rows[k]), from, m(window.rows[k + COUNT]));
-        first = last = all = V{};
-    }
-
-    BITS_FN void note() {
-        first |= rows[0], last |= rows[3];
-        all = lut3<0xFE>(all, lut3<0xFE>(rows[0], rows[1], rows[2]), rows[3]);
-    }
-
-    BITS_FN bool is_open() const {
-        return !_mm512_mask_test_epi64_mask(1, m(first), m(first)) &&
-               !_mm512_mask_test_epi64_mask(128, m(last), m(last));
-    }
-
-    BITS_FN void give(Whole& window, unsigned lane) const {
-        const __m512i low = _mm512_and_si512(
-            _mm512_sub_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(lane)),
-            _mm512_set1_epi64(7));
-        const __mmask8 taken = _mm512_cmplt_epi64_mask(low, _mm512_set1_epi64(4));
-        const __m512i high = _mm512_add_epi64(low, _mm512_set1_epi64(4));
-        const auto spread = [&](V v, __m512i from) {
-            return (V)_mm512_maskz_permutexvar_epi64(taken, from, m(v));
+        const bool lives = _mm512_test_epi64_mask(any, any) != 0;
+        if (!_mm512_test_epi64_mask(all, all)) return {false, 0, lives};
+        for (int b = 0; b < 6; b++) _mm512_store_si512(cells + 8 * b, bands[b + 1]);
+        constexpr u64 LEFT = (u64(1) << tiles::HALO) - 1, RIGHT = LEFT << (tiles::SIDE - tiles::HALO);
+        const __m512i left = _mm512_set1_epi64(LEFT), right = _mm512_set1_epi64(RIGHT);
+        const auto bit = [](__m512i found, __m512i of, int d) {
+            return unsigned(_mm512_test_epi64_mask(found, of) != 0) << d;
         };
-        for (int k = 0; k < COUNT; k++) {
-            window.rows[k] = spread(rows[k], low);
-            window.rows[k + COUNT] = spread(rows[k], high);
-        }
-        window.first = spread(first, low), window.last = spread(last, high);
-        window.all = spread(all, low) | spread(all, high);
+        const __m512i first = differ[0], last = differ[5];
+        return {true,
+                bit(first, left, tiles::NW) | bit(first, first, tiles::N) | bit(first, right, tiles::NE) |
+                    bit(all, left, tiles::W) | bit(all, right, tiles::E) | bit(last, left, tiles::SW) |
+                    bit(last, last, tiles::S) | bit(last, right, tiles::SE),
+                lives};
     }
-};
-
-// Two halves that wait to be moved on together.
-template <>
-struct Halves<v512> {
-    static constexpr bool exist = true;
-    HalfWindow windows[2]{};
-    std::size_t tiles[2];
-    unsigned lanes[2];
-    int count = 0;
-
-    BITS_FN bool take(const Window<v512>& window, std::size_t tile) {
-        const unsigned lane = FIRST_LANES.of[window.lanes()];
-        if (lane == NO_LANE) return false;
-        windows[count].take(window, lane);
-        tiles[count] = tile, lanes[count] = lane;
-        count++;
-        return true;
-    }
-    bool full() const { return count == 2; }
-    bool any() const { return count != 0; }
 };
 
 }  // namespace

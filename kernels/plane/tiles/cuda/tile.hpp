@@ -1,7 +1,7 @@
 // A tile of the plane on a CUDA device, and where all of them lie.
 //
-// Time goes by in rounds of ROUND generations, as on the CPU (kernels/plane/tiles/cpu/tile.hpp): a tile
-// keeps its cells at the beginning of the last SLOTS rounds.
+// Time goes by in rounds of ROUND generations, and a tile keeps its cells at the beginning of the last
+// SLOTS rounds, much as on the CPU (kernels/plane/tiles/cpu/tile.hpp).
 //
 // A row of a tile is four words of 24 bits: column c is bit c / 4 of word c % 4. So the neighbours of a
 // word's cells are the neighbouring words, and no shift is needed but between word 3 and word 0; and
