@@ -11,10 +11,10 @@ extern "C" __global__ void fill(unsigned long long* out, unsigned count, long lo
 
 // Turns `words` words round, all of them in shared memory at once. One block.
 extern "C" __global__ void turn(unsigned* out, const unsigned* in, int words) {
-    DYNAMIC_SHARED(unsigned, all);
-    for (int i = threadIdx.x; i < words; i += blockDim.x) all[i] = in[i];
+    DYNAMIC_SHARED(unsigned, held);
+    for (int i = threadIdx.x; i < words; i += blockDim.x) held[i] = in[i];
     __syncthreads();
-    for (int i = threadIdx.x; i < words; i += blockDim.x) out[i] = all[words - 1 - i];
+    for (int i = threadIdx.x; i < words; i += blockDim.x) out[i] = held[words - 1 - i];
 }
 
 // Adds 1 to each word, `times` times over.
