@@ -5,11 +5,11 @@
 
 Milliseconds for all generations of a pattern, without reading it, and how many times as long the
 choice takes as the quickest engine does: of the processor, or with another backend than cpu as
-they pass, the best of four, of which the first compiles. With auto the choice has GPU and CPU, tiles are
-on the GPU if the pattern is large, and HashLife is on the CPU; with cuda all that runs on the
-GPU does. An engine that is not done after SECONDS is stopped (a dash), and so is one that does not
-run there. FOLDER is Golly's Patterns; without it only patterns of data/patterns and soups are run.
-All populations must be the same.
+they pass, the best of four, of which the first compiles. With auto the choice has GPU and CPU,
+tiles are on the GPU if the pattern is large, and HashLife is on the CPU; with cuda all that runs on
+the GPU does. An engine that is not done after SECONDS is stopped (a dash), and so is one that does
+not run there. FOLDER is Golly's Patterns; without it only patterns of data/patterns and soups are
+run. All populations must be the same.
 """
 
 from __future__ import annotations
