@@ -4,12 +4,12 @@
                                  [--threads THREADS]
 
 Milliseconds for all generations of a pattern, without reading it, and how many times as long the
-choice takes as the quickest engine does: of the processor, or with another backend than cpu as they
-pass, the best of three after a run that compiles. With auto the choice has both GPU and CPU, tiles
-are on the GPU if the pattern is large, and HashLife is on the CPU; with cuda all that runs on the
-GPU does. An engine that is not done after SECONDS is stopped (a dash), and so is one that does not
-run there. FOLDER is Golly's Patterns; without it only patterns of data/patterns and soups are run.
-All populations must be the same.
+choice takes as the quickest engine does: of the processor, or with another backend than cpu as
+they pass, the best of four, of which the first compiles. With auto the choice has GPU and CPU,
+tiles are on the GPU if the pattern is large, and HashLife is on the CPU; with cuda all that runs on
+the GPU does. An engine that is not done after SECONDS is stopped (a dash), and so is one that does
+not run there. FOLDER is Golly's Patterns; without it only patterns of data/patterns and soups are
+run. All populations must be the same.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError
 from lifesim import patterns
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
@@ -93,7 +94,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--threads", type=int)
     options = parser.parse_args()
-    print(f"on {pick(options.backend, threads=options.threads).describe()}")
+    try:
+        print(f"on {pick(options.backend, threads=options.threads).describe()}\n")
+    except BackendUnavailableError as error:
+        parser.error(str(error))
     print(f"| pattern | generations | {' | '.join(ENGINES)} | auto / best |")
     print(f"| --- | ---: | {'---: | ' * len(ENGINES)}---: |")
     wrong = 0
