@@ -97,7 +97,7 @@ class TestTiles(TilesContract):
         assert_like(universe, witness)
 
     def test_much_that_repeats_is_left_alone(self, engine: CpuTilesEngine) -> None:
-        """What is large begins with cycles too short for a period of 15."""
+        """A large plane learns of a period of 15, for which its first cycles are too short."""
         cells = {cell for i in range(LARGE) for cell in moved(TEN, 64 * (i % 64), 64 * (i // 64))}
         universe = opened(engine, cells)
         universe.step(300)

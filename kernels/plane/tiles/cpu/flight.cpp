@@ -89,7 +89,7 @@ bool Plane::holds_only(const Tile* home, const Glider& glider, Use use) const {
 // Takes lone gliders out of their tiles.
 void Plane::take_off() {
     constexpr size_t MOST_TILES = 2048, MOST = 256, AT_ONCE = 64;
-    if (store.all.size() > MOST_TILES) return;
+    if (store.all.size() > MOST_TILES || !idle.empty()) return;
     Tile* homes[AT_ONCE];
     Glider found[AT_ONCE];
     size_t count = 0;
