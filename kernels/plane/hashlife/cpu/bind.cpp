@@ -199,8 +199,8 @@ public:
         checks::require(out.shape(0) == ids.shape(0) && out.shape(1) == 32, "a leaf has 32 rows");
         const bool known = each(ids, [&](size_t i, Id id) {
             std::uint32_t* const to = out.data() + LEAF_ROWS * i;
-            if (is_leaf(id)) std::memcpy(to, tree_->rows(id), Leaves::BYTES);
-            else std::memset(to, 0, Leaves::BYTES);
+            if (is_leaf(id)) std::memcpy(to, tree_->rows(id), LEAF_BYTES);
+            else std::memset(to, 0, LEAF_BYTES);
         });
         checks::require(known, "no square has this name");
     }
@@ -237,7 +237,7 @@ public:
                     rows->resize(found.leaves.size() * LEAF_ROWS);
                     for (size_t i = 0; i < found.leaves.size(); i++)
                         std::memcpy(rows->data() + LEAF_ROWS * i, tree_->rows(found.leaves[i]),
-                                    Leaves::BYTES);
+                                    LEAF_BYTES);
                 }
             } catch (...) {
                 back();
