@@ -392,6 +392,7 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     "HashTree.rows": [lambda: _asked("rows", np.zeros((2, 32), np.uint32))],
     "HashTree.populations": [lambda: _asked("populations", np.zeros(2))],
     "HashTree.listing": [lambda d=d: (_tree().listing, [d]) for d in (False, True)],
+    "HashTree.set_pause": [lambda: (_tree().set_pause, [10])],
     "HashTree.nbytes": [lambda: (_tree().nbytes, [])],
     "HashTree.statistics": [lambda: (_tree().statistics, [])],
     "SemigroupEnumerator.__init__": [_lazy("SemigroupEnumerator", _engine_arguments)],

@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -256,22 +257,32 @@ public:
             nb::ndarray<nb::numpy, std::uint32_t>(four->data(), {nodes, size_t(4)}, owner(four)));
     }
 
+    // How many milliseconds lie between two calls of `stopped`, at least.
+    void set_pause(int milliseconds) {
+        checks::require(milliseconds >= 0, "a pause is not negative");
+        Alone alone(busy_);
+        tree_->pause = std::chrono::milliseconds(milliseconds);
+    }
+
     std::uint64_t nbytes() {
         Alone alone(busy_);
         return tree_->bytes() + (census_ ? census_->bytes() : 0);
     }
     nb::dict statistics() {
         Statistics s;
-        std::uint64_t squares;
+        std::uint64_t squares, unfinished;
         {
             Alone alone(busy_);
             s = tree_->statistics();
             squares = tree_->squares();
+            unfinished = tree_->is_collecting();
         }
         nb::dict found;
         found["leaf_steps"] = s.steps;
         found["results"] = s.results;
         found["collections"] = s.collections;
+        found["abandoned"] = s.abandoned;
+        found["unfinished"] = unfinished;
         found["squares"] = squares;
         return found;
     }
@@ -323,6 +334,7 @@ void bind_hashlife(nb::module_& m) {
         .def("rows", &HashTree::rows, nb::arg("ids"), nb::arg("out"))
         .def("populations", &HashTree::populations, nb::arg("ids"), nb::arg("out"))
         .def("listing", &HashTree::listing, nb::arg("lifted"))
+        .def("set_pause", &HashTree::set_pause, nb::arg("milliseconds"))
         .def("nbytes", &HashTree::nbytes)
         .def("statistics", &HashTree::statistics);
 }

@@ -16,7 +16,7 @@ inline bool is_leaf(Id id) { return id & 1; }
 
 class Leaves : public Kept<LEAF_BYTES> {
 public:
-    Leaves() : Kept(1 << 13, 14) {}  // number 0 has no live cells
+    Leaves() : Kept(1 << 12, 12) {}  // number 0 has no live cells
 
     const std::uint32_t* rows(Id id) const { return reinterpret_cast<const std::uint32_t*>(at(id >> 1)); }
     void prefetch(Id id) const {

@@ -80,7 +80,7 @@ public:
             if (Id(table_->at(at)) == key) return table_->set(at, entry);
         table_->enter(at, entry);
     }
-    void clear() { table_ = std::make_unique<Inside>(13); }
+    void clear() { table_ = std::make_unique<Inside>(11); }
 
     // A square's hash, of its name in the lower half of an entry.
     struct Key {

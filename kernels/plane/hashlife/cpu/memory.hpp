@@ -49,8 +49,9 @@ public:
             throw std::bad_alloc();
         }
 #if defined(MADV_HUGEPAGE)
-        // Large pages save faults and look-ups of addresses.
-        if (bytes >= 2 * LARGE) madvise(to, bytes, MADV_HUGEPAGE);
+        // Large pages save look-ups of addresses. For less memory, small ones come cheaper: a virtual
+        // machine may have to ask its host for each large one.
+        if (bytes >= MANY) madvise(to, bytes, MADV_HUGEPAGE);
 #endif
         data_ = to;
 #else
@@ -63,14 +64,9 @@ public:
         bytes_ = bytes;
     }
 
-    // How much of the machine's memory it takes if it was used up to `bytes`.
-    static std::size_t taken(std::size_t bytes) {
-        const std::size_t unit = bytes < LARGE ? SMALL : LARGE;
-        return (bytes + unit - 1) / unit * unit;
-    }
-    static constexpr std::size_t SMALL = std::size_t(1) << 12, LARGE = std::size_t(1) << 21;
-
 private:
+    static constexpr std::size_t SMALL = std::size_t(1) << 12, LARGE = std::size_t(1) << 21, MANY = 16 * LARGE;
+
     void release() {
         if (!data_) return;
 #if defined(__linux__)

@@ -83,7 +83,10 @@ bool Tree::collect(bool all) {
         mark(Id(i) << 1, *collection);
         mark(node.result, *collection);
     }
-    if (collection->stopped) return false;
+    if (collection->stopped) {
+        statistics_.abandoned++;
+        return false;
+    }
     statistics_.collections++;
     collection->nodes_left = nodes_.end();
     collection->leaves_left = leaves_.end();

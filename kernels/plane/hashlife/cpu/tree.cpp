@@ -137,7 +137,7 @@ bool Tree::ready() {
 bool Tree::is_stopped() {
     if (!asked) return false;
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(10)) return false;
+    if (now - last_ < pause) return false;
     last_ = now;
     return asked();
 }

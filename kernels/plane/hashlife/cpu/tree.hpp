@@ -39,6 +39,7 @@ struct Statistics {
     std::uint64_t steps = 0;        // of squares of level 6, by the circuit
     std::uint64_t results = 0;      // of larger squares
     std::uint64_t collections = 0;  // of garbage
+    std::uint64_t abandoned = 0;    // of them that were broken off while they looked for what stays
 };
 
 class Tree {
@@ -47,6 +48,7 @@ public:
 
     // Asked from time to time during long work: whether to break off.
     std::function<bool()> asked;
+    std::chrono::milliseconds pause{10};  // between two times that it is asked, at least
 
     // Moves the universe on, or leaves it as it was.
     Outcome step(const Generations& generations);
@@ -88,7 +90,7 @@ public:
     std::uint64_t collections() const { return statistics_.collections; }
     Outcome outcome() const { return outcome_; }
     void begin();  // before the first of a row of calls of ready()
-    static constexpr std::size_t MARGIN = 1 << 15, LEAF_MARGIN = 1 << 12, LATER_MARGIN = 1 << 12;
+    static constexpr std::size_t MARGIN = 1 << 13, LEAF_MARGIN = 1 << 10, LATER_MARGIN = 1 << 10;
 
     // Returns room for so many names on the stack.
     Id* push(int count);
@@ -98,6 +100,8 @@ public:
     std::size_t bytes() const { return nodes_.bytes() + leaves_.bytes() + later_.table().bytes(); }
     std::size_t squares() const { return nodes_.live() + leaves_.live() + 1; }
     const Statistics& statistics() const { return statistics_; }
+    // Whether a collection was broken off while it gave up squares: the next call of ready() ends it.
+    bool is_collecting() const { return bool(collection_); }
     void set_memory(std::size_t memory) { memory_ = memory; }
 
 private:
@@ -119,7 +123,7 @@ private:
     bool lacks_room() const {
         return nodes_.lacks(MARGIN) || leaves_.lacks(LEAF_MARGIN) || later_.table().is_full(LATER_MARGIN);
     }
-    bool is_stopped();  // asks, 100 times a second at most
+    bool is_stopped();  // asks, but not sooner than after a pause
     Outcome make_room();
     std::size_t growth() const;
     bool grow();
