@@ -376,6 +376,12 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     "TilesPlane.counts": [
         lambda k=k: (_tiles().counts, [-1, 0, k, np.zeros((4, 5))]) for k in (2, 9)
     ],
+    "macrocell_lines": [
+        lambda: (
+            _cpu.macrocell_lines,
+            [b"[M2]\n$$.**$\n..*$\n4 1 0 2 0\n5 0 3 3 0", 12, 100, 64, bytearray([0, 3])],
+        )
+    ],
     "HashTree.__init__": [_lazy("HashTree", lambda: [_level(), 8, 12, 1 << 24])],
     "HashTree.step": [
         lambda: (_tree().step, [bytes([200, 3]), None]),

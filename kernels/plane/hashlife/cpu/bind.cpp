@@ -13,6 +13,7 @@
 #include "../../../tasks.hpp"
 #include "census.hpp"
 #include "edit.hpp"
+#include "lines.hpp"
 
 namespace nb = nanobind;
 
@@ -315,9 +316,22 @@ private:
     std::unique_ptr<Census> census_;
 };
 
+// Squares of lines of a macrocell file, as bytes of native numbers: where the next line begins, where
+// the last one did, levels, children and cells.
+nb::tuple macrocell_lines(nb::bytes text, size_t start, size_t most, int highest, nb::bytearray levels) {
+    checks::require(start <= text.size(), "no line begins there");
+    checks::require(highest >= 0 && highest <= 255, "a level is a byte");
+    const Lines found = read_lines(text.c_str(), text.size(), start, most, highest,
+                                   static_cast<const std::uint8_t*>(levels.data()), levels.size());
+    const auto bytes = [](const auto& list) { return nb::bytes(list.data(), sizeof(list[0]) * list.size()); };
+    return nb::make_tuple(found.end, found.last, bytes(found.levels), bytes(found.children), bytes(found.leaves));
+}
+
 }  // namespace
 
 void bind_hashlife(nb::module_& m) {
+    m.def("macrocell_lines", &macrocell_lines, nb::arg("text"), nb::arg("start"), nb::arg("most"),
+          nb::arg("highest"), nb::arg("levels"));
     nb::class_<HashTree>(m, "HashTree")
         .def(nb::init<const std::string&, unsigned, unsigned, std::uint64_t>(), nb::arg("level"),
              nb::arg("birth"), nb::arg("survival"), nb::arg("memory"))
