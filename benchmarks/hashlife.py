@@ -1,22 +1,24 @@
 """HashLife beside Golly's and lifelib's, on files of patterns.
 
     python -m benchmarks.hashlife FILES... [--generations 2^14] [--golly bgolly]
-        [--lifelib PYTHON] [--memory 4] [--limit 300]
+        [--lifelib PYTHON] [--memory 4] [--limit 120] [--rounds 1]
 
 Each file is run for so many generations by one thread in one step, from reading to the population.
-Golly's time is that of bgolly without what it takes for generation 0. lifelib is asked through
-another Python that has it. Populations must be equal, or the last column says NO. What takes longer
-than the limit stands as a dash.
+Times are seconds of the processor, the least of some rounds in which all take turns. Golly's is
+that of bgolly without what it takes for generation 0. lifelib is asked through another Python that
+has it. Populations must be equal, or the last column says NO. What takes more than the limit, or
+more memory, stands as a dash: nothing is equal to that.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import os
 import re
+import resource
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -31,16 +33,23 @@ LIFELIB = """
 import sys, time
 import lifelib
 trees = lifelib.load_rules(sys.argv[1]).lifetree(memory=int(sys.argv[4]))
-began = time.perf_counter()
-print(trees.load(sys.argv[2])[int(sys.argv[3])].population, time.perf_counter() - began)
+began = time.process_time()
+print(trees.load(sys.argv[2])[int(sys.argv[3])].population, time.process_time() - began)
+"""
+
+OURS = """
+import sys
+from pathlib import Path
+from benchmarks.hashlife import ours
+print(*ours(Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]) << 20))
 """
 
 Timed = tuple[float, int]  # seconds, population
 
 
-def ours(path: Path, generations: int, memory: int) -> Timed:
-    """Return the seconds from the file to the population, and that."""
-    began = time.perf_counter()
+def ours(path: Path, generations: int, memory: int) -> tuple[int, float]:
+    """Return the population, and the seconds of the processor from the file to it."""
+    began = time.process_time()
     pattern = patterns.read(path, as_squares=True)
     rule = pattern.rule or LIFE
     if pattern.squares is None:
@@ -48,42 +57,57 @@ def ours(path: Path, generations: int, memory: int) -> Timed:
         universe = HashedUniverse(CpuTarget(1), pattern.grid, at, rule, memory)
         universe.stride = generations  # in one step
         universe.step(generations)
-        return time.perf_counter() - began, universe.population()
+        return universe.population(), time.process_time() - began
     plane = HashPlaneEngine(CpuTarget(1)).universe(LifeRule(rule.birth, rule.survival), memory)
     plane.put_list(pattern.squares)
     plane.step(generations)
-    return time.perf_counter() - began, plane.population()
+    return plane.population(), time.process_time() - began
+
+
+def run(command: list[str], limit: float) -> tuple[str, float] | None:
+    """Return what a command says, and its seconds of the processor; None if it fails or takes more
+    than the limit."""
+
+    def confine() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit)))
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=confine)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        return None
+    return done.stdout, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def golly(program: str, path: Path, generations: int, memory: int, limit: float) -> Timed | None:
     """Return the seconds that bgolly takes more than for generation 0, and its population."""
     took, population = [], 0
     for count in (0, generations):
-        command = [program, "-h", "-M", str(memory >> 20), "-m", str(count), "-i", str(count or 1)]
-        began = time.perf_counter()
-        try:
-            done = subprocess.run(
-                [*command, str(path)], capture_output=True, text=True, timeout=limit, check=True
-            )
-        except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+        command = [program, "-h", "-M", str(memory), "-m", str(count), "-i", str(count or 1)]
+        done = run([*command, str(path)], limit)
+        if done is None:
             return None
-        took.append(time.perf_counter() - began)
-        said = re.findall(r"^[\d,]+: ([\d,]+)", done.stdout, re.MULTILINE)
+        took.append(done[1])
+        said = re.findall(r"^[\d,]+: ([\d,]+)", done[0], re.MULTILINE)
         population = int(said[-1].replace(",", "")) if said else -1
     return max(took[1] - took[0], 1e-4), population
 
 
-def lifelib(python: str, path: Path, generations: int, memory: int, limit: float) -> Timed | None:
-    """Return the seconds that lifelib takes, and its population."""
-    rule = str(patterns.read(path, as_squares=True).rule or LIFE)
-    name = rule.lower().replace("/", "")
-    command = [python, "-c", LIFELIB, name, str(path), str(generations), str(memory >> 20)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=True)
-    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+def by_python(
+    python: str, program: str, path: Path, generations: int, memory: int, limit: float
+) -> Timed | None:
+    """Return the seconds and the population that a program of Python says."""
+    rule = str(patterns.read(path, as_squares=True).rule or LIFE).lower().replace("/", "")
+    done = run([python, "-c", program, rule, str(path), str(generations), str(memory)], limit)
+    if done is None:
         return None
-    population, seconds = done.stdout.split()[-2:]
+    population, seconds = done[0].split()[-2:]
     return float(seconds), int(population)
+
+
+def quicker(one: Timed | None, other: Timed | None) -> Timed | None:
+    """Return what took less time, if any of them came to an end."""
+    return min((timed for timed in (one, other) if timed), default=None)
 
 
 def main() -> None:
@@ -94,7 +118,8 @@ def main() -> None:
     parser.add_argument("--golly", default=shutil.which("bgolly"))
     parser.add_argument("--lifelib", help="a Python that has it")
     parser.add_argument("--memory", type=int, default=4, help="GiB [4]")
-    parser.add_argument("--limit", type=float, default=300, help="seconds [300]")
+    parser.add_argument("--limit", type=float, default=120, help="seconds of the processor [120]")
+    parser.add_argument("--rounds", type=int, default=1, help="[1]")
     args = parser.parse_args()
     base, _, power = args.generations.partition("^")
     generations = int(base) ** int(power or 1)
@@ -104,23 +129,24 @@ def main() -> None:
     )
     print("| --- | ---: | ---: | ---: | ---: | --- |")
     for path in args.files:
-        seconds, population = ours(path, generations, args.memory << 30)
-        peers = [
-            golly(args.golly, path, generations, args.memory << 30, args.limit)
-            if args.golly
-            else None,
-            lifelib(args.lifelib, path, generations, args.memory << 30, args.limit)
-            if args.lifelib
-            else None,
-        ]
+        each = path, generations, args.memory << 10, args.limit
+        best: list[Timed | None] = [None] * 3
+        for _ in range(args.rounds):
+            now = (
+                by_python(sys.executable, OURS, *each),
+                golly(args.golly, *each) if args.golly else None,
+                by_python(args.lifelib, LIFELIB, *each) if args.lifelib else None,
+            )
+            best = [quicker(one, other) for one, other in zip(best, now, strict=True)]
+        mine, *peers = best
         known = [peer for peer in peers if peer is not None]
-        ratio = min((peer[0] for peer in known), default=math.nan) / seconds
+        ratio = min((peer[0] for peer in known), default=math.nan) / (mine or (math.nan,))[0]
         ratios.append(ratio)
-        equal = "yes" if all(peer[1] == population for peer in known) else "NO"
-        shown = [f"{peer[0]:.3f}" if peer else "–" for peer in peers]
-        name = os.path.basename(path)
-        print(f"| {name} | {seconds:.3f} | {shown[0]} | {shown[1]} | {ratio:.2f} | {equal} |",
-              flush=True)  # fmt: skip
+        equal = "–"
+        if mine and known:
+            equal = "yes" if all(peer[1] == mine[1] for peer in known) else "NO"
+        shown = " | ".join(f"{timed[0]:.3f}" if timed else "–" for timed in best)
+        print(f"| {path.name} | {shown} | {ratio:.2f} | {equal} |".replace("nan", "–"), flush=True)
     finite = [ratio for ratio in ratios if not math.isnan(ratio)]
     if finite:
         mean = math.exp(sum(map(math.log, finite)) / len(finite))

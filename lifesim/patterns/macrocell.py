@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from kernels.plane.hashlife.listing import LEAF, SquareList
+from kernels.plane.hashlife.listing import LEAF, SquareList, plain_lines
 from kernels.targets.memory import available_memory
 from lifesim.cancelling import go_on
 from lifesim.grid import BitGrid, GridError
@@ -25,7 +25,6 @@ from lifesim.patterns.text import (
     decoded,
     encoded,
     error_at,
-    lines,
     one_line,
     parse_rule,
     rule_text,
@@ -42,6 +41,7 @@ _MAGIC = b"[M2]"
 _NODE = re.compile(rb"(\d{1,9})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})")
 _AGE = re.compile(rb"#G\s*(\d{1,1000})")
 _LINES = 1 << 14  # that are written at once
+_READ = 1 << 14  # lines that are read at once
 _SQUARE = 100  # bytes of memory that a line takes, at most
 _FLOOR, _MOST = 64 << 20, 16  # and that all may take: so much, and so often the text
 _WIDE = 1 << 30  # cells that are rather left in a tree
@@ -117,54 +117,81 @@ class _Tree:
         """Read the lines. allowed: levels that nodes may have. Raises PatternError."""
         if not sniff(data):
             raise PatternError("a macrocell file begins with '[M2]'", name, 1, 1)
-        rule: Rule | None = None
-        topology: Edges | None = None
-        size: tuple[int, int] | None = None
-        title, comments, generation = "", [], 0
-        levels, children, leaves = bytearray(1), array("q", [0] * 4), array("Q", [0])
-        last = 0
         need = data.count(b"\n") * _SQUARE
         if need > available_memory():
             raise PatternError("too large a tree for the memory that is free", name)
         if need > _FLOOR + _MOST * len(data):
             raise PatternError("nearly all lines are empty: no tree of cells is written so", name)
-        for offset, line in lines(data):
-            text = line.rstrip()
-            first = text[:1]
-            if first and first in b"0123456789":
-                _add_node(levels, children, text, data, offset, name, allowed)
-                leaves.append(0)
-                last = offset
-            elif first and first in b".*$":
-                levels.append(3)
-                children.extend((0, 0, 0, 0))
-                leaves.append(_leaf(text, data, offset, name))
-                last = offset
-            elif text.startswith(b"#R"):
-                try:
-                    rule, topology, size = parse_rule(decoded(text[2:]))
-                except RuleError as error:
-                    raise error_at(str(error), name, data, offset) from None
-            elif text.startswith(b"#G"):
-                match = _AGE.fullmatch(text)
-                if match is None:
-                    raise error_at(f"{shown(text)} is not #G NUMBER", name, data, offset)
-                generation = int(match[1])
-            elif text.startswith(b"#N") and not title:
-                title = decoded(text[2:])
-            elif text.startswith((b"#C", b"#N")):
-                comments.append(decoded(text[2:]))
-            elif text and offset and not text.startswith(b"#"):
-                raise error_at(f"{shown(text)} is neither a leaf nor a node", name, data, offset)
-        self.last = last
+        self._data, self._name, self._allowed = data, name, allowed
+        # Square 0 is the empty one.
+        self._levels, self._children = bytearray(1), array("q", [0] * 4)
+        self._leaves = array("Q", [0])
+        self.last = 0
+        self._rule: tuple[Rule | None, Edges | None, tuple[int, int] | None] = None, None, None
+        self._title, self._generation = "", 0
+        self._comments: list[str] = []
+        start = 0
+        while start < len(data):
+            go_on()
+            start = self._plain_lines(start)
+            if start < len(data):
+                start = self._line(start)
         self.squares = SquareList(
-            np.frombuffer(levels, np.uint8),
-            np.frombuffer(children, np.int64).reshape(-1, 4),
-            np.frombuffer(leaves, np.uint64),
+            np.frombuffer(self._levels, np.uint8),
+            np.frombuffer(self._children, np.int64).reshape(-1, 4),
+            np.frombuffer(self._leaves, np.uint64),
         )
+        comments = tuple(self._comments)
+        rule, topology, size = self._rule
         self.pattern = Pattern(
-            BitGrid(1, 1), 0, 0, rule, topology, size, generation, title, tuple(comments)
+            BitGrid(1, 1), 0, 0, rule, topology, size, self._generation, self._title, comments
         )
+
+    def _plain_lines(self, start: int) -> int:
+        """Read lines of squares that are written as usual, and tell where the next line begins."""
+        while True:
+            found = plain_lines(self._data, start, _READ, self._allowed[-1], self._levels)
+            if found is None or found.end == start:
+                return start
+            self._levels += found.levels
+            self._children.frombytes(found.children)
+            self._leaves.frombytes(found.leaves)
+            self.last, start = found.last, found.end
+            go_on()
+
+    def _line(self, offset: int) -> int:
+        """Read a line of any kind, and tell where the next one begins. Raises PatternError."""
+        data, name = self._data, self._name
+        end = data.find(b"\n", offset)
+        end = len(data) if end < 0 else end
+        text = data[offset:end].rstrip()
+        first = text[:1]
+        if first and first in b"0123456789":
+            _add_node(self._levels, self._children, text, data, offset, name, self._allowed)
+            self._leaves.append(0)
+            self.last = offset
+        elif first and first in b".*$":
+            self._levels.append(3)
+            self._children.extend((0, 0, 0, 0))
+            self._leaves.append(_leaf(text, data, offset, name))
+            self.last = offset
+        elif text.startswith(b"#R"):
+            try:
+                self._rule = parse_rule(decoded(text[2:]))
+            except RuleError as error:
+                raise error_at(str(error), name, data, offset) from None
+        elif text.startswith(b"#G"):
+            match = _AGE.fullmatch(text)
+            if match is None:
+                raise error_at(f"{shown(text)} is not #G NUMBER", name, data, offset)
+            self._generation = int(match[1])
+        elif text.startswith(b"#N") and not self._title:
+            self._title = decoded(text[2:])
+        elif text.startswith((b"#C", b"#N")):
+            self._comments.append(decoded(text[2:]))
+        elif text and offset and not text.startswith(b"#"):
+            raise error_at(f"{shown(text)} is neither a leaf nor a node", name, data, offset)
+        return end + 1
 
 
 def _leaf(text: bytes, data: bytes, offset: int, name: str) -> int:

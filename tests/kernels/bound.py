@@ -376,6 +376,12 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     "TilesPlane.counts": [
         lambda k=k: (_tiles().counts, [-1, 0, k, np.zeros((4, 5))]) for k in (2, 9)
     ],
+    "macrocell_lines": [
+        lambda: (
+            _cpu.macrocell_lines,
+            [b"[M2]\n$$.**$\n..*$\n4 1 0 2 0\n5 0 3 3 0", 12, 100, 64, bytearray([0, 3])],
+        )
+    ],
     "HashTree.__init__": [_lazy("HashTree", lambda: [_level(), 8, 12, 1 << 24])],
     "HashTree.step": [
         lambda: (_tree().step, [bytes([200, 3]), None]),
@@ -392,6 +398,7 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     "HashTree.rows": [lambda: _asked("rows", np.zeros((2, 32), np.uint32))],
     "HashTree.populations": [lambda: _asked("populations", np.zeros(2))],
     "HashTree.listing": [lambda d=d: (_tree().listing, [d]) for d in (False, True)],
+    "HashTree.set_pause": [lambda: (_tree().set_pause, [10])],
     "HashTree.nbytes": [lambda: (_tree().nbytes, [])],
     "HashTree.statistics": [lambda: (_tree().statistics, [])],
     "SemigroupEnumerator.__init__": [_lazy("SemigroupEnumerator", _engine_arguments)],

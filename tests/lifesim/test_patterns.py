@@ -114,6 +114,7 @@ def test_reading_is_cancelled_at_any_look(
     for module in (runs_ref, quadtree):
         monkeypatch.setattr(module, "_STEP", 64)
     monkeypatch.setattr(life106, "_BLOCK", 64)
+    monkeypatch.setattr(macrocell, "_READ", 1)
     soup = Pattern(random_grid(40, 30, 0.5, 1))
     data = encoded(soup, name)
     looks = 0
@@ -282,6 +283,30 @@ def test_macrocell_counts_squares_once() -> None:
     assert data.splitlines()[1:3] == [b"*$.*$..*$...*$....*$.....*$......*$.......*$", b"4 1 1 1 1"]
     assert len(data.splitlines()) == 1 + 8
     assert read(data).grid == grid
+
+
+LINES = (
+    b"$,..*$**$,........$.......*$,*$*$*$*$*$*$*$*$,4 0 1 0 2,4 2 2 2 2,5 3 0 0 3,6 0 0 5 5"
+    b",4 1 1 1 1,*$*$*$*$*$*$*$*$*,.........$,4 0 1 0 9,4  1 0 0 1,65 0 0 0 0,3 0 0 0 0,4 0 0 0"
+    b",4 0 0 0 0 ,#,4 0 0 0 0\r,#C words,,4 0 0 0 -1,4 0 0 0 1234567890123456789,a"
+).split(b",")
+
+
+@settings(max_examples=examples(200))
+@given(st.lists(st.sampled_from(LINES) | st.sampled_from(LINES[:9]), max_size=12), st.booleans())
+@example(LINES[:8], True)
+def test_macrocell_lines_are_read_alike_by_compiled_code(some: list[bytes], ended: bool) -> None:
+    data = b"[M2]\n" + b"\n".join(some) + b"\n" * ended
+    told = []
+    for plain in (macrocell.plain_lines, lambda *_: None):
+        with mock.patch.object(macrocell, "plain_lines", plain):
+            try:
+                tree = macrocell._Tree(data, "a.mc", range(4, 65))
+            except PatternError as error:
+                told.append(str(error))
+            else:
+                told.append((tree.levels, tree.children, tree.leaves, tree.last, tree.pattern))
+    assert told[0] == told[1]
 
 
 def test_macrocell_reaches_far() -> None:

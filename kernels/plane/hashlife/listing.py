@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+try:
+    from kernels import _cpu
+except ImportError:
+    _cpu = None  # type: ignore[assignment]
 
 _T = TypeVar("_T", bound=np.generic)
 
@@ -74,3 +79,31 @@ def _distinct(squares: npt.NDArray[_T]) -> tuple[npt.NDArray[_T], npt.NDArray[np
     found = np.zeros(len(squares), np.int64)
     found[live] = numbers.reshape(-1) + 1
     return distinct, found
+
+
+class PlainLines(NamedTuple):
+    """Squares of some lines of a macrocell file, as bytes of arrays.
+
+    levels: uint8. children: int64, four of each. leaves: uint64, cells of each. end: where the next
+    line begins. last: where the last of these begins.
+    """
+
+    end: int
+    last: int
+    levels: bytes
+    children: bytes
+    leaves: bytes
+
+
+def plain_lines(
+    text: bytes, start: int, most: int, highest: int, levels: bytearray
+) -> PlainLines | None:
+    """Read lines of a macrocell file up to the first that is no leaf and no node as most files have
+    them; None where there is no compiled code.
+
+    start: where the first of them begins. most: how many are read at most. highest: the level that
+    nodes have at most. levels: of the squares that stand before `start`, the empty square first.
+    """
+    if _cpu is None:
+        return None
+    return PlainLines(*_cpu.macrocell_lines(text, start, most, highest, levels))

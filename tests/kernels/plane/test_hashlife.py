@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -143,6 +144,35 @@ class TestHashLife(PlaneContract):
         universe.step(1)
         assert universe.generation == 1
 
+    def test_collections_are_left_at_once_and_lose_nothing(self, engine: HashPlaneEngine) -> None:
+        """Steps are broken off after 1, 2, ... looks at whether to stop, in collections too."""
+        left, whole = (engine.universe(LIFE, LEAST_MEMORY) for _ in range(2))
+        places = np.stack(np.divmod(np.arange(24 * 24), 24), axis=1)
+        squares = np.random.default_rng(5).integers(0, 2**64, (len(places), 64), np.uint64)
+        for universe in (left, whole):
+            universe.put(places, squares)
+        left._tree.set_pause(0)
+        states: Counter[str] = Counter()
+        most = 1
+        for _ in range(40):
+            goal = left.generation + 16
+            while left.generation < goal:
+                before = left.statistics()
+                looks = Looks(most)
+                left.step_until(looks, 16)
+                assert looks.late <= 0
+                after = left.statistics()
+                states["abandoned"] += after["abandoned"] > before["abandoned"]
+                states["unfinished"] += after["unfinished"]
+                most = most + 1 if after["squares"] == before["squares"] else 1
+            whole.step(16)
+            assert left.population() == whole.population()
+        assert whole.statistics()["collections"] >= 3
+        assert cells_of(left) == cells_of(whole)
+        # A table of some 100 000 squares is looked through in pieces of 8192, from which all left.
+        assert states["abandoned"] >= 10
+        assert states["unfinished"] >= 10
+
     def test_wrong_lists_are_refused(self, engine: HashPlaneEngine) -> None:
         universe = opened(engine, gun())
         squares = universe.list()
@@ -152,6 +182,18 @@ class TestHashLife(PlaneContract):
             with pytest.raises(ValueError, match="contradict"):
                 universe.put_list(replace(squares, **{change: wrong}))
         assert cells_of(universe) == gun()
+
+
+class Looks:
+    """Says to stop from a look on, and counts those that come later still."""
+
+    def __init__(self, most: int) -> None:
+        self.left, self.late = most, -1
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        self.late += self.left <= 0
+        return self.left <= 0
 
 
 def opened_at(engine: HashPlaneEngine, generation: int) -> HashPlane:

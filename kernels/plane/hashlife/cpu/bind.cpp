@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -12,6 +13,7 @@
 #include "../../../tasks.hpp"
 #include "census.hpp"
 #include "edit.hpp"
+#include "lines.hpp"
 
 namespace nb = nanobind;
 
@@ -200,8 +202,8 @@ public:
         checks::require(out.shape(0) == ids.shape(0) && out.shape(1) == 32, "a leaf has 32 rows");
         const bool known = each(ids, [&](size_t i, Id id) {
             std::uint32_t* const to = out.data() + LEAF_ROWS * i;
-            if (is_leaf(id)) std::memcpy(to, tree_->rows(id), Leaves::BYTES);
-            else std::memset(to, 0, Leaves::BYTES);
+            if (is_leaf(id)) std::memcpy(to, tree_->rows(id), LEAF_BYTES);
+            else std::memset(to, 0, LEAF_BYTES);
         });
         checks::require(known, "no square has this name");
     }
@@ -238,7 +240,7 @@ public:
                     rows->resize(found.leaves.size() * LEAF_ROWS);
                     for (size_t i = 0; i < found.leaves.size(); i++)
                         std::memcpy(rows->data() + LEAF_ROWS * i, tree_->rows(found.leaves[i]),
-                                    Leaves::BYTES);
+                                    LEAF_BYTES);
                 }
             } catch (...) {
                 back();
@@ -257,22 +259,32 @@ public:
             nb::ndarray<nb::numpy, std::uint32_t>(four->data(), {nodes, size_t(4)}, owner(four)));
     }
 
+    // How many milliseconds lie between two calls of `stopped`, at least.
+    void set_pause(int milliseconds) {
+        checks::require(milliseconds >= 0, "a pause is not negative");
+        Alone alone(busy_);
+        tree_->pause = std::chrono::milliseconds(milliseconds);
+    }
+
     std::uint64_t nbytes() {
         Alone alone(busy_);
         return tree_->bytes() + (census_ ? census_->bytes() : 0);
     }
     nb::dict statistics() {
         Statistics s;
-        std::uint64_t squares;
+        std::uint64_t squares, unfinished;
         {
             Alone alone(busy_);
             s = tree_->statistics();
             squares = tree_->squares();
+            unfinished = tree_->is_collecting();
         }
         nb::dict found;
         found["leaf_steps"] = s.steps;
         found["results"] = s.results;
         found["collections"] = s.collections;
+        found["abandoned"] = s.abandoned;
+        found["unfinished"] = unfinished;
         found["squares"] = squares;
         return found;
     }
@@ -305,9 +317,22 @@ private:
     std::unique_ptr<Census> census_;
 };
 
+// Squares of lines of a macrocell file, as bytes of native numbers: where the next line begins, where
+// the last one did, levels, children and cells.
+nb::tuple macrocell_lines(nb::bytes text, size_t start, size_t most, int highest, nb::bytearray levels) {
+    checks::require(start <= text.size(), "no line begins there");
+    checks::require(highest >= 0 && highest <= 255, "a level is a byte");
+    const Lines found = read_lines(text.c_str(), text.size(), start, most, highest,
+                                   static_cast<const std::uint8_t*>(levels.data()), levels.size());
+    const auto bytes = [](const auto& list) { return nb::bytes(list.data(), sizeof(list[0]) * list.size()); };
+    return nb::make_tuple(found.end, found.last, bytes(found.levels), bytes(found.children), bytes(found.leaves));
+}
+
 }  // namespace
 
 void bind_hashlife(nb::module_& m) {
+    m.def("macrocell_lines", &macrocell_lines, nb::arg("text"), nb::arg("start"), nb::arg("most"),
+          nb::arg("highest"), nb::arg("levels"));
     nb::class_<HashTree>(m, "HashTree")
         .def(nb::init<const std::string&, unsigned, unsigned, std::uint64_t>(), nb::arg("level"),
              nb::arg("birth"), nb::arg("survival"), nb::arg("memory"))
@@ -324,6 +349,7 @@ void bind_hashlife(nb::module_& m) {
         .def("rows", &HashTree::rows, nb::arg("ids"), nb::arg("out"))
         .def("populations", &HashTree::populations, nb::arg("ids"), nb::arg("out"))
         .def("listing", &HashTree::listing, nb::arg("lifted"))
+        .def("set_pause", &HashTree::set_pause, nb::arg("milliseconds"))
         .def("nbytes", &HashTree::nbytes)
         .def("statistics", &HashTree::statistics);
 }

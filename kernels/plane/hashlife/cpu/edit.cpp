@@ -188,8 +188,8 @@ public:
             return;
         }
         if (!tree_.ready()) return;
-        if (renamings_ != tree_.renamings()) {
-            renamings_ = tree_.renamings();
+        if (collections_ != tree_.collections()) {
+            collections_ = tree_.collections();
             known_.clear();
         }
         const std::pair<Id, Id> key(pair[0], pair[1]);
@@ -210,7 +210,7 @@ public:
         for (int i = 0; i < 4; i++) move(at + 2 * i, level - 1);
         if (tree_.outcome() == Outcome::made) {
             const Id moved = tree_.join(at[0], at[2], at[4], at[6], level);
-            if (renamings_ == tree_.renamings()) known_[key] = moved;
+            if (collections_ == tree_.collections()) known_[key] = moved;
             pair[0] = moved;
         }
         tree_.pop(8);
@@ -233,7 +233,7 @@ private:
 
     Tree& tree_;
     const bool down_;
-    std::uint64_t renamings_ = 0;
+    std::uint64_t collections_ = 0;
     std::unordered_map<std::pair<Id, Id>, Id, Hash> known_;
 };
 

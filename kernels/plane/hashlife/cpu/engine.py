@@ -203,7 +203,8 @@ class HashPlane(PlaneUniverse):
 
     def statistics(self) -> dict[str, int]:
         """Return how much has been done: `leaf_steps` of squares of 64 x 64 cells, `results` of
-        larger ones, `collections` of garbage, and how many `squares` there are."""
+        larger ones, `collections` of garbage, how many of them were `abandoned` before they gave
+        anything up, whether one is `unfinished`, and how many `squares` there are."""
         return self._tree.statistics()
 
     def _tops(self, box: PlaneBox | None, at_most: int = _SMALL) -> Iterator[_Square]:

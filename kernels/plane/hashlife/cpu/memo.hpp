@@ -1,8 +1,8 @@
-// A table from the names of squares to something that is known of them.
+// Tables from the names of squares to something that is known of them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <new>
+#include <memory>
 #include <vector>
 
 #include "leaves.hpp"
@@ -35,22 +35,6 @@ public:
         live_ = 0;
         entries_.assign(LEAST, Entry());
     }
-    // Replaces all by what rename(key, value) makes of them; where that is false, it is forgotten.
-    // All is forgotten where there is no memory for it.
-    template <class Rename>
-    void rename(Rename rename) {
-        std::vector<Entry> old;
-        try {
-            old.resize(entries_.size());
-        } catch (const std::bad_alloc&) {
-            clear();
-            return;
-        }
-        old.swap(entries_);
-        live_ = 0;
-        for (Entry& entry : old)
-            if (entry.key && rename(entry.key, entry.value)) insert(entry.key, entry.value);
-    }
     // Bytes that it takes, or will take once it has grown the next time.
     std::size_t bytes() const { return 3 * sizeof(Entry) * entries_.size(); }
 
@@ -73,6 +57,43 @@ private:
     }
     std::vector<Entry> entries_ = std::vector<Entry>(LEAST);
     std::size_t live_ = 0;
+};
+
+// What squares become, as a table that grows and is cleared out in passes.
+class Later {
+public:
+    Later() { clear(); }
+    // Returns what a square becomes, NOTHING where that is not known.
+    Id get(Id key) const {
+        for (std::size_t at = table_->place(Key::of(key));; at = table_->next(at)) {
+            const std::uint64_t entry = table_->at(at);
+            if (Id(entry) == key) return Id(entry >> 32);
+            if (!entry) return NOTHING;
+        }
+    }
+    void prefetch(Id key) const { table_->prefetch(Key::of(key)); }
+    // There must be room (is_full()).
+    void put(Id key, Id later) {
+        const std::uint64_t entry = std::uint64_t(later) << 32 | key;
+        std::size_t at = table_->place(Key::of(key));
+        for (; table_->at(at); at = table_->next(at))
+            if (Id(table_->at(at)) == key) return table_->set(at, entry);
+        table_->enter(at, entry);
+    }
+    void clear() { table_ = std::make_unique<Inside>(11); }
+
+    // A square's hash, of its name in the lower half of an entry.
+    struct Key {
+        static std::uint32_t of(std::uint64_t entry) {
+            return std::uint32_t(mixed(Id(entry), 0x9E3779B97F4A7C15u));
+        }
+    };
+    using Inside = Table<Key>;
+    Inside& table() { return *table_; }
+    const Inside& table() const { return *table_; }
+
+private:
+    std::unique_ptr<Inside> table_;
 };
 
 }  // namespace hashlife

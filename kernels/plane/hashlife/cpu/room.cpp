@@ -1,6 +1,5 @@
-// How a tree makes room: by a larger table of nodes, or by giving up what is not needed any more.
+// How a tree makes room: by more memory, or by giving up what is not needed any more.
 #include <algorithm>
-#include <array>
 #include <new>
 
 #include "tree.hpp"
@@ -11,32 +10,22 @@ namespace {
 // How often a step may give up all that is remembered: more often, and it makes the same again and
 // again.
 constexpr int MOST_EMPTIED = 4;
-constexpr std::size_t OFTEN = 1 << 10;  // nodes, or blocks of them, that take less than 10 ms
+constexpr std::size_t OFTEN = 1 << 13;  // squares that take about a millisecond
 }
 
 Outcome Tree::make_room() {
+    if (collection_ && !sweep()) return Outcome::stopped;
     bool collected = false;
-    renamings_++;
     while (lacks_room()) {
-        const bool nodes = nodes_->live() + MARGIN > nodes_->room();
-        const std::size_t taken = bytes();
-        if (nodes) {
-            std::size_t buckets = 4 * nodes_->buckets();
-            while (buckets > nodes_->buckets() && taken + Nodes::bytes_of(buckets) > memory_)
-                buckets -= nodes_->buckets();
-            if (buckets >= 2 * nodes_->buckets()) {
-                if (!grow_nodes(buckets)) return Outcome::stopped;
-                continue;
-            }
-        } else if (taken + leaves_.growth(LEAF_MARGIN) <= memory_) {
-            leaves_.grow(LEAF_MARGIN);
+        if (bytes() + growth() <= memory_) {
+            if (!grow()) return Outcome::stopped;
             continue;
         }
         if (collected) return Outcome::no_memory;
         collected = true;
         if (!collect(false)) return Outcome::stopped;
         // Where little was given up, all is that the universe does not need.
-        if (4 * nodes_->live() > 3 * nodes_->room() || leaves_.is_full(leaves_.live() / 4 + LEAF_MARGIN)) {
+        if (nodes_.lacks(nodes_.live() / 3 + MARGIN) || leaves_.lacks(leaves_.live() / 4 + LEAF_MARGIN)) {
             if (++emptied_ > MOST_EMPTIED) return Outcome::no_memory;
             if (!collect(true)) return Outcome::stopped;
         }
@@ -44,97 +33,95 @@ Outcome Tree::make_room() {
     return Outcome::made;
 }
 
-void Tree::mark(Id id, std::vector<std::uint8_t>& nodes, std::vector<bool>& leaves) const {
-    if (id == NOTHING) return;
+// Bytes that grow() takes at least.
+std::size_t Tree::growth() const {
+    const Later::Inside& later = later_.table();
+    return nodes_.growth(MARGIN) + leaves_.growth(LEAF_MARGIN) +
+           (later.is_full(LATER_MARGIN) ? later.growth() : 0);
+}
+
+// Returns false where somebody asked to stop: another call goes on then.
+bool Tree::grow() {
+    const auto stopped = [&] { return is_stopped(); };
+    const std::size_t more = memory_ - bytes() - growth();  // than is needed
+    if (nodes_.lacks(MARGIN) && !nodes_.grow(MARGIN, nodes_.growth(MARGIN) + more, stopped)) return false;
+    if (leaves_.lacks(LEAF_MARGIN) && !leaves_.grow(LEAF_MARGIN, leaves_.growth(LEAF_MARGIN), stopped))
+        return false;
+    return !later_.table().is_full(LATER_MARGIN) || later_.table().grow(stopped);
+}
+
+void Tree::mark(Id id, Collection& collection) {
+    if (id == NOTHING || collection.stopped) return;
     if (is_leaf(id)) {
-        leaves[id >> 2] = true;
+        collection.leaves[id >> 1] = true;
         return;
     }
-    std::uint8_t& marks = nodes[id >> 2];
-    if (marks >> (id & 3) & 1) return;
-    marks |= std::uint8_t(1 << (id & 3));
-    for (int i = 0; i < 4; i++) mark(children(id)[i], nodes, leaves);
+    if (collection.nodes[id >> 1]) return;
+    if (++collection.looked % OFTEN == 0 && is_stopped()) {
+        collection.stopped = true;
+        return;
+    }
+    collection.nodes[id >> 1] = true;
+    for (int i = 0; i < 4; i++) mark(children(id)[i], collection);
 }
 
 // Gives up squares that nothing names, and, if all, also those that were found again since the last
-// collection. Returns false where somebody asked to stop: nothing has been given up then.
+// collection. Returns false where somebody asked to stop: then nothing has been given up, or the rest
+// is before the next square is made.
 bool Tree::collect(bool all) {
-    std::vector<std::uint8_t> nodes(nodes_->buckets() + 1);
-    std::vector<bool> leaves(leaves_.count());
-    leaves_.expect_losses();
-    for (std::size_t i = 0; i < top_; i++) mark(stack_[i], nodes, leaves);
-    for (Id id : held) mark(id, nodes, leaves);
-    for (Id id : empties_) mark(id, nodes, leaves);
-    std::size_t looked = 0;
-    bool stopped = is_stopped();
-    if (!all)
-        nodes_->each([&](Id id) {
-            stopped = stopped || (++looked % OFTEN == 0 && is_stopped());
-            if (stopped || !nodes_->found_again(id)) return;
-            mark(id, nodes, leaves);
-            mark(nodes_->result(id), nodes, leaves);
-        });
-    if (stopped) return false;
+    auto collection = std::make_unique<Collection>();
+    collection->nodes.resize(nodes_.end());
+    collection->leaves.resize(leaves_.end());
+    collection->leaves[EMPTY_LEAF >> 1] = true;
+    for (std::size_t i = 0; i < top_; i++) mark(stack_[i], *collection);
+    for (Id id : held) mark(id, *collection);
+    for (Id id : empties_) mark(id, *collection);
+    for (std::size_t i = 1; !all && i < nodes_.end() && !collection->stopped; i++) {
+        if (i % OFTEN == 0 && is_stopped()) collection->stopped = true;
+        const Node& node = nodes_.numbered(i);
+        if (!node.child[0] || !node.found_again) continue;
+        mark(Id(i) << 1, *collection);
+        mark(node.result, *collection);
+    }
+    if (collection->stopped) {
+        statistics_.abandoned++;
+        return false;
+    }
     statistics_.collections++;
-    auto marked = [&](Id id) {
-        return is_leaf(id) ? bool(leaves[id >> 2]) : bool(nodes[id >> 2] >> (id & 3) & 1);
-    };
-    memo_.rename([&](Id id, Id later) { return marked(id) && marked(later); });
-    nodes_->each([&](Id id) {
-        if (!marked(id)) nodes_->remove(id);
-        else if (!marked(nodes_->result(id))) nodes_->result(id) = NOTHING;
-    });
-    nodes_->forget_found();
-    leaves_.keep(leaves);
-    return true;
+    collection->nodes_left = nodes_.end();
+    collection->leaves_left = leaves_.end();
+    collection_ = std::move(collection);
+    return sweep();
 }
 
-// Moves all nodes into a table of so many buckets, children before their parents, some dozens at
-// once, so that they wait for memory together. Returns false where somebody asked to stop: all is as
-// it was then.
-bool Tree::grow_nodes(std::size_t buckets) {
-    Nodes grown(buckets);
-    std::vector<Id> now(4 * (nodes_->buckets() + 1), NOTHING), order(nodes_->live());
-    std::array<std::size_t, HIGHEST + 2> start{};
+// Gives up what a collection found not to be needed: first in the tables, of which entries are whole
+// as long as squares are, then the squares. Returns false where somebody asked to stop.
+bool Tree::sweep() {
+    Collection& collection = *collection_;
     const auto stopped = [&] { return is_stopped(); };
-    if (!nodes_->each([&](Id id) { start[std::size_t(nodes_->level(id)) + 1]++; }, stopped)) return false;
-    for (std::size_t level = 1; level < start.size(); level++) start[level] += start[level - 1];
-    if (!nodes_->each([&](Id id) { order[start[std::size_t(nodes_->level(id))]++] = id; }, stopped))
+    const auto kept = [&](std::uint64_t entry) { return collection.keeps(Id(entry)); };
+    const auto both = [&](std::uint64_t entry) { return kept(entry) && kept(entry >> 32); };
+    if (!later_.table().keep(collection.later, both, stopped) ||
+        !nodes_.index().keep(collection.index_of_nodes, kept, stopped) ||
+        !leaves_.index().keep(collection.index_of_leaves, kept, stopped))
         return false;
-    auto renamed = [&](Id id) { return id == NOTHING || is_leaf(id) ? id : now[id]; };
-
-    constexpr std::size_t BLOCK = 32;
-    Key keys[BLOCK];
-    std::size_t blocks = 0;
-    for (std::size_t first = 0; first < order.size();) {
-        // Of one level: no node is another's child.
-        const int level = nodes_->level(order[first]);
-        if (++blocks % OFTEN == 0 && is_stopped()) return false;
-        std::size_t count = 0;
-        for (; count < BLOCK && first + count < order.size(); count++) {
-            const Id id = order[first + count];
-            if (nodes_->level(id) != level) break;
-            const Id* const child = children(id);
-            keys[count] = grown.key(renamed(child[0]), renamed(child[1]), renamed(child[2]), renamed(child[3]));
-            if (first + count + BLOCK < order.size()) nodes_->prefetch(order[first + count + BLOCK]);
-        }
-        for (std::size_t i = 0; i < count; i++) {
-            const Id id = order[first + i], moved = grown.find(keys[i], level);
-            now[id] = moved;
-            grown.result(moved) = nodes_->result(id);
-            if (nodes_->found_again(id)) grown.bucket(moved).flags |= std::uint8_t(1 << (moved & 3));
-        }
-        first += count;
+    // From the last to the first, so that places are taken again from the first to the last.
+    if (collection.nodes_left == nodes_.end()) nodes_.forget_none();
+    while (collection.nodes_left > 1) {
+        const std::size_t i = --collection.nodes_left;
+        Node& node = nodes_.numbered(i);
+        if (!collection.nodes[i]) nodes_.forget(i);
+        else if (!collection.keeps(node.result)) node.result = NOTHING;
+        node.found_again = false;
+        if (i % OFTEN == 0 && is_stopped()) return false;
     }
-    if (!grown.each([&](Id id) { grown.result(id) = renamed(grown.result(id)); }, stopped)) return false;
-    for (std::size_t i = 0; i < top_; i++) stack_[i] = renamed(stack_[i]);
-    for (Id& id : held) id = renamed(id);
-    for (Id& id : empties_) id = renamed(id);
-    memo_.rename([&](Id& id, Id& later) {
-        id = renamed(id), later = renamed(later);
-        return true;
-    });
-    nodes_->swap(grown);
+    if (collection.leaves_left == leaves_.end()) leaves_.forget_none();
+    while (collection.leaves_left > 1) {
+        const std::size_t i = --collection.leaves_left;
+        if (!collection.leaves[i]) leaves_.forget(i);
+        if (i % OFTEN == 0 && is_stopped()) return false;
+    }
+    collection_.reset();
     return true;
 }
 

@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace hashlife {
 
 namespace {
-constexpr std::size_t FIRST_BUCKETS = 1 << 15;
+
+template <std::size_t... I>
+constexpr std::array<Place, sizeof...(I)> counted(std::index_sequence<I...>) {
+    return {Place(I)...};
+}
+constexpr auto IN_ORDER = counted(std::make_index_sequence<BATCH>());
+
 }  // namespace
 
 int Generations::width() const {
@@ -27,7 +34,7 @@ std::uint32_t Generations::low(int count) const {
 
 Tree::Tree(const LeafOps& ops, std::uint32_t birth, std::uint32_t survival, std::size_t memory)
     : ops_(ops), birth_(birth), survival_(survival), memory_(memory),
-      nodes_(std::make_unique<Nodes>(FIRST_BUCKETS)), stack_(WIDTH * WIDTH * (HIGHEST + 8)) {
+      stack_memory_(sizeof(Id) * STACK), stack_(static_cast<Id*>(stack_memory_.data())) {
     empties_[LEAF_LEVEL] = EMPTY_LEAF;
     for (int level = LEAF_LEVEL + 1; level <= HIGHEST; level++) {
         const Id below = empty(level - 1);
@@ -37,8 +44,8 @@ Tree::Tree(const LeafOps& ops, std::uint32_t birth, std::uint32_t survival, std:
 }
 
 Id* Tree::push(int count) {
-    if (top_ + std::size_t(count) > stack_.size()) throw std::bad_alloc();
-    Id* const first = stack_.data() + top_;
+    if (top_ + std::size_t(count) > STACK) throw std::bad_alloc();
+    Id* const first = stack_ + top_;
     std::fill(first, first + count, NOTHING);
     top_ += std::size_t(count);
     return first;
@@ -83,7 +90,7 @@ Outcome Tree::step(const Generations& generations) {
     if (width == 0) return Outcome::made;
     if (now_.bits != generations.bits) {
         now_ = generations;
-        memo_.clear();
+        later_.clear();
     }
     begin();
     const int level = level_;
@@ -119,7 +126,7 @@ void Tree::begin() {
 
 bool Tree::ready() {
     if (outcome_ != Outcome::made) return false;
-    if (lacks_room()) {
+    if (lacks_room() || collection_) {
         outcome_ = make_room();
         if (outcome_ != Outcome::made) return false;
     }
@@ -130,7 +137,7 @@ bool Tree::ready() {
 bool Tree::is_stopped() {
     if (!asked) return false;
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(10)) return false;
+    if (now - last_ < pause) return false;
     last_ = now;
     return asked();
 }
@@ -141,57 +148,56 @@ bool Tree::is_stopped() {
 //     3 4 5        2 3
 //     6 7 8
 //
-// What a square of a list needs from memory is asked for, for all of them, before any is gone on
-// with: waiting for memory is most of what takes time.
+// Waiting for memory is most of what takes time. So many squares are worked on together, level by
+// level, and what they need is asked for, for all of them, before any is gone on with.
 
 void Tree::spread(const Id* slots, const Todo& todo, int level, Id* nine) {
-    Nodes& nodes = *nodes_;
     for (int j = 0; j < todo.count; j++)
-        for (int i = 0; i < 4; i++) nodes.prefetch(children(slots[todo.at[j]])[i]);
-    Key keys[WIDTH][5];
+        for (int i = 0; i < 4; i++) nodes_.prefetch(children(slots[todo.at[j]])[i]);
+    Key keys[BATCH][5];
     for (int j = 0; j < todo.count; j++) {
         const Id* const four = children(slots[todo.at[j]]);
         const Id *nw = children(four[0]), *ne = children(four[1]), *sw = children(four[2]),
                  *se = children(four[3]);
-        keys[j][0] = nodes.key(nw[1], ne[0], nw[3], ne[2]);
-        keys[j][1] = nodes.key(nw[2], nw[3], sw[0], sw[1]);
-        keys[j][2] = nodes.key(nw[3], ne[2], sw[1], se[0]);
-        keys[j][3] = nodes.key(ne[2], ne[3], se[0], se[1]);
-        keys[j][4] = nodes.key(sw[1], se[0], sw[3], se[2]);
+        keys[j][0] = nodes_.key(nw[1], ne[0], nw[3], ne[2]);
+        keys[j][1] = nodes_.key(nw[2], nw[3], sw[0], sw[1]);
+        keys[j][2] = nodes_.key(nw[3], ne[2], sw[1], se[0]);
+        keys[j][3] = nodes_.key(ne[2], ne[3], se[0], se[1]);
+        keys[j][4] = nodes_.key(sw[1], se[0], sw[3], se[2]);
     }
+    nodes_.ask(keys[0], 5 * todo.count);
     for (int j = 0; j < todo.count; j++, nine += WIDTH) {
         const Id* const four = children(slots[todo.at[j]]);
         nine[0] = four[0], nine[2] = four[1], nine[6] = four[2], nine[8] = four[3];
-        nine[1] = nodes.find(keys[j][0], level - 1);
-        nine[3] = nodes.find(keys[j][1], level - 1);
-        nine[4] = nodes.find(keys[j][2], level - 1);
-        nine[5] = nodes.find(keys[j][3], level - 1);
-        nine[7] = nodes.find(keys[j][4], level - 1);
+        nine[1] = nodes_.find(keys[j][0], level - 1);
+        nine[3] = nodes_.find(keys[j][1], level - 1);
+        nine[4] = nodes_.find(keys[j][2], level - 1);
+        nine[5] = nodes_.find(keys[j][3], level - 1);
+        nine[7] = nodes_.find(keys[j][4], level - 1);
     }
 }
 
+// Replaces `count` times nine squares by `count` times four, from the first place on.
 void Tree::combine(Id* nine, int count, int level) {
-    Nodes& nodes = *nodes_;
-    Key keys[WIDTH][4];
+    Key keys[BATCH][4];
     for (int j = 0; j < count; j++) {
         const Id* const n = nine + WIDTH * j;
         for (int i = 0; i < 4; i++) {
             const int at = i + (i >> 1);
-            keys[j][i] = nodes.key(n[at], n[at + 1], n[at + 3], n[at + 4]);
+            keys[j][i] = nodes_.key(n[at], n[at + 1], n[at + 3], n[at + 4]);
         }
     }
-    for (int j = 0; j < count; j++) {
-        Id* const n = nine + WIDTH * j;
-        for (int i = 0; i < 4; i++) n[i] = nodes.find(keys[j][i], level);
-        std::fill(n + 4, n + WIDTH, NOTHING);
-    }
+    nodes_.ask(keys[0], 4 * count);
+    for (int j = 0; j < count; j++)
+        for (int i = 0; i < 4; i++) nine[4 * j + i] = nodes_.find(keys[j][i], level);
+    std::fill(nine + 4 * count, nine + WIDTH * count, NOTHING);
 }
 
 void Tree::leaf_steps(Id* slots, const Todo& todo, int generations, bool kept) {
     for (int j = 0; j < todo.count; j++)
         for (int i = 0; i < 4; i++) leaves_.prefetch(children(slots[todo.at[j]])[i]);
-    alignas(64) std::uint32_t out[WIDTH][LEAF_ROWS];
-    std::uint64_t hashes[WIDTH];
+    alignas(64) std::uint32_t out[BATCH][LEAF_ROWS];
+    std::uint32_t hashes[BATCH];
     for (int j = 0; j < todo.count; j++) {
         const Id* const four = children(slots[todo.at[j]]);
         const std::uint32_t* rows[4];
@@ -199,81 +205,104 @@ void Tree::leaf_steps(Id* slots, const Todo& todo, int generations, bool kept) {
         ops_.advance(rows, generations, birth_, survival_, out[j]);
         hashes[j] = leaves_.hash(out[j]);
     }
+    for (int j = 0; j < todo.count; j++) leaves_.ask(hashes[j]);
     for (int j = 0; j < todo.count; j++) {
         Id& slot = slots[todo.at[j]];
         const Id later = leaves_.find(out[j], hashes[j]);
-        if (kept) nodes_->result(slot) = later;
+        if (kept) nodes_.result(slot) = later;
         slot = later;
     }
     statistics_.steps += std::uint64_t(todo.count);
 }
 
-Id Tree::known(Id id, bool whole) const {
-    if (whole) return nodes_->result(id);
-    const Id* const later = memo_.get(id);
-    return later ? *later : NOTHING;
+void Tree::middle(Id* slots, int count, int level) {
+    for (int first = 0; first < count; first += BATCH) {
+        if (!ready()) return;
+        const int part = std::min(BATCH, count - first);
+        if (level == LEAF_LEVEL + 1) leaf_steps(slots + first, {part, IN_ORDER.data()}, 0, false);
+        else join_middles(slots + first, part, level);
+    }
 }
 
-void Tree::middle(Id* slots, int count, int level) {
-    if (!ready()) return;
-    if (level == LEAF_LEVEL + 1) {
-        Todo all;
-        for (; all.count < count; all.count++) all.at[all.count] = all.count;
-        leaf_steps(slots, all, 0, false);
-        return;
-    }
+void Tree::join_middles(Id* slots, int count, int level) {
+    for (int i = 0; i < count; i++)
+        for (int q = 0; q < 4; q++) nodes_.prefetch(children(slots[i])[q]);
+    Key keys[BATCH];
     for (int i = 0; i < count; i++) {
         const Id* const four = children(slots[i]);
-        slots[i] = join(children(four[0])[3], children(four[1])[2], children(four[2])[1],
-                        children(four[3])[0], level - 1);
+        keys[i] = nodes_.key(children(four[0])[3], children(four[1])[2], children(four[2])[1],
+                             children(four[3])[0]);
     }
+    nodes_.ask(keys, count);
+    for (int i = 0; i < count; i++) slots[i] = nodes_.find(keys[i], level - 1);
+}
+
+// Replaces squares of which that is known by what becomes of them. Of the others, the first of each
+// name is one of those to do; first[i] says where square i stands first.
+int Tree::unknown(Id* slots, int count, bool whole, Place* first, Place* todo) const {
+    if (!whole)
+        for (int i = 0; i < count; i++) later_.prefetch(slots[i]);
+    Place seen[4 * WIDTH * BATCH];  // by the hash of a name, the place of the name and one
+    int bits = 3;
+    while (1 << bits < 2 * count) bits++;
+    const unsigned mask = (1u << bits) - 1;
+    std::fill_n(seen, mask + 1, Place(0));
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        first[i] = Place(i);
+        if (const Id later = whole ? nodes_.result(slots[i]) : later_.get(slots[i])) {
+            slots[i] = later;
+            continue;
+        }
+        unsigned at = slots[i] * 0x9E3779B1u >> (32 - bits);
+        while (seen[at] && slots[seen[at] - 1] != slots[i]) at = (at + 1) & mask;
+        if (seen[at]) {
+            first[i] = Place(seen[at] - 1);
+        } else {
+            seen[at] = Place(i + 1);
+            todo[found++] = Place(i);
+        }
+    }
+    return found;
 }
 
 // The generations of a step modulo 2^(level - 2) are made as those of the bit below, if it is set,
 // by all nine squares, and then the rest by the four that come of them.
 void Tree::advance(Id* slots, int count, int level, bool whole) {
     if (!whole && now_.trailing() >= level - 2) return middle(slots, count, level);
-    Todo todo;
-    int first[WIDTH];  // of the same name
-    for (int i = 0; i < count; i++) {
-        first[i] = i;
-        if (const Id later = known(slots[i], whole)) {
-            slots[i] = later;
-            continue;
-        }
-        for (int j = 0; j < todo.count && first[i] == i; j++)
-            if (slots[todo.at[j]] == slots[i]) first[i] = todo.at[j];
-        if (first[i] == i) todo.at[todo.count++] = i;
+    Place first[WIDTH * BATCH], todo[WIDTH * BATCH];
+    const int found = unknown(slots, count, whole, first, todo);
+    for (int at = 0; at < found; at += BATCH) {
+        const Todo part = {std::min(BATCH, found - at), todo + at};
+        if (!ready()) return;
+        if (level == LEAF_LEVEL + 1) leaf_steps(slots, part, whole ? LONGEST_LEAF_STEP : int(now_.low(4)), whole);
+        else grow_older(slots, part, level, whole);
     }
-    if (!todo.count || !ready()) return;
-    if (level == LEAF_LEVEL + 1) leaf_steps(slots, todo, whole ? LONGEST_LEAF_STEP : int(now_.low(4)), whole);
-    else grow_older(slots, todo, level, whole);
-    for (int i = 0; i < count; i++) slots[i] = slots[first[i]];
+    for (int i = 0; found && i < count; i++) slots[i] = slots[first[i]];
 }
 
 void Tree::grow_older(Id* slots, const Todo& todo, int level, bool whole) {
     const int count = todo.count;
     Id* const nine = push(WIDTH * count);
     spread(slots, todo, level, nine);
-    for (int j = 0; j < count && outcome_ == Outcome::made; j++) {
-        Id* const n = nine + WIDTH * j;
-        if (whole || now_.bit(level - 3)) advance(n, WIDTH, level - 1, true);
-        else middle(n, WIDTH, level - 1);
+    if (whole || now_.bit(level - 3)) advance(nine, WIDTH * count, level - 1, true);
+    else middle(nine, WIDTH * count, level - 1);
+    if (ready()) {
+        combine(nine, count, level - 1);
+        advance(nine, 4 * count, level - 1, whole);
     }
-    if (outcome_ == Outcome::made) combine(nine, count, level - 1);
-    for (int j = 0; j < count && outcome_ == Outcome::made; j++)
-        advance(nine + WIDTH * j, 4, level - 1, whole);
-    if (outcome_ == Outcome::made) {
-        Key keys[WIDTH];
+    if (ready()) {
+        Key keys[BATCH];
         for (int j = 0; j < count; j++) {
-            const Id* const n = nine + WIDTH * j;
-            keys[j] = nodes_->key(n[0], n[1], n[2], n[3]);
+            const Id* const n = nine + 4 * j;
+            keys[j] = nodes_.key(n[0], n[1], n[2], n[3]);
         }
+        nodes_.ask(keys, count);
         for (int j = 0; j < count; j++) {
             Id& slot = slots[todo.at[j]];
-            const Id later = nodes_->find(keys[j], level - 1);
-            if (whole) nodes_->result(slot) = later;
-            else memo_.put(slot, later);
+            const Id later = nodes_.find(keys[j], level - 1);
+            if (whole) nodes_.result(slot) = later;
+            else later_.put(slot, later);
             slot = later;
         }
         statistics_.results += std::uint64_t(count);
