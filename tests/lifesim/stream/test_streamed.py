@@ -42,7 +42,7 @@ pytestmark = pytest.mark.usefixtures("no_syncs")
 
 
 @settings(max_examples=examples(40))
-@given(cases(), st.booleans(), st.booleans())
+@given(cases(most=80), st.booleans(), st.booleans())
 def test_streamed_is_in_memory(case: StreamCase, least: bool, reopen: bool) -> None:
     check(case, least=least, reopen=reopen)
 
