@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ["*.md", "*/README.md", "kernels/**/README.md", "tests/emulation/README.md"]
+PAGES = ["*.md", "[!.]*/README.md", "kernels/**/README.md", "tests/emulation/README.md"]
 PAGES += ["data/*/README.md", "benchmarks/RESULTS.md", "LICENSE"]
 
 
