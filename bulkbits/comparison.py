@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from bulkbits.progress import bar
-from bulkbits.references import Reference, find
+from bulkbits.references import RecordedRate, find
 from bulkbits.timing import Samples
 
 
@@ -50,7 +50,7 @@ class Comparison:
     rows: list[Row] = field(default_factory=list)
     interrupted: bool = False
 
-    def reference_of(self, row: Row) -> Reference | None:
+    def reference_of(self, row: Row) -> RecordedRate | None:
         """Return the figure that a row is set beside, None where there is none."""
         return find(self.command, self.kind, row.operation, row.size)
 

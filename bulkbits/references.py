@@ -27,7 +27,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class RecordedRate:
     """A figure of benchmarks/RESULTS.md.
 
     command, kind, operation, size: the row of a `bench` command that it is for; kind is "cpu" or
@@ -127,7 +127,7 @@ def value_of(figure: str) -> float:
     return float(figure.replace(" ", ""))
 
 
-def _life() -> Iterator[Reference]:
+def _life() -> Iterator[RecordedRate]:
     cpu = {"torus 4096×4096 B3/S23": "401", "torus 16384×16384 B3/S23": "564"}
     gpu = {
         "torus 16384×16384 B3/S23": "37.5",
@@ -146,7 +146,7 @@ def _life() -> Iterator[Reference]:
         for name, figure in figures.items():
             topology, size, rule = name.split()
             rate = unit * value_of(figure)
-            yield Reference(
+            yield RecordedRate(
                 "lifesim", kind, f"{topology} {rule}", size, source, (name,), column, figure, rate
             )
     for kind, source, column, figures in (
@@ -168,13 +168,13 @@ def _plane(
     row: tuple[str, ...],
     column: str,
     figure: str,
-) -> Reference:
+) -> RecordedRate:
     """Return a figure in milliseconds of a pattern on a plane without bounds."""
     rate, size = generations / (1e-3 * value_of(figure)), f"{generations:,} generations"
-    return Reference("lifesim", kind, operation, size, source, row, column, figure, rate)
+    return RecordedRate("lifesim", kind, operation, size, source, row, column, figure, rate)
 
 
-def _numbers() -> Iterator[Reference]:
+def _numbers() -> Iterator[RecordedRate]:
     names = {"add": "add", "mul": "multiply", "muladd": "multiply_add", "divmod": "divmod"}
     names["gcd"] = "gcd"
     cpu: Mapping[str, Mapping[int, str]] = {
@@ -204,12 +204,12 @@ def _numbers() -> Iterator[Reference]:
 
 def _number(
     kind: str, name: str, bits: int, source: Source, row: tuple[str, ...], column: str, figure: str
-) -> Reference:
+) -> RecordedRate:
     rate = 1e9 / value_of(figure)
-    return Reference("arith", kind, name, f"{bits} bits", source, row, column, figure, rate)
+    return RecordedRate("arith", kind, name, f"{bits} bits", source, row, column, figure, rate)
 
 
-def _parsing() -> Iterator[Reference]:
+def _parsing() -> Iterator[RecordedRate]:
     cpu = {
         "random 32,8192": ("32 symbols, 8 192 rules, length 32", "2.09"),
         "random 32,32768": ("32 symbols, 32 768 rules, length 32", "2.15"),
@@ -230,12 +230,12 @@ def _parsing() -> Iterator[Reference]:
     ):
         for name, (row, figure) in figures.items():
             rate = 1e6 / value_of(figure)
-            yield Reference(
+            yield RecordedRate(
                 "ckyparse", kind, name, "length 32", source, (row,), column, figure, rate
             )
 
 
-def _semigroups() -> Iterator[Reference]:
+def _semigroups() -> Iterator[RecordedRate]:
     elements = {
         "bihecke:5": 31_103,
         "bihecke:6": 7_505_009,
@@ -264,16 +264,16 @@ def _semigroups() -> Iterator[Reference]:
         for name, (row, figure) in figures.items():
             count = elements[name]
             rate, size = count / value_of(figure), f"{count:,} elements"
-            yield Reference("semigroups", kind, name, size, source, (row,), "s", figure, rate)
+            yield RecordedRate("semigroups", kind, name, size, source, (row,), "s", figure, rate)
 
 
 @cache
-def references() -> tuple[Reference, ...]:
+def references() -> tuple[RecordedRate, ...]:
     """Return all figures."""
     return (*_life(), *_numbers(), *_parsing(), *_semigroups())
 
 
-def find(command: str, kind: str, operation: str, size: str) -> Reference | None:
+def find(command: str, kind: str, operation: str, size: str) -> RecordedRate | None:
     """Return the figure for a row of a `bench` command on that kind of target, None without one."""
     wanted = command, kind, operation, size
     for reference in references():

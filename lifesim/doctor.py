@@ -87,7 +87,7 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True)
-class Driver:
+class DriverFacts:
     """The driver of the GPUs. cuda: the newest CUDA that it can run; version: its own, '' where
     nothing tells."""
 
@@ -128,7 +128,7 @@ class DoctorReport:
     cpu: Cpu | Unknown
     cpu_kernels: CpuKernels | Unknown
     gpus: tuple[Gpu, ...] | Unknown
-    driver: Driver | Unknown
+    driver: DriverFacts | Unknown
     pycuda: str | Unknown
     cuda_core: str | Unknown
     reached_by: str | Unknown
@@ -271,14 +271,14 @@ def _gpu(library: ctypes.CDLL, index: int) -> Gpu:
     )
 
 
-def _driver() -> Driver:
+def _driver() -> DriverFacts:
     newest = _cuda_version(_driver_library())
     own = ""
     with contextlib.suppress(OSError):
         first = _DRIVER_VERSION.read_text(errors="replace").partition("\n")[0]
         if match := re.search(r"\b\d{3,}\.\d+(?:\.\d+)*\b", first):
             own = match[0]
-    return Driver("{}.{}".format(*newest), own)
+    return DriverFacts("{}.{}".format(*newest), own)
 
 
 def _cuda_version(library: ctypes.CDLL) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bulkbits.comparison import Comparison, Row, markdown, present, rate_text, ratio_text
-from bulkbits.references import Reference, find, references, value_of
+from bulkbits.references import RecordedRate, find, references, value_of
 from bulkbits.timing import Samples
 
 RESULTS = (Path(__file__).parents[2] / "benchmarks" / "RESULTS.md").read_text()
@@ -36,7 +36,7 @@ def cells(line: str) -> list[str]:
     return [part.strip().replace("\\|", "|") for part in parts]
 
 
-def figures(reference: Reference) -> list[str]:
+def figures(reference: RecordedRate) -> list[str]:
     """Return what stands in the cells that a reference names, in all tables of its section."""
     found, head = [], None
     for line in section(reference.source.section).splitlines():
@@ -52,7 +52,7 @@ def figures(reference: Reference) -> list[str]:
 @pytest.mark.parametrize(
     "reference", references(), ids=lambda r: f"{r.command}-{r.kind}-{r.operation}-{r.size}"
 )
-def test_every_figure_is_still_recorded(reference: Reference) -> None:
+def test_every_figure_is_still_recorded(reference: RecordedRate) -> None:
     assert reference.figure in figures(reference)
     text = " ".join(section(reference.source.section).replace("\\\n", " ").split())
     assert reference.source.command in text

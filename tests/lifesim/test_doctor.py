@@ -190,7 +190,7 @@ def test_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "found", lambda *newest: "")  # which would load a library too
     report = collect()
     assert report.gpus == (Gpu("Paperweight 9000", (9, 0), 42, 6 << 30),)
-    assert isinstance(report.driver, doctor.Driver)
+    assert isinstance(report.driver, doctor.DriverFacts)
     assert report.driver.cuda == "12.8"
     text = invoke()
     assert "Paperweight 9000, compute capability 9.0, 42 multiprocessors, 6 GiB" in text
@@ -223,7 +223,7 @@ def test_the_drivers_own_version(
     monkeypatch.setattr(doctor, "_DRIVER_VERSION", tmp_path / "version")
     if text is not None:
         (tmp_path / "version").write_bytes(text.encode("latin-1"))
-    assert collect().driver == doctor.Driver("12.8", own)
+    assert collect().driver == doctor.DriverFacts("12.8", own)
     assert own in invoke()
 
 

@@ -24,7 +24,7 @@ from lifesim.roll import Roll
 from lifesim.soup import random_grid
 from lifesim.tree.quadtree import Quadtree
 from tests.commands import refused
-from tests.lifesim.test_tree import far_gliders
+from tests.lifesim.far_patterns import far_gliders
 
 GLIDER = {(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)}
 MIB = 1 << 20

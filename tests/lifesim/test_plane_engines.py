@@ -28,6 +28,7 @@ from lifesim.rule import Rule
 from lifesim.soup import random_grid
 from lifesim.start import place
 from tests.emulation import EmulatedDevice
+from tests.lifesim.far_patterns import far_gliders
 from tests.quick import examples
 
 DATA = Path(__file__).parents[2] / "data" / "patterns"
@@ -154,22 +155,6 @@ def test_memory_ends(engine):
 def test_what_they_cannot_do_is_refused(engine, options, error):
     with pytest.raises(error):
         Life.from_pattern(GUN, **{"engine": engine} | options)
-
-
-def far_gliders(level: int) -> bytes:
-    """Return a macrocell file with a glider in each of the four corners of a root."""
-    lines, kinds = [b"[M2] (a test)", b"#R B3/S23"], []
-    lines.append(b".*$..*$***$")
-    for corner in range(4):
-        child = 1
-        for at in range(4, level):
-            four = [0] * 4
-            four[corner] = child
-            lines.append(b"%d %d %d %d %d" % (at, *four))
-            child = len(lines) - 2
-        kinds.append(child)
-    lines.append(b"%d %d %d %d %d" % (level, *kinds))
-    return b"\n".join(lines) + b"\n"
 
 
 @pytest.mark.parametrize("level", [7, 20, 62, 66, 100, 240])

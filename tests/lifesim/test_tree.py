@@ -16,23 +16,8 @@ from lifesim.render import density_levels, level_of
 from lifesim.soup import random_grid
 from lifesim.tree import densities, rows
 from lifesim.tree.quadtree import Quadtree
+from tests.lifesim.far_patterns import far_gliders
 from tests.quick import examples
-
-
-def far_gliders(level: int) -> bytes:
-    """Return a macrocell file with a glider in each of the four corners of a root."""
-    lines, kinds = [b"[M2] (a test)", b"#R B3/S23"], []
-    lines.append(b".*$..*$***$")
-    for corner in range(4):
-        child = 1
-        for at in range(4, level):
-            four = [0] * 4
-            four[corner] = child
-            lines.append(b"%d %d %d %d %d" % (at, *four))
-            child = len(lines) - 2
-        kinds.append(child)
-    lines.append(b"%d %d %d %d %d" % (level, *kinds))
-    return b"\n".join(lines) + b"\n"
 
 
 def squares_of(grid: BitGrid, x: int, y: int) -> SquareList:
