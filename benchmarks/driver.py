@@ -26,7 +26,8 @@ from kernels.bignum.cuda.layouts import SLAB
 from kernels.bignum.cuda.multiply import multiply
 from kernels.cky.cuda.engine import CudaCky
 from kernels.life import engine_for
-from kernels.life.contract import LifeRule, LifeShape
+from kernels.life.contract import LifeShape
+from kernels.life.rules import LifeRule
 from kernels.sums.cuda import engine as sums
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cuda import driver as drivers

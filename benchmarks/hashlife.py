@@ -22,7 +22,6 @@ import sys
 import time
 from pathlib import Path
 
-from kernels.life.contract import LifeRule
 from kernels.plane.hashlife.cpu.engine import HashPlaneEngine
 from kernels.targets.cpu import CpuTarget
 from lifesim import patterns
@@ -58,7 +57,7 @@ def ours(path: Path, generations: int, memory: int) -> tuple[int, float]:
         universe.stride = generations  # in one step
         universe.step(generations)
         return universe.population(), time.process_time() - began
-    plane = HashPlaneEngine(CpuTarget(1)).universe(LifeRule(rule.birth, rule.survival), memory)
+    plane = HashPlaneEngine(CpuTarget(1)).universe(rule.life_like, memory)
     plane.put_list(pattern.squares)
     plane.step(generations)
     return plane.population(), time.process_time() - began

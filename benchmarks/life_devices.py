@@ -25,7 +25,8 @@ import numpy as np
 from bulkbits.options import Devices
 from bulkbits.timing import compete
 from kernels.life import engine_for
-from kernels.life.contract import LifeRule, LifeShape, LifeUniverse, Words
+from kernels.life.contract import LifeShape, LifeUniverse, Words
+from kernels.life.rules import LifeRule
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
 from kernels.targets.cpu import core_count

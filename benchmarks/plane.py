@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.life.contract import LifeRule
+from kernels.life.rules import LifeRule
 from kernels.plane.contract import SIDE, Places, PlaneEngine, Words
 from kernels.plane.tiles.cpu.engine import CpuTilesEngine
 from kernels.targets.cpu import CpuTarget

@@ -24,7 +24,8 @@ import click
 import numpy as np
 
 from kernels.life import engine_for
-from kernels.life.contract import LifeRule, LifeShape
+from kernels.life.contract import LifeShape
+from kernels.life.rules import LifeRule
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
 from lifesim import BitGrid, Life, random_grid

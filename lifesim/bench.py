@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from bulkbits.comparison import Row
 from bulkbits.timing import TimedRunner, compete
-from kernels.life import engine_for
 from kernels.life.contract import LifeShape, LifeUniverse
 from kernels.targets.contract import Target
+from lifesim.engines import engine_of
 from lifesim.grid import GridError, check_size
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import random_grid
@@ -59,10 +59,10 @@ def soup_universe(
 ) -> LifeUniverse:
     """Make a soup of density 1/2, seed 1, in the backend. Raises GridError and MemoryError."""
     check_size(width, height, copies=1 if backend.devices else 3)
-    return engine_for(backend).universe(
+    return engine_of(rule, backend).universe(
         random_grid(width, height, Fraction(1, 2), 1).words,
         LifeShape(width, height, topology is Topology.TORUS),
-        rule,
+        rule.cells,
     )
 
 

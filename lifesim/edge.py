@@ -13,10 +13,10 @@ generation.
 
 from __future__ import annotations
 
-from kernels.life import engine_for
 from kernels.life.contract import LifeShape, LifeUniverse
 from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError, Target
+from lifesim.engines import engine_of
 from lifesim.grid import BitGrid, Box
 from lifesim.live_box import live_box, part_of
 from lifesim.rule import Rule
@@ -62,7 +62,7 @@ class EdgeWatch:
 
     def _look(self, cells: LifeUniverse, generation: int) -> None:
         live = live_box(cells)
-        empty_comes_alive = bool(self._rule.birth & 1)
+        empty_comes_alive = not self._rule.stays_empty
         if live is None:
             self.clear = generation if empty_comes_alive else _EVER
             return
@@ -104,8 +104,8 @@ class EdgeWatch:
         return self._first_touch(part, side, ahead)
 
     def _first_touch(self, strip: BitGrid, side: int, ahead: int) -> int | None:
-        universe = engine_for(self._small()).universe(
-            strip.words, LifeShape(strip.width, strip.height, False), self._rule
+        universe = engine_of(self._rule, self._small()).universe(
+            strip.words, LifeShape(strip.width, strip.height, False), self._rule.cells
         )
         kept, kept_at = strip, 0
         while True:

@@ -45,7 +45,7 @@ class Golly:
 
     def soup(self, width: int, height: int, rule: Rule, topology: Topology) -> TimedRunner | None:
         """Return a runner of QuickLife on a soup; None where it would take too long to read."""
-        if width * height > _LARGEST or rule.birth & 1:
+        if width * height > _LARGEST or not rule.stays_empty:
             return None
         grid = random_grid(width, height, Fraction(1, 2), 1)
         corner = -(width // 2), -(height // 2)

@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life import engine_for
 from kernels.life.contract import LifeShape, LifeUniverse
 from kernels.plane.contract import SIDE, Places
 from kernels.targets.contract import Target
 from kernels.targets.memory import available_memory
 from lifesim.counting import block_counts
 from lifesim.digests import digest
+from lifesim.engines import engine_of
 from lifesim.grid import BitGrid, Box, GridError, Words, bytes_of, human_bytes
 from lifesim.live_box import live_box, part_of, population_of
 from lifesim.rule import Rule
@@ -55,7 +55,7 @@ def never() -> bool:
 def check_birth(rule: Rule) -> None:
     """Raise GridError for a rule under which empty space comes alive: all of a plane without
     bounds would, which nothing holds."""
-    if rule.birth & 1:
+    if not rule.stays_empty:
         raise GridError(
             f"{rule} brings empty space to life, which a plane without bounds has no end of: "
             f"give it a size (--size)"
@@ -324,8 +324,8 @@ class GrowingUniverse:
             )
 
     def _open(self, words: Words, width: int, height: int) -> LifeUniverse:
-        return engine_for(self._backend).universe(
-            words, LifeShape(width, height, self._torus), self._rule
+        return engine_of(self._rule, self._backend).universe(
+            words, LifeShape(width, height, self._torus), self._rule.cells
         )
 
 

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import math
 import threading
+from typing import Any
 
 import numpy as np
 
-from kernels.life import engine_for
-from kernels.life.contract import LifeEngine, LifeRule, LifeShape, LifeUniverse, Words
+from kernels.life.contract import LifeEngine, LifeShape, LifeUniverse, Words
+from kernels.life.rules import CellRule
 from kernels.targets.contract import Target
+from lifesim.engines import engine_of
 from lifesim.grid import BitGrid, Box, empty_part
 from lifesim.rule import Rule
 from lifesim.topology import Edges, JoinedEdges, Topology, TopologyError, joined
@@ -41,16 +43,18 @@ def open_bounded(backend: Target, grid: BitGrid, edges: Edges, rule: Rule) -> Li
         if len(backend.members) > 1:
             raise TopologyError(f"a {edges.name} is computed by one device, not by several")
         on_device = backend.free_device_memory() is not None
-        return open_joined(engine_for(backend), grid.words, edges, rule, on_device=on_device)
+        return open_joined(
+            engine_of(rule, backend), grid.words, edges, rule.cells, on_device=on_device
+        )
     shape = LifeShape(grid.width, grid.height, edges is Topology.TORUS)
-    return engine_for(backend).universe(grid.words, shape, rule)
+    return engine_of(rule, backend).universe(grid.words, shape, rule.cells)
 
 
 def open_joined(
-    engine: LifeEngine[LifeRule],
+    engine: LifeEngine[Any],
     words: Words,
     edges: JoinedEdges,
-    rule: LifeRule,
+    rule: CellRule,
     *,
     on_device: bool = False,
 ) -> LifeUniverse:
@@ -69,10 +73,10 @@ class TurnedUniverse(LifeUniverse):
 
     def __init__(
         self,
-        engine: LifeEngine[LifeRule],
+        engine: LifeEngine[Any],
         words: Words,
         edges: JoinedEdges,
-        rule: LifeRule,
+        rule: CellRule,
         on_device: bool,
     ) -> None:
         """Copy all rows of words. The arguments are those of open_joined()."""
@@ -119,10 +123,10 @@ class HaloUniverse(LifeUniverse):
 
     def __init__(
         self,
-        engine: LifeEngine[LifeRule],
+        engine: LifeEngine[Any],
         words: Words,
         edges: JoinedEdges,
-        rule: LifeRule,
+        rule: CellRule,
         on_device: bool = False,
     ) -> None:
         """Copy all rows of words. A side across which there is a halo has 256 cells or more. The
@@ -251,10 +255,10 @@ class RepeatedUniverse(LifeUniverse):
 
     def __init__(
         self,
-        engine: LifeEngine[LifeRule],
+        engine: LifeEngine[Any],
         words: Words,
         edges: JoinedEdges,
-        rule: LifeRule,
+        rule: CellRule,
         copies: tuple[int, int],
     ) -> None:
         """Copy all rows of words. copies: across and down, as _copies() returns them."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.contract import LifeRule
 from kernels.plane.contract import SIDE, Places, PlaneEngine, PlaneUniverse
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, LONGEST, HashPlane, HashPlaneEngine
 from kernels.plane.hashlife.listing import SquareList
@@ -298,4 +297,4 @@ def _allowed(memory: int | None) -> int:
 
 def _opened(engine: PlaneEngine, rule: Rule, memory: int) -> Any:
     check_birth(rule)
-    return engine.universe(LifeRule(rule.birth, rule.survival), memory)
+    return engine.universe(rule.life_like, memory)

@@ -1,11 +1,11 @@
-"""Life-like rules: B.../S... on the Moore neighbourhood."""
+"""Rules by name: Life-like ones, B.../S... on the Moore neighbourhood."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from kernels.life.contract import LifeRule
+from kernels.life.rules import CellRule, LifeRule
 from lifesim.errors import LifesimError
 from lifesim.families import family, nearest
 
@@ -32,16 +32,23 @@ class RuleError(LifesimError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule(LifeRule):
-    """A Life-like rule.
+class Rule:
+    """A rule by the name that people and files call it by.
 
-    birth, survival: int bit sets, 0 <= value < 512; bit n says that a dead cell
-    is born, or a live one survives, with n live neighbours of eight.
+    cells: what it says of cells, as engines take it. name: the text of it in its usual form, which
+    parse() reads again.
     """
 
-    def __post_init__(self) -> None:
-        if not (0 <= self.birth < 512 and 0 <= self.survival < 512):
-            raise RuleError(f"rule sets must be 0 to 511, not {self.birth}, {self.survival}")
+    cells: CellRule
+    name: str
+
+    @classmethod
+    def life_like_of(cls, birth: int, survival: int) -> Rule:
+        """Return a Life-like rule; birth and survival are sets of counts, as of LifeRule.
+
+        Raises ValueError as that does.
+        """
+        return cls(LifeRule(birth, survival), f"B{_digits(birth)}/S{_digits(survival)}")
 
     @classmethod
     def parse(cls, text: str) -> Rule:
@@ -60,10 +67,32 @@ class Rule(LifeRule):
             kept, born = match.groups()[:2] if match[1] is not None else match.groups()[2:]
         else:
             raise RuleError(_refusal(name))
-        return cls(_neighbour_set(born, name), _neighbour_set(kept, name))
+        return cls.life_like_of(_neighbour_set(born, name), _neighbour_set(kept, name))
 
     def __str__(self) -> str:
-        return f"B{_digits(self.birth)}/S{_digits(self.survival)}"
+        return self.name
+
+    @property
+    def states(self) -> int:
+        """Return how many states a cell can be in."""
+        return self.cells.states
+
+    @property
+    def planes(self) -> int:
+        """Return the number of bit planes that hold the states."""
+        return self.cells.planes
+
+    @property
+    def stays_empty(self) -> bool:
+        """Tell whether a universe without live cells stays without."""
+        return self.cells.stays_empty
+
+    @property
+    def life_like(self) -> LifeRule:
+        """Return the cells' rule where it is a Life-like one. Raises RuleError where it is not."""
+        if not isinstance(self.cells, LifeRule):
+            raise RuleError(f"{self} is not a Life-like rule, as B3/S23 is")
+        return self.cells
 
 
 def _refusal(name: str) -> str:

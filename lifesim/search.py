@@ -60,7 +60,9 @@ def _shapes(cells: Cells, period: int, rule: Rule) -> Iterable[Cells]:
             for flipped in (turned, turned[::-1]):
                 yield flipped
                 yield flipped[:, ::-1]
-        cells = ref.step(np.pad(cells, 1), rule.birth, rule.survival, torus=False)
+        cells = ref.step(
+            np.pad(cells, 1), rule.life_like.birth, rule.life_like.survival, torus=False
+        )
 
 
 def _key(cells: Cells) -> tuple[tuple[int, ...], bytes]:

@@ -115,7 +115,7 @@ def open_unbounded(
     Raises GridError for what the engine cannot do, and OutgrownError or MemoryError.
     """
     is_plane = not any(bounds) and topology is Topology.PLANE
-    if engine == "auto" and is_plane and not backend.is_reference and not rule.birth & 1:
+    if engine == "auto" and is_plane and not backend.is_reference and rule.stays_empty:
         planes = None if alone else _plane_target(backend)
         if planes or len(backend.devices) == 1:
             from lifesim.changing import ChangingUniverse

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.life import engine_for, ref
-from kernels.life.contract import ChainShape, LifeRule, LifeShape, LifeUniverse
+from kernels.life.contract import ChainShape, LifeShape, LifeUniverse
+from kernels.life.rules import LifeRule
 from kernels.targets.contract import Target
 from tests.life_contract import (
     SIDES,

@@ -19,16 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.life import engine_for, ref
-from kernels.life.contract import (
-    ChainShape,
-    LifeArena,
-    LifeEngine,
-    LifeRule,
-    LifeShape,
-    LifeUniverse,
-    Words,
-)
+from kernels.life.contract import ChainShape, LifeArena, LifeEngine, LifeShape, LifeUniverse, Words
 from kernels.life.ref import Cells
+from kernels.life.rules import LifeRule
 from kernels.targets.contract import PAGE, Target
 from tests.interrupts import interrupted_after
 from tests.life_cells_contract import CellsContract, Size, assert_holds

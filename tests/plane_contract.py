@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.life.contract import LifeRule
+from kernels.life.rules import LifeRule
 from kernels.plane import PlaneBox, PlaneEngine, PlaneRuleError, PlaneUniverse
 from kernels.plane.ref import ReferencePlaneEngine
 from tests.quick import examples

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.life.contract import LifeRule
+from kernels.life.rules import LifeRule
 from kernels.plane.contract import Places, PlaneBox, PlaneUniverse, Words
 from kernels.plane.ref import ReferencePlaneEngine
 from tests.interrupts import interrupted_after

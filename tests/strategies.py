@@ -20,7 +20,8 @@ sizes = st.one_of(
     st.tuples(st.integers(1, 200), st.just(1)),
 )
 rules = st.one_of(
-    st.just(LIFE), st.builds(Rule, birth=st.integers(0, 511), survival=st.integers(0, 511))
+    st.just(LIFE),
+    st.builds(Rule.life_like_of, birth=st.integers(0, 511), survival=st.integers(0, 511)),
 )
 lines_of_text = st.text(
     st.characters(categories=["L", "N", "P", "Zs"], exclude_characters=":"), max_size=30

@@ -96,7 +96,7 @@ def _held(pattern: Pattern, rule: Rule) -> tuple[Pattern, str]:
     assert pattern.squares is not None
     plane.take(pattern.squares)
     box = plane.box() or Box(0, 0, 1, 1)
-    is_plane = not (pattern.size or rule.birth & 1)
+    is_plane = not pattern.size and rule.stays_empty
     if is_plane and box.width * box.height > _RECTANGLE:
         return pattern, "hashlife"
     check_size(box.width, box.height, COPIES)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kernels.targets.contract import Target
 
-from .contract import LifeArena, LifeChain, LifeEngine, LifeRule, LifeUniverse
+from .contract import LifeArena, LifeChain, LifeEngine, LifeUniverse
+from .rules import LifeRule
 
 __all__ = ["LifeArena", "LifeChain", "LifeEngine", "LifeUniverse", "engine_for"]
 

@@ -63,22 +63,6 @@ def check_planes(
             raise ValueError(f"cells in {count} bit planes, where the rule has {planes}")
 
 
-@dataclass(frozen=True, slots=True)
-class LifeRule:
-    """A Life-like rule as engines take it: which counts of live neighbours give and keep life.
-
-    birth, survival: bit sets, 0 to 511; bit n says that a dead cell is born, or a live one
-    survives, with n live neighbours of eight. Raises ValueError for any other number.
-    """
-
-    birth: int
-    survival: int
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.birth < 512 and 0 <= self.survival < 512):
-            raise ValueError(f"rule sets must be 0 to 511, not {self.birth}, {self.survival}")
-
-
 RuleT = TypeVar("RuleT")  # the class of the rules that an engine computes
 
 

@@ -16,12 +16,12 @@ from kernels.life.contract import (
     LifeArena,
     LifeChain,
     LifeEngine,
-    LifeRule,
     LifeShape,
     LifeUniverse,
     Words,
     check_planes,
 )
+from kernels.life.rules import LifeRule
 
 Cells = npt.NDArray[np.bool_]
 

@@ -14,7 +14,6 @@ from kernels.life.contract import (
     LifeArena,
     LifeChain,
     LifeEngine,
-    LifeRule,
     LifeShape,
     LifeUniverse,
     Words,
@@ -29,6 +28,7 @@ from kernels.life.cuda.engine import (
 )
 from kernels.life.cuda.sizes import layout_bytes, staging_bytes
 from kernels.life.plan import CudaPlan, choose_cuda, cuda_pass, pass_steps
+from kernels.life.rules import LifeRule
 from kernels.signals import undisturbed
 from kernels.targets.cuda.device import Device
 

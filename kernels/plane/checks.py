@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernels.life.contract import LifeRule
+from kernels.life.rules import LifeRule
 from kernels.plane.contract import SIDE, Places, PlaneRuleError, Words
 
 FARTHEST = 1 << 56  # squares from the origin, at most, in put()

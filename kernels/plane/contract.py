@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.contract import LifeRule
+from kernels.life.rules import LifeRule
 
 Words = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]

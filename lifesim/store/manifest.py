@@ -85,7 +85,7 @@ class Manifest:
         found: set[int] = set()
         if self.last and generations % self.last == 0:
             found = self.tiling.whose_windows(np.array(self.steady), generations)
-        if not self.rule.birth & 1:
+        if self.rule.stays_empty:
             dead = np.array([not tile.population for tile in self.tiles])
             found |= self.tiling.whose_windows(dead, generations)
         return found

@@ -55,7 +55,7 @@ class Bounds:
             self._room = 0
             return _EVER
         live = self._live()
-        self._room = _EVER if live is None and not manifest.rule.birth & 1 else self._around(live)
+        self._room = _EVER if live is None and manifest.rule.stays_empty else self._around(live)
         self._settled = manifest.last > 0 and all(manifest.steady)
         if manifest.corner is None:
             # No cell meets the edge in a phase that is no longer than this.
@@ -106,7 +106,7 @@ class Bounds:
         right = universe.width - live.x - live.width
         bottom = universe.height - live.y - live.height
         room = min(live.x, live.y, right, bottom)
-        return min(room, 1) if universe.rule.birth & 1 else room
+        return room if universe.rule.stays_empty else min(room, 1)
 
     def _grow(self, live: Box, left: int, progress: Callable[[int, int], None] | None) -> None:
         universe = self._universe

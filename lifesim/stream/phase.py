@@ -17,9 +17,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, fields
 from functools import partial
 
-from kernels.life import engine_for
 from kernels.life.contract import ChainShape, LifeArena, LifeShape, LifeUniverse
 from kernels.targets.contract import Target
+from lifesim.engines import engine_of
 from lifesim.rule import Rule
 from lifesim.store import disk
 from lifesim.store.tilejob import TileJob
@@ -88,7 +88,7 @@ class Windows:
 
     def open(self, backend: Target, rule: Rule) -> LifeArena:
         """Open an arena for them. Raises MemoryError."""
-        return engine_for(backend).arena(self.shapes, self.slots, rule, self.chain)
+        return engine_of(rule, backend).arena(self.shapes, self.slots, rule.cells, self.chain)
 
 
 def windows_of(

@@ -6,12 +6,12 @@ import time
 
 import numpy as np
 
-from kernels.life import engine_for
 from kernels.life.contract import LifeShape
 from kernels.targets.contract import Target
 from kernels.targets.cpu import CpuTarget, levels
 from kernels.targets.reference import ReferenceTarget
 from lifesim.disk_speed import disk_rates
+from lifesim.engines import engine_of
 from lifesim.grid import Box
 from lifesim.scale import scale_of
 from lifesim.soup import Soup
@@ -39,7 +39,7 @@ def measure(universe: Universe, backend: Target) -> Rates:
 
 def _cell_rate(universe: Universe, backend: Target, width: int, height: int) -> float:
     shape = LifeShape(width, height, universe.tiling.torus)
-    arena = engine_for(backend).arena([shape], 1, universe.rule)
+    arena = engine_of(universe.rule, backend).arena([shape], 1, universe.rule.cells)
     try:
         life = arena.open(0, shape)
         step = max(1, (8 << 20) // (width // 8 + 1))
@@ -77,7 +77,9 @@ def looks_quiet(universe: Universe) -> bool:
         sample = universe.region(
             Box(box.x, box.y + (box.height - height) // 2, width, height)
         ).words
-        life = engine_for(backend).universe(sample, LifeShape(width, height, True), universe.rule)
+        life = engine_of(universe.rule, backend).universe(
+            sample, LifeShape(width, height, True), universe.rule.cells
+        )
         life.step(PERIOD)
         inner = np.s_[halo:-halo, halo // 64 : -halo // 64]
         quiet += bool(np.array_equal(life.words()[inner], sample[inner]))

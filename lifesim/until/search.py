@@ -52,7 +52,9 @@ def _search(walk: Walk, condition: Condition, name: str) -> Found | None:
     match condition:
         case Population():
             return _counted(walk, condition, name)
-        case Empty() if walk.life.rule.birth & 1:  # what comes alive out of nothing need not stay
+        case Empty() if (
+            not walk.life.rule.stays_empty
+        ):  # what comes alive out of nothing need not stay
             return _counted(walk, Population("=", 0), name)
         case Empty():
             return _emptied(walk, name)

@@ -186,7 +186,7 @@ probe(lambda: parser.residues(batch, 0, ones, [2**31 - 1, 2**30 + 3]), whole=Fal
 probe(lambda: parser.chart(batch.terminals[:60], weights, VITERBI), whole=False)
 """,
     "HashLife": """
-from kernels.life.contract import LifeRule
+from kernels.life.rules import LifeRule
 from kernels.plane.hashlife.cpu.engine import HashPlaneEngine
 from kernels.targets.cpu import CpuTarget
 plane = HashPlaneEngine(CpuTarget(1)).universe(LifeRule(24, 24), 1 << 27)

@@ -18,9 +18,10 @@ import lifesim.cli.bench as command
 from benchmarks import life_model, life_tables
 from bulkbits.timing import Samples, TimedRunner, compete
 from kernels.life import ref
-from kernels.life.contract import LifeRule, LifeShape, LifeUniverse, Words
+from kernels.life.contract import LifeShape, LifeUniverse, Words
 from kernels.life.plan import CudaPlan, choose_cpu, choose_cuda, cuda_layout, cuda_plan
 from kernels.life.ref import ReferenceLifeEngine
+from kernels.life.rules import LifeRule
 from kernels.targets import cpu
 from kernels.targets.cuda.target import CudaTarget
 from kernels.targets.reference import ReferenceTarget
@@ -132,7 +133,9 @@ def test_the_tile_loop_computes_life(
     a, b = (aligned_tile(rows, columns, bits, seed) for seed in (1, 2))
     tori = tori_of(a, columns)
     for _ in range(generations):
-        tori = np.stack([ref.step(t, LIFE.birth, LIFE.survival, True) for t in tori])
+        tori = np.stack(
+            [ref.step(t, LIFE.life_like.birth, LIFE.life_like.survival, True) for t in tori]
+        )
     result = loop.advance(a, b, columns, generations)
     np.testing.assert_array_equal(tori_of(result, columns), np.roll(tori, generations, axis=1))
 

@@ -23,7 +23,8 @@ from PIL import Image
 
 import kernels.targets.cpu
 from kernels.life import LifeEngine, engine_for, ref
-from kernels.life.contract import LifeRule, LifeShape
+from kernels.life.contract import LifeShape
+from kernels.life.rules import LifeRule
 from kernels.life.several import cut_strips
 from kernels.targets import cpu
 from lifesim import cli, outputs, patterns

@@ -31,7 +31,7 @@ def first_at_edge(grid: BitGrid, rule: Rule, torus: bool, generations: int) -> i
     for generation in range(generations + 1):
         if cells[0].any() or cells[-1].any() or cells[:, 0].any() or cells[:, -1].any():
             return generation
-        cells = ref.step(cells, rule.birth, rule.survival, torus)
+        cells = ref.step(cells, rule.life_like.birth, rule.life_like.survival, torus)
     return None
 
 

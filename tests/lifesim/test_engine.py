@@ -20,7 +20,13 @@ BACKENDS = ["reference", pytest.param("cpu", marks=needs_extension)]
 
 def expected(grid: BitGrid, rule: str, topology: str, generations: int) -> BitGrid:
     parsed = Rule.parse(rule)
-    cells = ref.run(grid.to_bool(), parsed.birth, parsed.survival, topology == "torus", generations)
+    cells = ref.run(
+        grid.to_bool(),
+        parsed.life_like.birth,
+        parsed.life_like.survival,
+        topology == "torus",
+        generations,
+    )
     return BitGrid.from_bool(cells)
 
 

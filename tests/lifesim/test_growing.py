@@ -42,7 +42,7 @@ def reference(grid: BitGrid, rule: Rule, generations: int) -> tuple[BitGrid, int
     enough for it."""
     margin = generations + 1
     cells = np.pad(grid.to_bool(), margin)
-    cells = ref.run(cells, rule.birth, rule.survival, False, generations)
+    cells = ref.run(cells, rule.life_like.birth, rule.life_like.survival, False, generations)
     whole = BitGrid.from_bool(cells)
     box = whole.bounding_box() or Box(margin, margin, 1, 1)
     return whole.crop(box), box.x - margin, box.y - margin

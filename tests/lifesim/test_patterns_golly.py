@@ -64,7 +64,7 @@ def test_every_file_opens_as_in_golly_or_is_refused_by_name(tmp_path: Path) -> N
     wrong = []
     for number, (path, pattern) in enumerate(opened.items()):
         # A macrocell file says where cells are; HashLife, which writes it, has no B0, no bounds.
-        placed = pattern.size is None and not (pattern.rule and pattern.rule.birth & 1)
+        placed = pattern.size is None and not (pattern.rule and not pattern.rule.stays_empty)
         target = tmp_path / f"{number}{'.mc' if placed else '.rle'}"
         said = golly(path, target)
         population = re.search(r"^0: ([0-9,]+)", said, re.MULTILINE)

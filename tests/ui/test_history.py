@@ -56,7 +56,7 @@ class ModelState:
 
     def stepped(self) -> ModelState:
         torus = self.topology is Topology.TORUS
-        cells = ref.step(self.cells, self.rule.birth, self.rule.survival, torus)
+        cells = ref.step(self.cells, self.rule.life_like.birth, self.rule.life_like.survival, torus)
         return replace(self, cells=cells, generation=self.generation + 1)
 
 

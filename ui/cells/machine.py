@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.life import engine_for
 from kernels.life.contract import LifeShape, LifeUniverse, Words
 from kernels.targets.contract import Target
+from lifesim.engines import engine_of
 from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.rule import Rule
 from lifesim.topology import Topology
@@ -148,7 +148,7 @@ class Machine:
         self.setting, self.backend = setting, backend
         torus = setting.topology is Topology.TORUS
         shape = LifeShape(setting.width, setting.height, torus)
-        self._arena = engine_for(backend).arena([shape], 1, setting.rule)
+        self._arena = engine_of(setting.rule, backend).arena([shape], 1, setting.rule.cells)
         self._universe = self._arena.open(0, shape)
         self._universe.put(0, words)
         self._first = generation

@@ -12,13 +12,13 @@ from kernels.life.contract import (
     LifeArena,
     LifeChain,
     LifeEngine,
-    LifeRule,
     LifeShape,
     LifeUniverse,
     Words,
     check_planes,
 )
 from kernels.life.plan import CpuPlan, choose_cpu, cpu_plan
+from kernels.life.rules import LifeRule
 from kernels.targets.cpu import CpuTarget, level2_bytes
 
 try:

@@ -14,7 +14,6 @@ from kernels.life.contract import (
     LifeArena,
     LifeChain,
     LifeEngine,
-    LifeRule,
     LifeShape,
     LifeUniverse,
     Words,
@@ -39,6 +38,7 @@ from kernels.life.plan import (
     cuda_plan,
     pass_steps,
 )
+from kernels.life.rules import LifeRule
 from kernels.targets.cuda.array import DeviceArray
 from kernels.targets.cuda.device import Buffer, Device, Module, Slice
 

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.life import ref
-from kernels.life.contract import ChainShape, LifeRule, LifeShape
+from kernels.life.contract import ChainShape, LifeShape
 from kernels.life.cpu.engine import CpuArena, CpuLife
 from kernels.life.plan import MAX_COLUMNS, CpuPlan, choose_cpu, cpu_plan
+from kernels.life.rules import LifeRule
 from kernels.targets import cpu
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cpu import CpuTarget

@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kernels.life import engine_for, ref
-from kernels.life.contract import ChainShape, LifeRule, LifeShape
+from kernels.life.contract import ChainShape, LifeShape
 from kernels.life.cuda import engine, sizes
 from kernels.life.cuda.engine import SOURCE, DeviceArena
 from kernels.life.cuda.sizes import chain_plan, device_bytes, device_chain
@@ -30,6 +30,7 @@ from kernels.life.plan import (
     cuda_plan,
     pass_steps,
 )
+from kernels.life.rules import LifeRule
 from kernels.targets.contract import Target
 from kernels.targets.cuda.device import Device
 from tests import quick

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from kernels.life import engine_for, ref
 from kernels.life import several as life_several
-from kernels.life.contract import LifeRule, LifeShape
+from kernels.life.contract import LifeShape
 from kernels.life.cuda.engine import DeviceArena, DeviceLife
 from kernels.life.plan import CudaPlan, choose_cuda, cuda_layout, cuda_plan
+from kernels.life.rules import LifeRule
 from kernels.life.several import (
     Strip,
     StripsArena,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kernels._cpu")
 
-from kernels.life.contract import LifeRule
+from kernels.life.rules import LifeRule
 from kernels.plane.tiles.cpu.engine import CpuTilesEngine
 from kernels.targets.cpu import CpuTarget, levels
 from tests.plane_contract import GLIDER, LIFE, Cells, gun, opened, soup, squares_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.life.contract import LifeRule
+from kernels.life.rules import LifeRule
 from kernels.plane.ref import ReferencePlaneEngine
 from kernels.plane.tiles.cuda.engine import CudaTilesEngine, Launch
 from kernels.plane.tiles.cuda.memory import (

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels.life.chain import even_passes
-from kernels.life.contract import LifeArena, LifeEngine, LifeRule, LifeUniverse, RuleT
+from kernels.life.contract import LifeArena, LifeEngine, LifeUniverse, RuleT
 from kernels.life.cpu.engine import ChainedCpuLife, CpuArena, CpuLife, CpuLifeEngine
 from kernels.life.cuda.engine import ChainedDeviceLife, CudaLifeEngine, DeviceArena, DeviceLife
 from kernels.life.ref import (
@@ -20,6 +20,7 @@ from kernels.life.ref import (
     ReferenceLife,
     ReferenceLifeEngine,
 )
+from kernels.life.rules import LifeRule
 from kernels.life.several import SeveralLifeEngine, StripsArena, StripsLife
 from kernels.targets import choose, cpu
 from kernels.targets.choose import NAMES, explain, pick

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.contract import LifeRule
+from kernels.life.rules import LifeRule
 from kernels.plane.checks import FARTHEST, check_places, check_rule, check_window
 from kernels.plane.contract import SIDE, Places, PlaneBox, PlaneEngine, PlaneUniverse, Words
 from kernels.targets.cpu import CpuTarget

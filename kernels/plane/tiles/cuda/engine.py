@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.contract import LifeRule
 from kernels.life.plan import rule_table
+from kernels.life.rules import LifeRule
 from kernels.plane.checks import check_places, check_rule
 from kernels.plane.contract import Places, PlaneBox, PlaneEngine, PlaneUniverse, Words
 from kernels.plane.tiles.cuda.memory import (

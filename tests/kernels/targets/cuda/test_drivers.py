@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernels.life.contract import LifeRule, LifeShape
+from kernels.life.contract import LifeShape
+from kernels.life.rules import LifeRule
 from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError
 from kernels.targets.cuda import driver as drivers
