@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kernels.life.rules import CellRule
 from kernels.targets.cuda.array import DeviceArray
 
 Words = npt.NDArray[np.uint64]
@@ -63,7 +64,7 @@ def check_planes(
             raise ValueError(f"cells in {count} bit planes, where the rule has {planes}")
 
 
-RuleT = TypeVar("RuleT")  # the class of the rules that an engine computes
+RuleT = TypeVar("RuleT", bound=CellRule)  # the class of the rules that an engine computes
 
 
 class LifeUniverse(ABC):
