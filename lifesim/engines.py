@@ -7,6 +7,7 @@ from typing import Any
 from kernels.life import engine_for
 from kernels.life.contract import LifeEngine
 from kernels.life.rules import LifeRule
+from kernels.ranges.rules import RangeRule
 from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
@@ -20,4 +21,8 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
     match rule.cells:
         case LifeRule():
             return engine_for(target)
+        case RangeRule():
+            from kernels import ranges
+
+            return ranges.engine_for(target, rule.planes)
     raise LifesimError(f"rule {rule} cannot be computed")
