@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernels.life import engine_for
+from kernels import life, tables
 from kernels.life.contract import LifeEngine
 from kernels.life.rules import LifeRule
+from kernels.tables.rules import TableRule
 from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
@@ -19,5 +20,7 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
     """
     match rule.cells:
         case LifeRule():
-            return engine_for(target)
+            return life.engine_for(target)
+        case TableRule():
+            return tables.engine_for(target, rule.planes)
     raise LifesimError(f"rule {rule} cannot be computed")
