@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernels import ageing, life, ranges
+from kernels import ageing, life, ranges, tables
 from kernels.life.contract import LifeEngine
 from kernels.life.rules import AgeingRule, LifeRule, MapRule
 from kernels.ranges.rules import RangeRule
+from kernels.tables.rules import TableRule
 from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
@@ -29,4 +30,6 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
             return ageing.engine_for(target, rule.planes)
         case RangeRule():
             return ranges.engine_for(target, rule.planes)
+        case TableRule():
+            return tables.engine_for(target, rule.planes)
     raise LifesimError(f"rule {rule} cannot be computed")
