@@ -66,17 +66,24 @@ def read_map(text: str) -> tuple[CellRule, str]:
         raise RuleError(f"rule {shown(text)}: a MAP string has {wanted}")
     bits = 2 ** (place.most + 1)
     value = int.from_bytes(base64.b64decode(body + "=="), "big")
-    table = _spread(value, bits, place)
+    table = _spread(value, bits, place, states)
     name = "MAP" + base64.b64encode(value.to_bytes(bits // 8, "big")).decode().rstrip("=")
     if states > 2:
         return AgeingRule(table, states), f"{name}/{states}"
     return MapRule(table), name
 
 
-def _spread(value: int, bits: int, place: Neighbourhood) -> int:
+def _spread(value: int, bits: int, place: Neighbourhood, states: int) -> int:
     """Return the table of nine cells that a string of fewer cells means: the first bit of the
-    string is for all cells dead, the last for all alive."""
-    counted = [1 << bit for bit in range(9) if (place.mask | CENTRE) >> bit & 1]
+    string is for all cells dead, the last for all alive.
+
+    The cells of an index are in rows from the top, but hexagonal ones of two states in rows from
+    the bottom: Golly 3.3 computes it so.
+    """
+    is_upside_down = place is Neighbourhood.HEXAGONAL and states == 2
+    rows = (0o700, 0o070, 0o007) if is_upside_down else (0o007, 0o070, 0o700)
+    squares = [1 << bit for bit in range(9) if (place.mask | CENTRE) >> bit & 1]
+    counted = [cell for row in rows for cell in squares if cell & row]
     table = 0
     for cells in range(512):
         index = sum(1 << i for i, cell in enumerate(counted) if cells & cell)
