@@ -6,7 +6,8 @@ from typing import Any
 
 from kernels.life import engine_for
 from kernels.life.contract import LifeEngine
-from kernels.life.rules import LifeRule
+from kernels.life.rules import LifeRule, MapRule
+from kernels.ranges.rules import RangeRule
 from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
@@ -19,5 +20,13 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
     """
     match rule.cells:
         case LifeRule():
+            return engine_for(target)
+        case RangeRule():
+            from kernels import ranges
+
+            return ranges.engine_for(target, rule.planes)
+        case MapRule():
+            if not target.is_reference:
+                raise LifesimError(f"rule {rule} is computed by the backend reference only")
             return engine_for(target)
     raise LifesimError(f"rule {rule} cannot be computed")
