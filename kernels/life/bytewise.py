@@ -60,6 +60,10 @@ class BytewiseEngine(LifeEngine[RuleT]):
     ) -> LifeArena:
         """Return an arena of arrays of states."""
         check_planes(shapes, chain, self.planes)
+        if rule.planes != self.planes:
+            raise ValueError(
+                f"a rule of {rule.states} states for cells in {self.planes} bit planes"
+            )
         chosen = None if chain is None else self.chain(chain)
         return BytewiseArena(self, _most_cells(shapes, chain), slots, rule, chosen)
 
@@ -100,6 +104,7 @@ class BytewiseArena(LifeArena):
         chain: LifeChain | None = None,
     ) -> None:
         self.slots, self.chain, self.planes = slots, chain, engine.planes
+        self.states = rule.states
         self.step: Callable[[States, bool, States], States] = lambda cells, torus, out: (
             engine.step_into(cells, rule, torus, out)
         )
@@ -155,7 +160,9 @@ class BytewiseLife(LifeUniverse):
     def put(self, y: int, words: Words) -> None:
         """Unpack rows into the array."""
         self.check_rows(y, words)
-        self._arena.cells[self._slot][y : y + len(words)] = unpacked(words, self.width)
+        cells = unpacked(words, self.width)
+        check_most(int(cells.max(initial=0)), self._arena.states)
+        self._arena.cells[self._slot][y : y + len(words)] = cells
 
     def get(self, y: int, words: Words) -> None:
         """Pack rows of the array."""
@@ -193,6 +200,12 @@ class ChainedBytewiseLife(ChainedUniverse, BytewiseLife):
         cells[slot] = made
         self.generation += steps
         self._turns.made += 1
+
+
+def check_most(most: int, states: int) -> None:
+    """Raise ValueError for a cell of a state that the rule does not have."""
+    if most >= states:
+        raise ValueError(f"cells in state {most}, where the rule has states 0 to {states - 1}")
 
 
 def unpacked(words: Words, width: int) -> States:
