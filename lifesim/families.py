@@ -38,7 +38,6 @@ _NAMES = {
 _TABLE = "a rule table of several states"
 # The first that fits the text, which has no blanks at its ends, in any case of letters.
 _FAMILIES = [
-    (r"R[0-9]+,.*|[0-9]+,[0-9]+,[0-9]+,[0-9]+,[0-9]+", "of the Larger than Life family"),
     (r".*(?:History|Super|Investigator)", "of several states (it marks cells beside Life's)"),
     (r".*Margolus.*", "a block rule of the Margolus neighbourhood, as a table of several states"),
     (r".*Turmite_.*|LangtonsAnt_.*", "a turmite, as a table of several states"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kernels.life.rules import CellRule, LifeRule
 from lifesim.families import family, nearest
-from lifesim.rules import counted, strings
+from lifesim.rules import counted, ranges, strings
 from lifesim.rules.errors import RuleError as RuleError
 from lifesim.rules.errors import shown
 
@@ -36,6 +36,7 @@ _NAMES = {
 
 # Which texts a notation's reader is for, and that reader.
 _NOTATIONS: tuple[tuple[Callable[[str], bool], Callable[[str], tuple[CellRule, str]]], ...] = (
+    (ranges.looks, ranges.read),
     (counted.looks, counted.read),
     (strings.looks_like_map, strings.read_map),
     (strings.looks_like_wolfram, strings.read_wolfram),
