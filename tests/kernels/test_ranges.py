@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.life.bytewise import packed, unpacked
-from kernels.life.contract import LifeEngine, LifeShape, Words
+from kernels.life.contract import ChainShape, LifeEngine, LifeShape, Words
 from kernels.life.rules import LifeRule
 from kernels.ranges.cpu.engine import CpuRangeEngine
 from kernels.ranges.plan import range_plan
@@ -151,6 +151,13 @@ def test_life_is_a_rule_of_range_one() -> None:
     made = CpuRangeEngine(CpuTarget(1), 1).step(cells, life, True)
     expected = ReferenceLifeEngine().step(cells, LifeRule(8, 12), True)
     np.testing.assert_array_equal(made, expected)
+
+
+def test_no_chain_of_a_rule_that_looks_far() -> None:
+    engine = CpuRangeEngine(CpuTarget(1), 1)
+    shape, chain = LifeShape(65, 33, True), ChainShape(65, 3, True, 20)
+    with pytest.raises(ValueError, match="looks 5 cells far"):
+        engine.arena([shape], 1, BUGS, chain)
 
 
 def test_neighbourhoods() -> None:
