@@ -1,4 +1,4 @@
-"""Rules of the Larger than Life family, as R5,C0,M1,S34..58,B34..45,NM, and their neighbourhoods."""
+"""Rules of the Larger than Life family, as R5,C0,M1,S34..58,B34..45,NM, and neighbourhoods."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def read(text: str) -> tuple[CellRule, str]:
 
 
 def _fields(text: str) -> dict[str, tuple[int, str]]:
-    """Return the fields of a rule by their letters: where each one's value is, and that. A field of S
-    or B has all numbers up to the next letter."""
+    """Return the fields of a rule by their letters: where each one's value is, and that value, of S
+    and B all numbers up to the next letter."""
     fields: dict[str, tuple[int, str]] = {}
     letter, at = "", 0
     for part in text.split(","):
@@ -197,9 +197,7 @@ def _written(intervals: tuple[Interval, ...]) -> str:
     )
 
 
-def _runs(
-    text: str, at: int, kind: str, radius: int, middle: bool
-) -> tuple[tuple[Run, ...], str]:
+def _runs(text: str, at: int, kind: str, radius: int, middle: bool) -> tuple[tuple[Run, ...], str]:
     """Return the cells of a kind of neighbourhood, and the kind in its usual form."""
     letter = kind.upper()
     if letter == "M":
