@@ -69,7 +69,7 @@ bool life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t
                   useful,     columns,    halo,      std::min(band_rows, height), block_rows,
                   &cancelled};
     if (src.shape(0) != dst.shape(0) || src.shape(1) != dst.shape(1) || birth > 511 ||
-        survival > 511 || checks::overlap(src, dst) || !life_fits(pass, ops.vector_bytes) ||
+        survival > 511 || threads < 1 || checks::overlap(src, dst) || !life_fits(pass, ops.vector_bytes) ||
         stride != (width + 63) / 64)
         throw nb::value_error("parameters of a pass contradict each other");
     run_tasks(life_tasks(pass), checks::threads_of(threads), ops.scratch_bytes(pass), cancelled,

@@ -47,7 +47,7 @@ bool ageing_pass(const std::string& level, ConstWords src, Words dst, std::int64
     if (states < 3 || states > 256 || src.shape(1) != std::size_t(ageing_planes(states)) ||
         src.shape(0) != dst.shape(0) || src.shape(1) != dst.shape(1) ||
         src.shape(2) != dst.shape(2) || width < 1 || columns < 1 || birth > 511 ||
-        survival > 511 || checks::overlap(src, dst) || !life_fits(pass.pass, ops.vector_bytes) ||
+        survival > 511 || threads < 1 || checks::overlap(src, dst) || !life_fits(pass.pass, ops.vector_bytes) ||
         std::int64_t(src.shape(2)) != pass.plane_words())
         throw nb::value_error("parameters of a pass contradict each other");
     run_tasks(life_tasks(pass.pass), checks::threads_of(threads), ops.scratch_bytes(pass), cancelled,

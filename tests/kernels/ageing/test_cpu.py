@@ -160,7 +160,7 @@ def test_plans_that_are_chosen(
     threads: int,
     states: int,
 ) -> None:
-    """What is chosen is no longer than the run, and rows in flight fit the cache."""
+    """A plan is no longer than the run, and its rows in flight fit the cache."""
     plan = choose_cpu(width, height, torus, generations, bits, cache, threads, states)
     assert 1 <= plan.steps <= generations
     row = plan.columns * bits // 8 * (1 + age_planes(states))
@@ -190,6 +190,7 @@ def test_passes_that_are_refused() -> None:
         "survival": (512,),
         "block_rows": (0, 1 << 30),
         "band_rows": (0, -1),
+        "threads": (0, -1),
         "dst": (words, np.zeros((9, 3, 3), np.uint64), np.zeros((8, 2, 3), np.uint64)),
     }
     for name, values in wrong.items():
