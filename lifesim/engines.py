@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernels import ageing, life
+from kernels import ageing, life, ranges, tables
 from kernels.life.contract import LifeEngine
-from kernels.life.rules import AgeingRule, LifeRule
+from kernels.life.rules import AgeingRule, LifeRule, MapRule, counts_of
+from kernels.ranges.rules import RangeRule
+from kernels.tables.rules import TableRule
 from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
@@ -20,6 +22,16 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
     match rule.cells:
         case LifeRule():
             return life.engine_for(target)
+        case MapRule():
+            if not target.is_reference:
+                raise LifesimError(f"rule {rule} is computed by the backend reference only")
+            return life.engine_for(target)
         case AgeingRule():
-            return ageing.engine_for(target, rule.cells.planes)
+            if counts_of(rule.cells.table) is None and not target.is_reference:
+                raise LifesimError(f"rule {rule} is computed by the backend reference only")
+            return ageing.engine_for(target, rule.planes)
+        case RangeRule():
+            return ranges.engine_for(target, rule.planes)
+        case TableRule():
+            return tables.engine_for(target, rule.planes)
     raise LifesimError(f"rule {rule} cannot be computed")

@@ -23,6 +23,7 @@ from kernels.life.contract import (
     Words,
     check_planes,
 )
+from kernels.life.rules import CellRule
 
 States = npt.NDArray[np.uint8]  # (rows, columns): the state of each cell
 
@@ -33,10 +34,10 @@ class BytewiseEngine(LifeEngine[RuleT]):
     """Computes rules by step(), a generation at a time.
 
     planes: the bit planes of cells, the same for all rules that it computes. copies: how many
-    arrays as large as the cells step() allocates, at most.
+    arrays as large as the cells step() needs beside them, at most, with the one it may write to.
     """
 
-    copies = 4
+    copies = 5
 
     def __init__(self, planes: int = 1) -> None:
         self.planes = planes
@@ -45,6 +46,11 @@ class BytewiseEngine(LifeEngine[RuleT]):
     def step(self, cells: States, rule: RuleT, torus: bool) -> States:
         """Return the next generation of cells, another array. Outside is the other side on a
         torus, and of state 0 for ever otherwise."""
+
+    def step_into(self, cells: States, rule: RuleT, torus: bool, out: States) -> States:
+        """Return the next generation, as step() does; it may be made in `out`, an array that is
+        as large, and no part of which is used any more."""
+        return self.step(cells, rule, torus)
 
     def arena(
         self,
@@ -59,6 +65,7 @@ class BytewiseEngine(LifeEngine[RuleT]):
             raise ValueError(
                 f"a rule of {rule.states} states for cells in {self.planes} bit planes"
             )
+        check_reach(rule, chain)
         chosen = None if chain is None else self.chain(chain)
         return BytewiseArena(self, _most_cells(shapes, chain), slots, rule, chosen)
 
@@ -81,6 +88,13 @@ class BytewiseEngine(LifeEngine[RuleT]):
         return LifeChain(shape.width, shape.torus, passes, self.planes)
 
 
+def check_reach(rule: CellRule, chain: ChainShape | None) -> None:
+    """Raise ValueError for a chain of a rule that looks farther than the next cell: the halo of a
+    chain is one row for each generation."""
+    if chain is not None and rule.reach > 1:
+        raise ValueError(f"a rule that looks {rule.reach} cells far cannot be computed in chains")
+
+
 def _most_cells(shapes: Sequence[LifeShape], chain: ChainShape | None) -> int:
     """Return the cells of the largest universe that is asked for, or of the typical follower."""
     sizes = [shape.width * shape.height for shape in shapes]
@@ -100,8 +114,8 @@ class BytewiseArena(LifeArena):
     ) -> None:
         self.slots, self.chain, self.planes = slots, chain, engine.planes
         self.states = rule.states
-        self.step: Callable[[States, bool], States] = lambda cells, torus: engine.step(
-            cells, rule, torus
+        self.step: Callable[[States, bool, States], States] = lambda cells, torus, out: (
+            engine.step_into(cells, rule, torus, out)
         )
         self._room = room
         self.cells: list[States] = [np.empty((0, 0), np.uint8)] * slots
@@ -145,8 +159,11 @@ class BytewiseLife(LifeUniverse):
     def step(self, generations: int) -> None:
         """Move on by generations, one after the other."""
         cells, slot = self._arena.cells, self._slot
+        spare = np.empty_like(cells[slot])
         for _ in range(generations):
-            cells[slot] = self._arena.step(cells[slot], self._torus)
+            made = self._arena.step(cells[slot], self._torus, spare)
+            # No call, and so no interrupt, between these.
+            cells[slot], spare = made, cells[slot]
             self.generation += 1
 
     def put(self, y: int, words: Words) -> None:
@@ -184,8 +201,9 @@ class ChainedBytewiseLife(ChainedUniverse, BytewiseLife):
         cells, slot = self._arena.cells, self._slot
         steps, top = self.chain.passes[i], 0 if self.first else self.chain.passes[i]
         made = np.concatenate((self._above, cells[slot]))
+        spare = np.empty_like(made)
         for _ in range(steps):
-            made = self._arena.step(made, self._torus)
+            spare, made = made, self._arena.step(made, self._torus, spare)
         made = made[top : top + self.height].copy()
         # No call, and so no interrupt, between these.
         cells[slot] = made

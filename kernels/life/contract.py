@@ -64,7 +64,8 @@ def check_planes(
             raise ValueError(f"cells in {count} bit planes, where the rule has {planes}")
 
 
-RuleT = TypeVar("RuleT", bound=CellRule)  # the class of the rules that an engine computes
+# The class of the rules that an engine computes. An engine of more rules is one of fewer.
+RuleT = TypeVar("RuleT", bound=CellRule, contravariant=True)
 
 
 class LifeUniverse(ABC):
@@ -289,8 +290,9 @@ class LifeArena(ABC):
 class LifeEngine(ABC, Generic[RuleT]):
     """Computes rules of one class on one target; results are the same, bit for bit, on all of them.
 
-    Those of Life-like rules are LifeEngine[LifeRule]: they have one bit plane, and refuse shapes
-    of more. What computes rules of several states is a LifeEngine of another class of rules.
+    Those of rules of two states and nine cells are LifeEngine[NineCellRule]: they have one bit
+    plane, and refuse shapes of more. What computes rules of several states is a LifeEngine of
+    another class of rules.
     """
 
     def universe(self, words: Words, shape: LifeShape, rule: RuleT) -> LifeUniverse:
