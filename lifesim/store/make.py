@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from kernels.targets.cpu import core_count
 from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid, Box, GridError, bytes_of, human_bytes, spans
+from lifesim.grid import BitGrid, Box, GridError, bytes_of, human_bytes
+from lifesim.spans import spans
 from lifesim.store import disk
 from lifesim.store.making import NewUniverse, UniverseBuilder, check_new
 from lifesim.store.read import region
