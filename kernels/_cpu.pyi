@@ -224,6 +224,21 @@ def life_pass(
     threads: int,
     stopped: Callable[[], bool] | None = None,
 ) -> bool: ...
+def ranges_step(
+    level: str,
+    src: _U8,
+    dst: _U8,
+    torus: bool,
+    runs: Sequence[tuple[int, int, int]],
+    radius: int,
+    middle: bool,
+    birth: Sequence[tuple[int, int]],
+    survival: Sequence[tuple[int, int]],
+    states: int,
+    columns: int,
+    rows: int,
+    threads: int,
+) -> None: ...
 def redundant_add(
     level: str, word: int, x: _Digits, y: _Digits, subtract: bool, out: _Digits, threads: int
 ) -> None: ...

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernels.life import engine_for
+from kernels import ageing, life, ranges, tables
 from kernels.life.contract import LifeEngine
-from kernels.life.rules import LifeRule
+from kernels.life.rules import AgeingRule, LifeRule, MapRule
+from kernels.ranges.rules import RangeRule
+from kernels.tables.rules import TableRule
 from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
@@ -19,5 +21,15 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
     """
     match rule.cells:
         case LifeRule():
-            return engine_for(target)
+            return life.engine_for(target)
+        case MapRule():
+            if not target.is_reference:
+                raise LifesimError(f"rule {rule} is computed by the backend reference only")
+            return life.engine_for(target)
+        case AgeingRule():
+            return ageing.engine_for(target, rule.planes)
+        case RangeRule():
+            return ranges.engine_for(target, rule.planes)
+        case TableRule():
+            return tables.engine_for(target, rule.planes)
     raise LifesimError(f"rule {rule} cannot be computed")

@@ -1,13 +1,16 @@
-"""Rules by name: Life-like ones, B.../S... on the Moore neighbourhood."""
+"""Rules by the names that people and files call them by."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kernels.life.rules import CellRule, LifeRule
-from lifesim.errors import LifesimError
 from lifesim.families import family, nearest
+from lifesim.rules import counted, strings
+from lifesim.rules.errors import RuleError as RuleError
+from lifesim.rules.errors import shown
 
 _NAMES = {
     "life": "B3/S23",
@@ -24,11 +27,19 @@ _NAMES = {
     "morley": "B368/S245",
     "anneal": "B4678/S35678",
     "34 life": "B34/S34",
+    "brian's brain": "/2/3",
+    "briansbrain": "/2/3",
+    "star wars": "345/2/4",
+    "starwars": "345/2/4",
 }
 
 
-class RuleError(LifesimError):
-    """A text names no Life-like rule."""
+# Which texts a notation's reader is for, and that reader.
+_NOTATIONS: tuple[tuple[Callable[[str], bool], Callable[[str], tuple[CellRule, str]]], ...] = (
+    (counted.looks, counted.read),
+    (strings.looks_like_map, strings.read_map),
+    (strings.looks_like_wolfram, strings.read_wolfram),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +63,17 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str) -> Rule:
-        """Read B3/S23, b3s23, 23/3 (survival first), B3 (nothing survives) or a common
-        name such as HighLife.
+        """Read B3/S23, b3s23, 23/3 (survival first), B3 (nothing survives), B2-a/S12 (Hensel's
+        letters), B2/S34H, 345/2/4 (Generations), W110, a MAP string, or a name such as HighLife.
 
-        Raises RuleError for anything else, naming the family of a rule that is not Life-like,
-        and for a neighbour count that is not 0 to 8 or is named twice.
+        Raises RuleError for anything else, with the column of what is wrong where there is one.
         """
         name = text.strip()
         spelled = _NAMES.get(name.lower(), name)
-        match = re.fullmatch(r"[Bb]([0-9]*)/?[Ss]([0-9]*)|[Bb]([0-9]+)/?", spelled)
-        if match:
-            born, kept = match[1] or match[3] or "", match[2] or ""
-        elif match := re.fullmatch(r"[Ss]([0-9]*)/?[Bb]([0-9]*)|([0-9]*)/([0-9]*)", spelled):
-            kept, born = match.groups()[:2] if match[1] is not None else match.groups()[2:]
-        else:
-            raise RuleError(_refusal(name))
-        return cls.life_like_of(_neighbour_set(born, name), _neighbour_set(kept, name))
+        for looks, read in _NOTATIONS:
+            if looks(spelled):
+                return cls(*read(spelled))
+        raise RuleError(_refusal(name))
 
     def __str__(self) -> str:
         return self.name
@@ -99,31 +105,15 @@ def _refusal(name: str) -> str:
     """Say why this is no rule that can be run."""
     kind = family(name)
     if kind:
-        return f"rule {_shown(name)} is {kind}: not supported yet, only rules as B3/S23 are"
+        return f"rule {shown(name)} is {kind}: not supported yet"
     close = nearest(name, _NAMES)
     hint = f"is {close!r} meant? Else write it as B3/S23" if close else "write it as B3/S23"
     named = not close and re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name)
-    return f"unknown rule {_shown(name)}: {hint}" + ("; no rule table can be run" if named else "")
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:37] + "...")
+    return f"unknown rule {shown(name)}: {hint}" + ("; no rule table can be run" if named else "")
 
 
 def _digits(neighbours: int) -> str:
     return "".join(str(n) for n in range(9) if neighbours >> n & 1)
 
 
-def _neighbour_set(digits: str, rule: str) -> int:
-    value = 0
-    for digit in digits:
-        if digit == "9":
-            raise RuleError(f"rule {_shown(rule)}: a cell has at most 8 neighbours")
-        bit = 1 << int(digit)
-        if value & bit:
-            raise RuleError(f"rule {_shown(rule)}: {digit} stands twice")
-        value |= bit
-    return value
-
-
-LIFE = Rule.parse("B3/S23")
+LIFE = Rule.life_like_of(0b1000, 0b1100)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import random
 import tracemalloc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from kernels.life import engine_for, ref
 from kernels.life.contract import ChainShape, LifeArena, LifeEngine, LifeShape, LifeUniverse, Words
 from kernels.life.ref import Cells
-from kernels.life.rules import LifeRule
+from kernels.life.rules import LifeRule, MapRule, NineCellRule
 from kernels.targets.contract import PAGE, Target
 from tests.interrupts import interrupted_after
 from tests.life_cells_contract import CellsContract, Size, assert_holds
@@ -50,6 +50,27 @@ RULES = {
     "survival only": "B/S23",
     "birth only": "B1357/S1357",
     "empty": "B/S",
+}
+
+
+def table_of(next_state: Callable[[Sequence[int]], object]) -> int:
+    """Return the table of a MapRule. Nine cells are given as 0 and 1, from the top left on."""
+    squares = ([square >> 8 - i & 1 for i in range(9)] for square in range(512))
+    return sum(bool(next_state(cells)) << i for i, cells in enumerate(squares))
+
+
+TABLES = {
+    "each copies the cell to the top left": table_of(lambda cells: cells[0]),
+    "each copies the cell to the right": table_of(lambda cells: cells[5]),
+    "parity of four neighbours": table_of(
+        lambda cells: (cells[1] + cells[3] + cells[5] + cells[7]) % 2
+    ),
+    "Life on hexagons": table_of(
+        lambda cells: sum(cells[i] for i in (0, 1, 3, 5, 7, 8)) + cells[4] in (3, 4)
+    ),
+    "HighLife": LifeRule(72, 12).table,
+    "anything": random.Random(1).getrandbits(512),
+    "anything without birth of nothing": random.Random(2).getrandbits(512) & ~1,
 }
 GLIDER = (".#.", "..#", "###")  # moves down and to the right
 SPACESHIP = ("#..#.", "....#", "#...#", ".####")  # the lightweight one; moves to the right
@@ -197,6 +218,7 @@ class LifeContract(CellsContract):
     sizes: ClassVar[tuple[Size, ...]] = NARROW + FULL + PRIMES + WIDE
     times: ClassVar[tuple[int, ...]] = (1, 2, 3, 5, 8, 17, 64, 100, 300)
     rules: ClassVar[Mapping[str, str]] = RULES
+    tables: ClassVar[Mapping[str, int]] = TABLES
     rule_sizes: ClassVar[tuple[Size, ...]] = ((65, 33), (131, 20), (512, 8))
     examples: ClassVar[int] = 60  # universes that Hypothesis makes
     any_rule: ClassVar[st.SearchStrategy[tuple[int, int]]] = st.tuples(
@@ -219,18 +241,19 @@ class LifeContract(CellsContract):
             metafunc.parametrize("torus", [True, False], ids=["torus", "plane"])
 
     @pytest.fixture
-    def engine(self, backend: Target) -> LifeEngine[LifeRule]:
+    def engine(self, backend: Target) -> LifeEngine[NineCellRule]:
         return engine_for(backend)
 
     def some_rows(self, width: int, height: int, seed: int = 0) -> Words:
         """Pack a soup."""
         return pack(soup(width, height, seed))
 
-    def moved(self, rows: Words, shape: LifeShape, t: int, rule: LifeRule | None = None) -> Words:
+    def moved(
+        self, rows: Words, shape: LifeShape, t: int, rule: NineCellRule | None = None
+    ) -> Words:
         """Move on by the definition."""
-        rule = rule or self.a_rule
         cells = unpack(rows, shape.width)
-        return pack(ref.run(cells, rule.birth, rule.survival, shape.torus, t))
+        return pack(ref.run_by_rule(cells, rule or self.a_rule, shape.torus, t))
 
     # --- cells ---------------------------------------------------------------
 
@@ -250,6 +273,23 @@ class LifeContract(CellsContract):
             for t, expected in zip(times, history(size, rule, torus, times), strict=True):
                 universe.step(t - universe.generation)
                 assert_holds(universe, expected, f"after {t} generations")
+
+    def test_rules_of_nine_cells(self, backend: Target) -> None:
+        """Each of the nine cells counts where it stands, at the edges and inside."""
+        if not backend.is_reference:
+            with pytest.raises(ValueError, match="computed by the reference only"):
+                engine_for(backend).arena([LifeShape(9, 9, True)], 1, MapRule(0))
+            return
+        for name, table in self.tables.items():
+            rule = MapRule(table)
+            for (width, height), torus in product(self.rule_sizes, (True, False)):
+                shape = LifeShape(width, height, torus)
+                now, t = pack(soup(width, height)), 0
+                universe = engine_for(backend).universe(now, shape, rule)
+                for t in self.few_times:
+                    now = self.moved(now, shape, t - universe.generation, rule)
+                    universe.step(t - universe.generation)
+                    assert_holds(universe, now, f"after {t} generations of {name}")
 
     def test_any_universe(self, backend: Target) -> None:
         """A fast path for some size, rule or number of steps gives what the definition does."""

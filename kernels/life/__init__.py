@@ -5,13 +5,13 @@ from __future__ import annotations
 from kernels.targets.contract import Target
 
 from .contract import LifeArena, LifeChain, LifeEngine, LifeUniverse
-from .rules import LifeRule
+from .rules import NineCellRule
 
 __all__ = ["LifeArena", "LifeChain", "LifeEngine", "LifeUniverse", "engine_for"]
 
 
-def engine_for(target: Target) -> LifeEngine[LifeRule]:
-    """Return the engine of Life-like rules for a target."""
+def engine_for(target: Target) -> LifeEngine[NineCellRule]:
+    """Return the engine of rules of two states and nine cells for a target."""
     # Imported only now: whoever asks for help, or for the CPU, is not to wait for the others.
     if len(target.devices) > 1:
         from .several import SeveralLifeEngine

@@ -33,10 +33,10 @@ class BytewiseEngine(LifeEngine[RuleT]):
     """Computes rules by step(), a generation at a time.
 
     planes: the bit planes of cells, the same for all rules that it computes. copies: how many
-    arrays as large as the cells step() allocates, at most.
+    arrays as large as the cells step() needs beside them, at most, with the one it may write to.
     """
 
-    copies = 4
+    copies = 5
 
     def __init__(self, planes: int = 1) -> None:
         self.planes = planes
@@ -45,6 +45,11 @@ class BytewiseEngine(LifeEngine[RuleT]):
     def step(self, cells: States, rule: RuleT, torus: bool) -> States:
         """Return the next generation of cells, another array. Outside is the other side on a
         torus, and of state 0 for ever otherwise."""
+
+    def step_into(self, cells: States, rule: RuleT, torus: bool, out: States) -> States:
+        """Return the next generation, as step() does; it may be made in `out`, an array that is
+        as large, and no part of which is used any more."""
+        return self.step(cells, rule, torus)
 
     def arena(
         self,
@@ -55,6 +60,10 @@ class BytewiseEngine(LifeEngine[RuleT]):
     ) -> LifeArena:
         """Return an arena of arrays of states."""
         check_planes(shapes, chain, self.planes)
+        if rule.planes != self.planes:
+            raise ValueError(
+                f"a rule of {rule.states} states for cells in {self.planes} bit planes"
+            )
         chosen = None if chain is None else self.chain(chain)
         return BytewiseArena(self, _most_cells(shapes, chain), slots, rule, chosen)
 
@@ -95,8 +104,9 @@ class BytewiseArena(LifeArena):
         chain: LifeChain | None = None,
     ) -> None:
         self.slots, self.chain, self.planes = slots, chain, engine.planes
-        self.step: Callable[[States, bool], States] = lambda cells, torus: engine.step(
-            cells, rule, torus
+        self.states = rule.states
+        self.step: Callable[[States, bool, States], States] = lambda cells, torus, out: (
+            engine.step_into(cells, rule, torus, out)
         )
         self._room = room
         self.cells: list[States] = [np.empty((0, 0), np.uint8)] * slots
@@ -140,14 +150,19 @@ class BytewiseLife(LifeUniverse):
     def step(self, generations: int) -> None:
         """Move on by generations, one after the other."""
         cells, slot = self._arena.cells, self._slot
+        spare = np.empty_like(cells[slot])
         for _ in range(generations):
-            cells[slot] = self._arena.step(cells[slot], self._torus)
+            made = self._arena.step(cells[slot], self._torus, spare)
+            # No call, and so no interrupt, between these.
+            cells[slot], spare = made, cells[slot]
             self.generation += 1
 
     def put(self, y: int, words: Words) -> None:
         """Unpack rows into the array."""
         self.check_rows(y, words)
-        self._arena.cells[self._slot][y : y + len(words)] = unpacked(words, self.width)
+        cells = unpacked(words, self.width)
+        check_most(int(cells.max(initial=0)), self._arena.states)
+        self._arena.cells[self._slot][y : y + len(words)] = cells
 
     def get(self, y: int, words: Words) -> None:
         """Pack rows of the array."""
@@ -177,13 +192,20 @@ class ChainedBytewiseLife(ChainedUniverse, BytewiseLife):
         cells, slot = self._arena.cells, self._slot
         steps, top = self.chain.passes[i], 0 if self.first else self.chain.passes[i]
         made = np.concatenate((self._above, cells[slot]))
+        spare = np.empty_like(made)
         for _ in range(steps):
-            made = self._arena.step(made, self._torus)
+            spare, made = made, self._arena.step(made, self._torus, spare)
         made = made[top : top + self.height].copy()
         # No call, and so no interrupt, between these.
         cells[slot] = made
         self.generation += steps
         self._turns.made += 1
+
+
+def check_most(most: int, states: int) -> None:
+    """Raise ValueError for a cell of a state that the rule does not have."""
+    if most >= states:
+        raise ValueError(f"cells in state {most}, where the rule has states 0 to {states - 1}")
 
 
 def unpacked(words: Words, width: int) -> States:

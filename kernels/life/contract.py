@@ -64,7 +64,8 @@ def check_planes(
             raise ValueError(f"cells in {count} bit planes, where the rule has {planes}")
 
 
-RuleT = TypeVar("RuleT", bound=CellRule)  # the class of the rules that an engine computes
+# The class of the rules that an engine computes. An engine of more rules is one of fewer.
+RuleT = TypeVar("RuleT", bound=CellRule, contravariant=True)
 
 
 class LifeUniverse(ABC):
@@ -129,8 +130,9 @@ class LifeUniverse(ABC):
 
         words: C-contiguous uint64 (rows, ceil(width / 64)), or, of cells in several bit planes,
         (rows, planes, ceil(width / 64)), so that a band of rows is in one piece; padding bits
-        zero. Raises ValueError for any other array and for rows outside. Any number of threads
-        may put and get different rows at once, while no thread steps this universe.
+        zero. Raises ValueError for any other array, for rows outside, and for cells in states that
+        the rule does not have. Any number of threads may put and get different rows at once, while
+        no thread steps this universe.
         """
 
     @abstractmethod
@@ -288,8 +290,9 @@ class LifeArena(ABC):
 class LifeEngine(ABC, Generic[RuleT]):
     """Computes rules of one class on one target; results are the same, bit for bit, on all of them.
 
-    Those of Life-like rules are LifeEngine[LifeRule]: they have one bit plane, and refuse shapes
-    of more. What computes rules of several states is a LifeEngine of another class of rules.
+    Those of rules of two states and nine cells are LifeEngine[NineCellRule]: they have one bit
+    plane, and refuse shapes of more. What computes rules of several states is a LifeEngine of
+    another class of rules.
     """
 
     def universe(self, words: Words, shape: LifeShape, rule: RuleT) -> LifeUniverse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import TypeAlias
 
 
 class CellRule(ABC):
@@ -89,6 +90,16 @@ class MapRule(CellRule):
     def stays_empty(self) -> bool:
         """Tell whether nine dead cells give a dead one."""
         return not self.table & 1
+
+
+NineCellRule: TypeAlias = LifeRule | MapRule  # what the engines of kernels.life compute
+
+
+def check_life_like(rule: NineCellRule) -> LifeRule:
+    """Return a Life-like rule as it is. Raises ValueError for one of any nine cells."""
+    if not isinstance(rule, LifeRule):
+        raise ValueError("rules of any nine cells are computed by the reference only")
+    return rule
 
 
 @dataclass(frozen=True, slots=True)

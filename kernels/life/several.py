@@ -28,7 +28,7 @@ from kernels.life.cuda.engine import (
 )
 from kernels.life.cuda.sizes import layout_bytes, staging_bytes
 from kernels.life.plan import CudaPlan, choose_cuda, cuda_pass, pass_steps
-from kernels.life.rules import LifeRule
+from kernels.life.rules import LifeRule, NineCellRule, check_life_like
 from kernels.signals import undisturbed
 from kernels.targets.cuda.device import Device
 
@@ -145,7 +145,7 @@ def _rooms(shapes: Sequence[LifeShape], multiprocessors: tuple[int, ...]) -> lis
     return rooms
 
 
-class SeveralLifeEngine(LifeEngine[LifeRule]):
+class SeveralLifeEngine(LifeEngine[NineCellRule]):
     """Life on several devices: universes lie in strips of rows, one for each device.
 
     A chain, whose blocks come one after the other, is the first device's: whoever moves a
@@ -160,14 +160,14 @@ class SeveralLifeEngine(LifeEngine[LifeRule]):
         self,
         shapes: Sequence[LifeShape],
         slots: int,
-        rule: LifeRule,
+        rule: NineCellRule,
         chain: ChainShape | None = None,
     ) -> LifeArena:
         """Return an arena of strips; with a chain, one of the first device."""
         check_planes(shapes, chain)
         if chain is not None:
             return self._first.arena(shapes, slots, rule, chain)
-        return StripsArena(self.devices, shapes, slots, rule)
+        return StripsArena(self.devices, shapes, slots, check_life_like(rule))
 
     def arena_bytes(
         self, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None

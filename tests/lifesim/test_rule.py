@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import random
-import re
 
 import pytest
 from hypothesis import given
@@ -98,27 +97,13 @@ def test_names(name, rule):
         ("", "unknown rule"),
         ("   ", "unknown rule"),
         ("B", "unknown rule"),
-        ("S23", "unknown rule"),
-        ("3", "unknown rule"),
-        ("B3//S23", "unknown rule"),
-        ("B3/S23/", "unknown rule"),
-        ("B3 S23", "unknown rule"),
-        ("B3/23", "unknown rule"),
-        ("23/S3", "unknown rule"),
-        ("B3/B3", "unknown rule"),
-        ("B-3/S23", "unknown rule"),
-        ("B3/S23V", "rule 'B3/S23V' is of the von Neumann neighbourhood: not supported yet"),
-        ("B2/S34H", "is of the hexagonal neighbourhood: not supported yet"),
-        ("B2-a/S12", "rule 'B2-a/S12' is isotropic non-totalistic: not supported yet"),
-        ("b3_s23-a4ei6", "isotropic non-totalistic"),
-        ("B2cek3i_S12cei", "isotropic non-totalistic"),
-        ("12/34/3", "of the Generations family"),
-        ("B2/S/3", "of the Generations family"),
-        ("B2/S/C3", "of the Generations family"),
-        ("Brian's Brain", "of the Generations family"),
+        ("3", "column 1: one set of neighbours"),
+        ("B3//S23", "column 5: a rule has two sets of neighbours"),
+        ("B3/S23/", "column 8: the number of states, 2 to 256, is missing"),
+        ("B3 S23", "column 3: ' ' is neither"),
+        ("B3/B3", "column 4: B stands twice"),
+        ("B-3/S23", "column 2: '-' is neither a count"),
         ("R5,C0,M1,S34..58,B34..45,NM", "of the Larger than Life family"),
-        ("MAPARYXfhZofugWaH7oaIDogBZofuhogOiAaIDogIAAgAA", "a MAP string"),
-        ("W110", "one-dimensional"),
         ("LifeHistory", "of several states"),
         ("WireWorld", "a rule table of several states: not supported yet"),
         ("TMGasMargolus_emulated", "Margolus"),
@@ -126,17 +111,17 @@ def test_names(name, rule):
         ("Lief", "unknown rule 'Lief': is 'life' meant"),
         ("HihgLife", "unknown rule 'HihgLife': is 'highlife' meant"),
         ("Primer", "unknown rule 'Primer': write it as B3/S23; no rule table can be run"),
-        ("B1" * 40_000, "unknown rule"),
-        ("0-" * 400 + "!", "unknown rule"),
-        ("B3/S2,3", "unknown rule"),
-        ("B3/S23\n5", "unknown rule"),
+        ("B1" * 40_000, "column 5: a rule has two sets"),
+        ("0-" * 400 + "!", "one set of neighbours"),
+        ("B3/S2,3", "column 6: ',' is neither"),
+        ("B3/S23\n5", r"column 7: '\\n' is neither"),
         ("B³/S23", "unknown rule"),
         ("B٣/S23", "unknown rule"),
         ("B٩/S23", "unknown rule"),
         ("nosuchlife", "unknown rule 'nosuchlife': write it as B3/S23"),
-        ("B9/S23", "at most 8 neighbours"),
-        ("B3/S239", "rule 'B3/S239': a cell has at most 8 neighbours"),
-        ("B33/S23", "rule 'B33/S23': 3 stands twice"),
+        ("B9/S23", "column 2: a cell has at most 8 neighbours"),
+        ("B3/S239", "rule 'B3/S239', column 7: a cell has at most 8 neighbours"),
+        ("B33/S23", "rule 'B33/S23', column 3: 3 stands twice"),
         ("232/3", "2 stands twice"),
     ],
 )
@@ -160,10 +145,7 @@ def test_parse_reads_or_says_why(text):
     except RuleError:
         return  # anything but this is a fault
     assert Rule.parse(str(rule)) == rule
-    letters = text.upper().count("B") + text.upper().count("S")
-    assert letters in (0, 2) or re.fullmatch(r"[Bb][0-8]+/?", text.strip())
-    named = set(text.strip().upper()) - set("BS/")
-    assert named == set(digits(rule.life_like.birth)) | set(digits(rule.life_like.survival))
+    assert set(str(rule)) <= set(text.upper()) | set("BS/")
 
 
 @pytest.mark.parametrize("sets", [(-1, 0), (0, -1), (512, 0), (0, 512)])

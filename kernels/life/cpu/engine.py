@@ -18,7 +18,7 @@ from kernels.life.contract import (
     check_planes,
 )
 from kernels.life.plan import CpuPlan, choose_cpu, cpu_plan
-from kernels.life.rules import LifeRule
+from kernels.life.rules import LifeRule, NineCellRule, check_life_like
 from kernels.targets.cpu import CpuTarget, level2_bytes
 
 try:
@@ -27,7 +27,7 @@ except ImportError:
     _cpu = None  # type: ignore[assignment]
 
 
-class CpuLifeEngine(LifeEngine[LifeRule]):
+class CpuLifeEngine(LifeEngine[NineCellRule]):
     """Life by the compiled passes, at the level and with the threads of a CpuTarget."""
 
     def __init__(self, target: CpuTarget) -> None:
@@ -37,12 +37,12 @@ class CpuLifeEngine(LifeEngine[LifeRule]):
         self,
         shapes: Sequence[LifeShape],
         slots: int,
-        rule: LifeRule,
+        rule: NineCellRule,
         chain: ChainShape | None = None,
     ) -> LifeArena:
         """Return an arena of packed rows in host memory."""
         check_planes(shapes, chain)
-        return CpuArena(self.target, shapes, slots, rule, chain=chain)
+        return CpuArena(self.target, shapes, slots, check_life_like(rule), chain=chain)
 
     def arena_bytes(
         self, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None

@@ -38,7 +38,7 @@ from kernels.life.plan import (
     cuda_plan,
     pass_steps,
 )
-from kernels.life.rules import LifeRule
+from kernels.life.rules import LifeRule, NineCellRule, check_life_like
 from kernels.targets.cuda.array import DeviceArray
 from kernels.targets.cuda.device import Buffer, Device, Module, Slice
 
@@ -46,7 +46,7 @@ SOURCE = Path(__file__).with_name("life.cu")
 QUEUED = 64  # passes queued before the host waits, so that it can be interrupted
 
 
-class CudaLifeEngine(LifeEngine[LifeRule]):
+class CudaLifeEngine(LifeEngine[NineCellRule]):
     """Life on one CUDA-like device."""
 
     def __init__(self, device: Device) -> None:
@@ -56,12 +56,12 @@ class CudaLifeEngine(LifeEngine[LifeRule]):
         self,
         shapes: Sequence[LifeShape],
         slots: int,
-        rule: LifeRule,
+        rule: NineCellRule,
         chain: ChainShape | None = None,
     ) -> LifeArena:
         """Return an arena of panels in the device's memory."""
         check_planes(shapes, chain)
-        return DeviceArena(self.device, shapes, slots, rule, chain=chain)
+        return DeviceArena(self.device, shapes, slots, check_life_like(rule), chain=chain)
 
     def arena_bytes(
         self, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None

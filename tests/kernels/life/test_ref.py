@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels.life import ref
+from kernels.life.rules import LifeRule, MapRule
 from kernels.targets.contract import Target
 from kernels.targets.reference import ReferenceTarget
 from tests.life_chain_contract import ChainContract
@@ -45,6 +46,43 @@ def test_definition_on_a_torus(width: int, height: int, seed: int, data: st.Data
     tiled = ref.step(np.tile(cells, (3, 3)), birth, survival, torus=False)
     middle = tiled[height : 2 * height, width : 2 * width]
     np.testing.assert_array_equal(ref.step(cells, birth, survival, torus=True), middle)
+
+
+@given(
+    st.integers(1, 9),
+    st.integers(1, 9),
+    st.integers(0, 99),
+    st.integers(0, 2**512 - 1),
+    st.booleans(),
+)
+def test_definition_of_a_table(width: int, height: int, seed: int, table: int, torus: bool) -> None:
+    """The nine cells are the binary digits of a place in the table, the first the highest."""
+    cells = soup(width, height, seed)
+    found = ref.step_by_table(cells, table, torus)
+    for y in range(height):
+        for x in range(width):
+            digits = ""
+            for near_y in (y - 1, y, y + 1):
+                for near_x in (x - 1, x, x + 1):
+                    inside = 0 <= near_y < height and 0 <= near_x < width
+                    lives = (torus or inside) and cells[near_y % height, near_x % width]
+                    digits += "1" if lives else "0"
+            assert found[y, x] == bool(table >> int(digits, 2) & 1)
+
+
+@given(st.integers(0, 511), st.integers(0, 511), st.booleans())
+def test_a_life_like_rule_as_a_table(birth: int, survival: int, torus: bool) -> None:
+    rule, cells = LifeRule(birth, survival), soup(37, 29)
+    by_count = ref.step_by_rule(cells, rule, torus)
+    by_table = ref.step_by_rule(cells, MapRule(rule.table), torus)
+    np.testing.assert_array_equal(by_table, by_count)
+
+
+def test_a_table_of_many_rows_at_once() -> None:
+    """Rows are looked up in bands: their seams are seen in a universe of many."""
+    cells, rule = soup(700, 50), LifeRule(8, 12)
+    by_count = ref.run_by_rule(cells, rule, True, 3)
+    np.testing.assert_array_equal(ref.run_by_rule(cells, MapRule(rule.table), True, 3), by_count)
 
 
 def test_describes_itself() -> None:

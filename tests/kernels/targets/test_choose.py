@@ -20,7 +20,7 @@ from kernels.life.ref import (
     ReferenceLife,
     ReferenceLifeEngine,
 )
-from kernels.life.rules import LifeRule
+from kernels.life.rules import NineCellRule
 from kernels.life.several import SeveralLifeEngine, StripsArena, StripsLife
 from kernels.targets import choose, cpu
 from kernels.targets.choose import NAMES, explain, pick
@@ -193,7 +193,7 @@ def assert_takes(made: type, contract: type) -> None:
             expected = inspect.signature(method, eval_str=True)
             found = inspect.signature(getattr(made, name), eval_str=True)
             taken = [
-                one.replace(annotation=LifeRule) if one.annotation is RuleT else one
+                one.replace(annotation=NineCellRule) if one.annotation is RuleT else one
                 for one in expected.parameters.values()
             ]
             inherited = getattr(made, name) is method
@@ -212,7 +212,7 @@ def test_backends_take_what_the_contract_says(made: type[Target]) -> None:
 @pytest.mark.parametrize(
     "made", [ReferenceLifeEngine, CpuLifeEngine, CudaLifeEngine, SeveralLifeEngine]
 )
-def test_engines_take_what_the_contract_says(made: type[LifeEngine[LifeRule]]) -> None:
+def test_engines_take_what_the_contract_says(made: type[LifeEngine[NineCellRule]]) -> None:
     assert_takes(made, LifeEngine)
 
 
