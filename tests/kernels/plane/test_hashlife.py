@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 pytest.importorskip("kernels._cpu")
 
 from kernels.life.contract import LifeRule
-from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, HashPlane, HashPlaneEngine
 from kernels.plane.contract import PlaneUniverse
+from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, HashPlane, HashPlaneEngine
 from kernels.targets.cpu import CpuTarget, levels
 from tests.plane_contract import (
     LIFE,
