@@ -82,7 +82,7 @@ class Life:
         engine: of one without any bounds, how it is kept: "dense", in a rectangle that grows;
         "tiles", which are computed where something changes, on the CPU or one GPU (which "auto"
         takes only for a large grid); "hashlife", in a tree that shares what is equal and remembers
-        what became of it, on one thread of the CPU; "auto", in whichever is quickest, which is
+        what became of it, on the CPU; "auto", in whichever is quickest, which is
         found out while it runs (with bounds, in a rectangle).
         Raises RuleError, TopologyError (also a ValueError), ValueError for an unknown backend
         name, BackendUnavailableError, and GridError or MemoryError for too large a universe.

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kernels._cpu")
 
+from kernels.life.contract import LifeRule
+from kernels.plane.contract import PlaneUniverse
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, HashPlane, HashPlaneEngine
 from kernels.targets.cpu import CpuTarget, levels
 from tests.plane_contract import (
@@ -34,6 +36,16 @@ from tests.quick import examples
 def engine(request: pytest.FixtureRequest) -> HashPlaneEngine:
     """Return the engine at each level that this CPU has."""
     return HashPlaneEngine(CpuTarget(1, request.param))
+
+
+class Helped(HashPlaneEngine):
+    """HashLife on three threads, of which two help from the beginning of each step."""
+
+    def universe(self, rule: LifeRule, memory: int) -> HashPlane:
+        """Return an empty plane."""
+        universe = super().universe(rule, memory)
+        universe._tree.set_pause(0)
+        return universe
 
 
 class TestHashLife(PlaneContract):
@@ -182,6 +194,76 @@ class TestHashLife(PlaneContract):
             with pytest.raises(ValueError, match="contradict"):
                 universe.put_list(replace(squares, **{change: wrong}))
         assert cells_of(universe) == gun()
+
+
+class TestHelped:
+    """HashLife on several threads beside HashLife on one, and beside a set of cells."""
+
+    @settings(max_examples=examples(40), deadline=None)
+    @given(patterns(), RULES, st.lists(st.integers(0, 300), min_size=1, max_size=3))
+    def test_steps(self, cells: Cells, rule: LifeRule, steps: list[int]) -> None:
+        PlaneContract.check_steps(Helped(CpuTarget(3)), cells, rule, [step % 71 for step in steps])
+        one, three = (opened(each, cells, rule) for each in engines())
+        for step in steps:
+            for universe in (one, three):
+                universe.step(step if not rule.birth & 6 else step % 40)
+            assert one.population() == three.population()
+            assert listed(one) == listed(three)
+
+    @settings(max_examples=examples(6), deadline=None)
+    @given(st.integers(300, 700), st.integers(1, 300))
+    def test_little_memory(self, side: int, step: int) -> None:
+        """Tables grow, and garbage is collected, while others wait in the middle of their work."""
+        one, three = (opened(each, soup(side), memory=LEAST_MEMORY) for each in engines())
+        for universe in (one, three):
+            for _ in range(4):
+                universe.step(step)
+        assert listed(one) == listed(three)
+
+    def test_all_is_shared_out_and_collected(self) -> None:
+        one, three = (opened(each, soup(700), memory=LEAST_MEMORY) for each in engines())
+        while not (three.statistics()["collections"] > 1 and three.statistics()["shared"]):
+            for universe in (one, three):
+                universe.step(37)
+            assert one.population() == three.population()
+        assert listed(one) == listed(three)
+        assert three.nbytes <= LEAST_MEMORY
+
+    def test_too_little_memory_is_said_and_nothing_lost(self) -> None:
+        TestHashLife().test_too_little_memory_is_said_and_nothing_lost(Helped(CpuTarget(3)))
+
+    def test_steps_are_left_at_once_and_lose_nothing(self) -> None:
+        TestHashLife().test_collections_are_left_at_once_and_lose_nothing(Helped(CpuTarget(3)))
+
+    def test_an_error_of_who_is_asked_comes_through(self) -> None:
+        universe = opened(Helped(CpuTarget(3)), soup(300))
+
+        def broken() -> bool:
+            raise RuntimeError("asked")
+
+        with pytest.raises(RuntimeError, match="asked"):
+            universe.step_until(broken, 10**4)
+        assert universe.generation == 0
+        universe.step(100)
+        assert listed(universe) == listed(opened_after(soup(300), 100))
+
+
+def engines() -> tuple[HashPlaneEngine, Helped]:
+    """Return an engine on one thread, and one on three."""
+    return HashPlaneEngine(CpuTarget(1)), Helped(CpuTarget(3))
+
+
+def opened_after(cells: Cells, generations: int) -> PlaneUniverse:
+    """Return a universe on one thread after some generations."""
+    universe = opened(engines()[0], cells)
+    universe.step(generations)
+    return universe
+
+
+def listed(universe: Any) -> tuple[bytes, ...]:
+    """Return the tree as a list, to be compared."""
+    squares = universe.list()
+    return tuple(each.tobytes() for each in (squares.levels, squares.children, squares.leaves))
 
 
 class Looks:

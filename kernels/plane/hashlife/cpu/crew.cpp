@@ -25,7 +25,11 @@ void Crew::begin(int helpers) {
 }
 
 void Crew::end() {
-    is_over_ = true;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        is_over_ = true;  // also for one that waits for room, which nobody needs now
+    }
+    go_on_.notify_all();
     for (const auto& helper : helpers_) {
         if (helper->thread.joinable()) helper->thread.join();
         Worker& worker = helper->worker;
@@ -49,18 +53,18 @@ void Crew::fail(Outcome outcome) {
 
 bool Crew::ready(Worker& worker) {
     if (&worker == &first) return tree_.ready();
-    while (outcome() == Outcome::made && (is_called() || tree_.lacks_room())) stand();
+    while (outcome() == Outcome::made && !is_over_ && (is_called() || tree_.lacks_room())) stand();
     return outcome() == Outcome::made;
 }
 
 void Crew::stand() {
     std::unique_lock<std::mutex> lock(mutex_);
     // The room that was lacking may just have been made.
-    if (outcome_ != Outcome::made || !(is_called_ || tree_.lacks_room())) return;
+    if (outcome_ != Outcome::made || is_over_ || !(is_called_ || tree_.lacks_room())) return;
     is_called_ = true;
     standing_++;
     came_.notify_one();
-    go_on_.wait(lock, [&] { return !is_called_ || outcome_ != Outcome::made; });
+    go_on_.wait(lock, [&] { return !is_called_ || is_over_ || outcome_ != Outcome::made; });
     standing_--;
 }
 

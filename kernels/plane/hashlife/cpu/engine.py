@@ -62,9 +62,7 @@ class HashPlane(PlaneUniverse):
         if memory < LEAST_MEMORY:
             raise MemoryError(f"{memory} bytes are too little for a tree of squares")
         self.generation = 0
-        self._tree = _cpu.HashTree(
-            target.level, rule.birth, rule.survival, memory, target.threads
-        )
+        self._tree = _cpu.HashTree(target.level, rule.birth, rule.survival, memory, target.threads)
 
     def put(self, places: Places, squares: Words) -> None:
         """Set all cells of some squares."""
@@ -206,8 +204,8 @@ class HashPlane(PlaneUniverse):
     def statistics(self) -> dict[str, int]:
         """Return how much has been done: `leaf_steps` of squares of 64 x 64 cells, `results` of
         larger ones, `collections` of garbage, how many of them were `abandoned` before they gave
-        anything up, whether one is `unfinished`, how many `squares` there are, and how many parts of
-        lists of squares were `shared` with another thread."""
+        anything up, whether one is `unfinished`, how many `squares` there are, and how many parts
+        of lists of squares were `shared` with another thread."""
         return self._tree.statistics()
 
     def _tops(self, box: PlaneBox | None, at_most: int = _SMALL) -> Iterator[_Square]:

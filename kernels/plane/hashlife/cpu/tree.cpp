@@ -97,6 +97,7 @@ void Tree::begin() {
 bool Tree::ready() {
     if (outcome() != Outcome::made) return false;
     if (lacks_room() || collection_ || crew_.is_called()) crew_.alone([&] { return make_room(); });
+    if (outcome() != Outcome::made) return false;
     if (++polls_ % 256 == 0 && is_stopped()) crew_.fail(Outcome::stopped);
     if (is_stepping_ && polls_ % 16 == 0) call_help();
     return outcome() == Outcome::made;
