@@ -130,9 +130,9 @@ private:
     static constexpr std::uint64_t LEAST_FLIGHT = 20;
     std::uint64_t watched = ~std::uint64_t(0);  // the generation up to which all of them are alone
     std::uint64_t number = 1;  // of the round that comes next
-    // Of so many tiles the cells of a long cycle do not lie in cache. The short one is quicker then, but if
-    // most of those that it would visit repeat themselves within the long one.
-    static constexpr std::size_t LARGE = 512;
+    // Of so many tiles the cells of a long cycle do not lie in cache. The short one is quicker then, though
+    // its rounds are shorter, unless most of those that it would visit repeat themselves within the long one.
+    static constexpr std::size_t LARGE = 2048;
     struct Sample {
         std::int64_t x, y;
         std::uint64_t cells[SIDE];
