@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from tests.quick import examples
 HIGH_LIFE = LifeRule(1 << 3 | 1 << 6, 1 << 2 | 1 << 3)
 NO_GLIDERS = LifeRule(1 << 3, 1 << 2 | 1 << 3 | 1 << 4)
 BLOCK = {(0, 0), (1, 0), (0, 1), (1, 1)}
+FILLING = LifeRule(1 << 2, 511)  # spreads at the speed of light, and nothing dies
 FAR = st.integers(-400, 400)
 LARGE = 2048  # tiles from which on cycles are chosen
 
@@ -127,3 +129,33 @@ class TestTiles(TilesContract):
         box = universe.box()
         assert universe.nbytes < box.width * box.height / 2
         assert_like(universe, again)
+
+    @pytest.mark.sample(1)
+    def test_what_grows_around_its_rest(self, engine: CpuTilesEngine) -> None:
+        """A large plane that is still but for its rim keeps less of each tile, too."""
+        universe, witness = (opened(engine, soup(20), FILLING) for _ in range(2))
+        witness.step(700)
+        again = engine.universe(FILLING, 1 << 32)
+        for places, squares in witness.squares():
+            again.put(places, squares)
+        again.step(1300)
+        again.generation = 2000
+        universe.step(1000)
+        long_cycle = universe.nbytes / universe.box().width ** 2
+        universe.step(1000)
+        assert universe.nbytes / universe.box().width ** 2 < long_cycle / 2
+        assert_like(universe, again)
+
+    @pytest.mark.sample(1)
+    def test_rest_of_a_long_period_keeps_its_cycle(self, engine: CpuTilesEngine) -> None:
+        """Much that repeats every 15 generations stays at rest while something else goes on."""
+        cells = {cell for i in range(LARGE) for cell in moved(TEN, 64 * (i % 64), 64 * (i // 64))}
+        universe, alone, one = opened(engine, cells), opened(engine, soup(400)), opened(engine, TEN)
+        universe.step(1200)
+        settled = universe.nbytes
+        for places, squares in alone.squares():
+            universe.put(places + np.array((-20, 10)), squares)
+        for each, generations in ((universe, 800), (alone, 800), (one, 2000)):
+            each.step(generations)
+        assert universe.population() == LARGE * one.population() + alone.population()
+        assert universe.nbytes >= settled

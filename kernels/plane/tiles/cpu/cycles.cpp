@@ -1,4 +1,5 @@
-// Which cycle a plane has: the long one, or, while most of many tiles change, the short one.
+// Which cycle a plane has: the long one, or, of many tiles, the short one while hardly any of those at rest
+// need more.
 #include <algorithm>
 #include <cstring>
 
@@ -21,9 +22,31 @@ bool Plane::choose_cycle(const Ask& ask) {
         keep_until = number + LATER;
         return change(LONG, ask);
     }
-    if (all < LARGE || number % OFTEN || number < std::max(keep_until, whole + OFTEN) || current.size() < all / 4)
+    // After a change all tiles are visited twice, which should not take longer than what goes on anyway.
+    constexpr size_t AT_REST = 64;
+    if (all < LARGE || number % OFTEN || number < std::max(keep_until, whole + OFTEN) || current.size() < all / AT_REST)
         return true;
-    return change(SHORT, ask);
+    return would_go_on() > current.size() / 4 || change(SHORT, ask);
+}
+
+// About how many of the tiles at rest would not be at rest in a short cycle.
+size_t Plane::would_go_on() const {
+    constexpr size_t MOST = 256;
+    const size_t every = store.all.size() / MOST + 1;
+    uint64_t six = number - 1;  // the last round of six generations
+    while (cycle.length(six) != 6) six--;
+    // Twenty generations lie between now and three rounds ago. What has period 5, 10 or 20 is taken for shorter.
+    const int before[] = {cycle.slot(six), cycle.slot(number - 3)}, after[] = {cycle.slot(six + 1), cycle.slot(number)};
+    size_t found = 0;
+    for (size_t i = 0; i < store.all.size(); i += every) {
+        const Tile* const tile = store.all[i];
+        if (tile->listed >= number || tile->waiting >= number) continue;
+        bool repeats = false;
+        for (int n = 0; n < 2 && !repeats; n++)
+            repeats = !std::memcmp(tile->cells(before[n]), tile->cells(after[n]), SLOT_BYTES);
+        found += !repeats;
+    }
+    return found * every;
 }
 
 // Notes the cells of some of the tiles that change.

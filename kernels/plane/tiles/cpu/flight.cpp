@@ -39,7 +39,7 @@ uint64_t row_of(const Placed& glider, const Tile& tile, int r) {
 
 }  // namespace
 
-// How long nothing else comes near a glider that flies, in generations.
+// How long nothing else comes near a glider that flies, in generations; 0 if that is not long enough.
 uint64_t Plane::alone_for(const Glider& glider, const Tile* home) const {
     const Placed box = gliders.at(glider, done);
     const auto away = [](int64_t n) { return n < 0 ? -n : n; };
@@ -50,6 +50,7 @@ uint64_t Plane::alone_for(const Glider& glider, const Tile* home) const {
         if (home && away(tile->x - home->x) <= 1 && away(tile->y - home->y) <= 1) continue;
         const int64_t x = tile->x * SIDE, y = tile->y * SIDE;
         least = std::min(least, until_met(gap_to(box, x, y, x + SIDE - 1, y + SIDE - 1)));
+        if (least < int64_t(LEAST_FLIGHT)) return 0;
     }
     for (const Glider& other : flying) {
         if (&other == &glider) continue;

@@ -9,30 +9,6 @@ using std::int64_t;
 using std::size_t;
 using std::uint64_t;
 
-namespace {
-
-// Whether something lives, and the neighbours within HALO cells of it.
-struct Reach {
-    bool lives;
-    unsigned near;
-};
-
-Reach reach_of(const std::uint64_t* cells) {
-    std::uint64_t first = 0, last = 0, all = 0;
-    for (int r = 0; r < SIDE; r++) {
-        all |= cells[r];
-        if (r < HALO) first |= cells[r];
-        if (r >= SIDE - HALO) last |= cells[r];
-    }
-    constexpr std::uint64_t LEFT = (std::uint64_t(1) << HALO) - 1, RIGHT = LEFT << (SIDE - HALO);
-    const auto bit = [](std::uint64_t found, Direction d) { return unsigned(found != 0) << d; };
-    return {all != 0, bit(first & LEFT, NW) | bit(first, N) | bit(first & RIGHT, NE) |
-                          bit(all & LEFT, W) | bit(all & RIGHT, E) | bit(last & LEFT, SW) |
-                          bit(last, S) | bit(last & RIGHT, SE)};
-}
-
-}  // namespace
-
 void Plane::make_room(size_t tiles) {
     store.reserve(tiles);
     for (std::vector<Tile*>* list : {&current, &next, &hollow, &next_hollow, &idle}) list->reserve(store.room());
@@ -127,7 +103,7 @@ void Plane::leave_hollow(const Round& round) {
             continue;
         }
         std::uint64_t* const cells = tile->cells(round.to);
-        tile->set_changed(number + 1, reach_of(cells).near);
+        tile->set_changed(number + 1, ops.shore(cells).near);
         std::memset(cells, 0, SLOT_BYTES);
         tile->set_hollow(round.to, true);
         pass_on(tile, false);
@@ -264,12 +240,12 @@ void Plane::restart() {
         std::memset(tile->border, 0, sizeof tile->border);
         for (int slot = 0; slot < cycle.slots; slot++)
             if (slot != from) std::memset(tile->cells(slot), 0, SLOT_BYTES);
-        const Reach reach = reach_of(tile->cells(from));
+        const Shore shore = ops.shore(tile->cells(from));
         tile->changed[number & 1] = tile->changed[(number + 1) & 1] = 0;
         tile->hollow = ALL_SLOTS;
         tile->listed = tile->waiting = 0;
-        if (reach.lives) {
-            tile->set_changed(number, reach.near);
+        if (shore.lives) {
+            tile->set_changed(number, shore.near);
             tile->set_hollow(from, false);
             list(tile);
         }

@@ -94,6 +94,7 @@ private:
     template <class Use>
     bool holds_only(const Tile* home, const Glider& glider, Use use) const;
     bool choose_cycle(const Ask& ask);
+    std::size_t would_go_on() const;
     void take_samples();
     bool repeats() const;
     bool change(const Cycle& to, const Ask& ask);
@@ -129,8 +130,8 @@ private:
     static constexpr std::uint64_t LEAST_FLIGHT = 20;
     std::uint64_t watched = ~std::uint64_t(0);  // the generation up to which all of them are alone
     std::uint64_t number = 1;  // of the round that comes next
-    // Of so many tiles the cells of a long cycle do not lie in cache. While many of them change the short
-    // one is quicker, but if most of those that change repeat themselves within the long one.
+    // Of so many tiles the cells of a long cycle do not lie in cache. The short one is quicker then, though
+    // its rounds are shorter, unless most of those that it would visit repeat themselves within the long one.
     static constexpr std::size_t LARGE = 2048;
     struct Sample {
         std::int64_t x, y;

@@ -118,12 +118,19 @@ struct Life {
     std::uint64_t columns, rows;
 };
 
+// Whether something lives in a tile, and the neighbours within HALO cells of what does.
+struct Shore {
+    bool lives;
+    unsigned near;
+};
+
 extern Block nowhere;  // never written
 inline Tile& nothing = nowhere.tiles[0];  // stands for all tiles that are not there
 
 struct Ops {
     void (*visit)(const Round&, Tile* const* tiles, std::size_t count, Visited*);
     Life (*survey)(const std::uint64_t* cells);
+    Shore (*shore)(const std::uint64_t* cells);
 };
 
 }  // namespace tiles

@@ -59,25 +59,29 @@ struct Visits {
     std::size_t count;
     Visited* visited;
 
+    // Visits some tiles together: all windows are loaded, then computed, then stored, so that what one
+    // tile waits for does not hold up the others.
     template <class Rule>
     void run(const Rule& rule) const {
-        for (std::size_t i = 0; i < count; i++) {
-            if (round.far) {
-                if (i + 6 < count) __builtin_prefetch(tiles[i + 6]);
-                if (i + 3 < count) fetch(*tiles[i + 3]);
+        constexpr std::size_t TOGETHER = 8;
+        Window<V> windows[TOGETHER];
+        for (std::size_t begin = 0; begin < count; begin += TOGETHER) {
+            const std::size_t some = begin + TOGETHER < count ? TOGETHER : count - begin;
+            for (std::size_t i = 0; i < some; i++) windows[i].load(*tiles[begin + i], round.from);
+            if (round.far)
+                for (std::size_t i = begin + some; i < begin + some + TOGETHER && i < count; i++) fetch(*tiles[i]);
+            for (std::size_t i = 0; i < some; i++) {
+                Window<V> window = windows[i];
+                if (window.empty()) continue;
+                window.note();
+                for (int g = 0; g < round.steps; g++) {
+                    advance(rule, window);
+                    window.note();  // the last ones, too: they may lie in a tile that is not there yet
+                }
+                windows[i] = window;
             }
-            Window<V> window;
-            window.load(*tiles[i], round.from);
-            if (window.empty()) {
-                visited[i] = finish(round, *tiles[i], window, Seen{});
-                continue;
-            }
-            window.note();
-            for (int g = 0; g < round.steps; g++) {
-                advance(rule, window);
-                window.note();  // the last ones, too: they may lie in a tile that is not there yet
-            }
-            visited[i] = finish(round, *tiles[i], window, window.noted());
+            for (std::size_t i = 0; i < some; i++)
+                visited[begin + i] = finish(round, *tiles[begin + i], windows[i], windows[i].noted());
         }
     }
 
@@ -110,9 +114,23 @@ tiles::Life survey(const u64* cells) {
     return life;
 }
 
+tiles::Shore shore(const u64* cells) {
+    using tiles::HALO, tiles::SIDE;
+    u64 first = 0, middle = 0, last = 0;
+    for (int r = 0; r < HALO; r++) first |= cells[r];
+    for (int r = HALO; r < SIDE - HALO; r++) middle |= cells[r];
+    for (int r = SIDE - HALO; r < SIDE; r++) last |= cells[r];
+    const u64 all = first | middle | last;
+    constexpr u64 LEFT = (u64(1) << HALO) - 1, RIGHT = LEFT << (SIDE - HALO);
+    const auto bit = [](u64 found, int d) { return unsigned(found != 0) << d; };
+    return {all != 0, bit(first & LEFT, tiles::NW) | bit(first, tiles::N) | bit(first & RIGHT, tiles::NE) |
+                          bit(all & LEFT, tiles::W) | bit(all & RIGHT, tiles::E) | bit(last & LEFT, tiles::SW) |
+                          bit(last, tiles::S) | bit(last & RIGHT, tiles::SE)};
+}
+
 }  // namespace
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 extern const tiles::Ops JOIN(tiles_, LEVEL);
-const tiles::Ops JOIN(tiles_, LEVEL) = {visit_all, survey};
+const tiles::Ops JOIN(tiles_, LEVEL) = {visit_all, survey, shore};
