@@ -16,7 +16,7 @@ except ImportError:
     _cpu = None  # type: ignore[assignment]
 
 HOW_TO_BUILD = "install a C++17 compiler (g++ or clang++) and reinstall the package"
-# Of a build for one machine alone, as scripts/demo makes it, that was moved to another; or of wheels.
+# Said where a build for one machine alone, as scripts/demo makes it, was moved to another.
 NO_LEVEL = (
     "the CPU kernels were compiled for a CPU that can do more than this one ({}): reinstall the "
     "package on this machine; no CPU older than x86-64-v2 will do"
