@@ -17,6 +17,7 @@ _TAKEN = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
 if _TAKEN:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
+_INTERRUPTED = 130  # bulkbits.exit_codes has it, too, but is not imported yet
 _LEAST = 256 << 20  # bytes of addresses that the imports and a small job take
 
 
@@ -37,7 +38,11 @@ def begin(name: str) -> None:
     except KeyboardInterrupt:  # before or after what bulkbits.entry looks after
         if sys.stderr is not None:
             print(f"{name}: interrupted", file=sys.stderr)
-        sys.exit(130)
+        _end_at_once(_INTERRUPTED)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            _end_at_once(_INTERRUPTED)
+        raise
     except ForeignPackageError as error:
         if sys.stderr is not None:
             print(f"{name}: {error}", file=sys.stderr)
@@ -49,6 +54,26 @@ def begin(name: str) -> None:
     finally:
         if _TAKEN:
             _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+
+def _end_at_once(code: int) -> None:
+    """Exit as sys.exit() does, but leave it to the system to take all objects apart.
+
+    Python does that one by one, for tenths of a second where much was imported. Threads and what
+    was registered to be done at exit have their turn before.
+    """
+    import atexit
+    import contextlib
+    import threading
+
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(AttributeError, OSError, ValueError):  # None, full, closed
+                stream.flush()
+        os._exit(code)
 
 
 def _too_few_addresses() -> str:

@@ -6,6 +6,7 @@ import ctypes
 import os
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -28,6 +29,7 @@ from lifesim.topology import Topology
 TILE_SOURCE = Path(__file__).parents[1] / "benchmarks" / "tile_loop.cpp"
 
 _TILE_ROWS, _TILE_COLUMNS = 60, 32
+_UNBROKEN = 64  # steps of the tile loop in one call: some hundredths of a second
 
 Tile = npt.NDArray[np.uint32]
 
@@ -148,13 +150,23 @@ class TileLoop:
         unit = 64  # generations a step: a single one takes no longer than a call
 
         def step(count: int) -> None:
-            def run(pair: tuple[Tile, ...]) -> None:
-                self.advance(pair[0], pair[1], _TILE_COLUMNS, unit * count)
+            left = threading.Event()
 
-            if pool is None:
-                run(pairs[0])
-            else:  # ctypes lets go of the interpreter: they run at once
-                list(pool.map(run, pairs))
+            def run(pair: tuple[Tile, ...]) -> None:
+                for done in range(0, count, _UNBROKEN):  # a call cannot be interrupted
+                    if left.is_set():
+                        return
+                    generations = unit * min(_UNBROKEN, count - done)
+                    self.advance(pair[0], pair[1], _TILE_COLUMNS, generations)
+
+            try:
+                if pool is None:
+                    run(pairs[0])
+                else:  # ctypes lets go of the interpreter: they run at once
+                    list(pool.map(run, pairs))
+            except BaseException:
+                left.set()
+                raise
 
         return TimedRunner(_TILE_ROWS * _TILE_COLUMNS * bits * threads * unit, step)
 

@@ -161,3 +161,44 @@ def test_ctrl_c_that_is_ignored_stays_so(folder: Path) -> None:
     process = call("arith", *SHORT["arith"], cwd=folder, before=before)
     assert process.communicate() == ("-1\n", "")
     assert process.returncode == 0
+
+
+INTERRUPTED_AT_LAST = """
+import atexit, sys, threading, types
+from bulkbits.begin import begin
+
+class Kept:
+    def __del__(self): print("taken apart")
+
+kept = Kept()
+cli = types.ModuleType("fake.cli")
+def main():
+    atexit.register(print, "at exit")
+    started, ended = threading.Event(), threading.Event()
+    def work():
+        started.set()
+        ended.wait()
+        print("a thread's end")
+    threading.Thread(target=work).start()
+    started.wait()
+    print("unflushed", end="")
+    threading.Timer(0.05, ended.set).start()
+    {}
+cli.main = main
+sys.modules.update({{"fake": types.ModuleType("fake"), "fake.cli": cli}})
+sys.modules["fake"].cli = cli
+begin("fake")
+"""
+
+
+@pytest.mark.parametrize("last", ["raise KeyboardInterrupt", "sys.exit(130)"])
+def test_ctrl_c_leaves_out_only_what_the_system_does(last: str) -> None:
+    """Threads and exit functions have their turn, and what was printed is there."""
+    program = INTERRUPTED_AT_LAST.format(last)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 130
+    assert sorted(done.stdout.replace("unflushed", "").splitlines()) == [
+        "a thread's end",
+        "at exit",
+    ]
+    assert "unflushed" in done.stdout

@@ -16,6 +16,11 @@ except ImportError:
     _cpu = None  # type: ignore[assignment]
 
 HOW_TO_BUILD = "install a C++17 compiler (g++ or clang++) and reinstall the package"
+# Said where a build for one machine alone, as scripts/demo makes it, was moved to another.
+NO_LEVEL = (
+    "the CPU kernels were compiled for a CPU that can do more than this one ({}): reinstall the "
+    "package on this machine; no CPU older than x86-64-v2 will do"
+)
 
 
 def levels() -> list[str]:
@@ -70,7 +75,7 @@ class CpuTarget(Target):
             raise BackendUnavailableError(f"the CPU kernels are not built: {HOW_TO_BUILD}")
         available = levels()
         if not available:
-            raise BackendUnavailableError("this CPU is older than x86-64-v2")
+            raise BackendUnavailableError(NO_LEVEL.format(model()))
         self.level = level or available[-1]
         if self.level not in available:
             raise BackendUnavailableError(f"no CPU level {self.level} here: {available}")

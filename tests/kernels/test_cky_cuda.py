@@ -329,6 +329,7 @@ def test_the_engine_of_a_gpu_is_this_one() -> None:
 
 
 @needs_nvcc
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "defines"),
     [

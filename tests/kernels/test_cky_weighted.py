@@ -570,6 +570,7 @@ class TestExtension:
 
 
 @needs_nvcc
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "kind", ["Plain<false>", "Scaled<true>", "Residues<1>", "Residues<4>", "Wrapping"]
 )

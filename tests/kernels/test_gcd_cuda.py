@@ -250,6 +250,7 @@ def test_benchmark_measures(device: Device, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @needs_nvcc
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("defines", [["WORDS=2"], ["WORDS=32"], [], ["SCRATCH=1", "TEAM=8"]])
 def test_nvcc_takes_it(defines: list[str]) -> None:
     # Some functions are needed by one of the kernels only.

@@ -190,12 +190,14 @@ from kernels.life.rules import LifeRule
 from kernels.plane.hashlife.cpu.engine import HashPlaneEngine
 from kernels.targets.cpu import CpuTarget
 plane = HashPlaneEngine(CpuTarget(1)).universe(LifeRule(24, 24), 1 << 27)
-places = np.array([[i, j] for i in range(40) for j in range(40)])
-plane.put(places, rng.integers(0, 2**64, (1600, 64), np.uint64))
+places = np.array([[i, j] for i in range(80) for j in range(80)])
+plane.put(places, rng.integers(0, 2**64, (6400, 64), np.uint64))
 
 def run():
+    enough = plane.statistics()["collections"] + 24
     try:
-        plane.step(1 << 16)  # chaos: the tree grows, and is collected again and again
+        while plane.statistics()["collections"] < enough:
+            plane.step(1 << 10)  # chaos: the tree grows, and is collected again and again
     except MemoryError:
         pass
 

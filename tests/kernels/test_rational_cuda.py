@@ -150,6 +150,7 @@ def test_results_are_as_short_as_they_can_be(device: Device) -> None:
 
 
 @needs_nvcc
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("words", rational.CLASSES)
 def test_nvcc_compiles_it_without_spilling(words: int) -> None:
     options = ["-cubin", "-arch=sm_90", "-diag-suppress=177,186", "-Xptxas=-v"]

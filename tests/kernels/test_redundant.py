@@ -251,6 +251,7 @@ def test_choice_covers_the_work() -> None:
 
 
 @needs_nvcc
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("word", WORDS)
 def test_nvcc_compiles(word: int) -> None:
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 90)]

@@ -168,6 +168,7 @@ def test_choice_has_its_limits() -> None:
 
 
 @needs_nvcc
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("k", [1, 32])
 def test_nvcc_compiles(k: int) -> None:
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 80, 90)]

@@ -33,6 +33,7 @@ from kernels.transformations.hashing import HashKey, row_stride
 from kernels.transformations.tables import check_tables
 from semigroups.families import Family
 from tests import quick
+from tests.limits import needs_limits
 from tests.transformations_contract import SemigroupEngineContract
 from tests.transformations_contract.cases import ALL, check_state, family, padded, run
 from tests.transformations_model import assert_equal_tables, expected, make_problem
@@ -310,6 +311,7 @@ print("finished", enumerator.size)
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the process's size is not told")
+@needs_limits
 def test_where_addresses_are_few() -> None:
     """Less than the memory given by far, and more than is needed; then less than that."""
     done = subprocess.run(

@@ -31,6 +31,7 @@ from lifesim.grid import GridError
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology
 from tests.emulation import EmulatedDevice
+from tests.interrupts import interrupted_after
 from tests.quick import examples
 
 needs_extension = pytest.mark.skipif(not cpu.levels(), reason="the extension is not built")
@@ -151,6 +152,14 @@ def test_threads_of_the_tile_loop_share_no_tile(loop: TileLoop) -> None:
     one, two = loop.runner(256, 1), loop.runner(256, 2)
     assert two.work == 2 * one.work
     two.step(3)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_tile_loop_is_left_between_two_calls(loop: TileLoop, threads: int) -> None:
+    runner = loop.runner(128, threads)
+    with interrupted_after(0.05), pytest.raises(KeyboardInterrupt):
+        runner.step(10**12)  # years
+    runner.step(1)  # its threads are free again
 
 
 def test_no_tile_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

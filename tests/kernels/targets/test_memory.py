@@ -11,6 +11,7 @@ import pytest
 
 from kernels.targets import memory
 from kernels.targets.memory import available_memory, recent_memory
+from tests.limits import needs_limits
 
 MIB = 1 << 20
 
@@ -149,6 +150,7 @@ print(available_memory())
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="no limits are told here")
+@needs_limits
 def test_a_real_limit_of_addresses() -> None:
     done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, check=True)
     assert 32 * MIB < int(done.stdout) <= 64 * MIB

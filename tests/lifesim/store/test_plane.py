@@ -134,7 +134,7 @@ def test_what_dies_out(tmp_path):
         assert universe.digest() == Life(BitGrid(1, 1), backend=CPU).digest()
 
 
-@pytest.mark.parametrize("stride", [89, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [89, pytest.param(17, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", ONE_QUICKLY)
 def test_killed_while_it_grows(case, stride, tmp_path):
     scene, rng = Scene(case, tmp_path), random.Random(1)
@@ -148,7 +148,7 @@ def test_killed_while_it_grows(case, stride, tmp_path):
         scene.resume(rng, log, 0)
 
 
-@pytest.mark.parametrize("stride", [131, pytest.param(11, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [131, pytest.param(29, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", ONE_QUICKLY)
 def test_refused_while_it_grows(case, stride, tmp_path):
     scene = Scene(case, tmp_path)
