@@ -18,10 +18,6 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
     Raises LifesimError where that target computes no rules of this class.
     """
     match rule.cells:
-        case LifeRule():
-            return engine_for(target)
-        case MapRule():
-            if not target.is_reference:
-                raise LifesimError(f"rule {rule} is computed by the backend reference only")
+        case LifeRule() | MapRule():
             return engine_for(target)
     raise LifesimError(f"rule {rule} cannot be computed")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from kernels.life.chain import ChainedUniverse, ChainTurns, check_chain, even_passes, with_slack
+from kernels.life.circuits import circuit_of
 from kernels.life.contract import (
     ChainShape,
     LifeArena,
@@ -18,7 +20,7 @@ from kernels.life.contract import (
     check_planes,
 )
 from kernels.life.plan import CpuPlan, choose_cpu, cpu_plan
-from kernels.life.rules import LifeRule, NineCellRule, check_life_like
+from kernels.life.rules import LifeRule, NineCellRule
 from kernels.targets.cpu import CpuTarget, level2_bytes
 
 try:
@@ -42,7 +44,7 @@ class CpuLifeEngine(LifeEngine[NineCellRule]):
     ) -> LifeArena:
         """Return an arena of packed rows in host memory."""
         check_planes(shapes, chain)
-        return CpuArena(self.target, shapes, slots, check_life_like(rule), chain=chain)
+        return CpuArena(self.target, shapes, slots, rule, chain=chain)
 
     def arena_bytes(
         self, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None
@@ -77,6 +79,12 @@ def cpu_chain(shape: ChainShape, target: CpuTarget) -> LifeChain:
     return LifeChain(shape.width, shape.torus, even_passes(shape.generations, plan.steps))
 
 
+@lru_cache(maxsize=16)
+def _compiled(table: int) -> _cpu.LifeCircuit:
+    """Return the circuit of a MapRule's table, as native code where this CPU and system let it."""
+    return _cpu.LifeCircuit(circuit_of(table).ops, True)
+
+
 def _slot_words(shapes: Sequence[LifeShape]) -> int:
     return max(shape.height * shape.row_words for shape in shapes)
 
@@ -100,12 +108,15 @@ class CpuArena(LifeArena):
         target: CpuTarget,
         shapes: Sequence[LifeShape],
         slots: int,
-        rule: LifeRule,
+        rule: NineCellRule,
         plan: CpuPlan | None = None,
         chain: ChainShape | None = None,
     ) -> None:
         self.slots, self.target, self.plan = slots, target, plan
         self.rule = rule
+        # A Life-like rule, or in its place a circuit.
+        self._counts = rule if isinstance(rule, LifeRule) else LifeRule(0, 0)
+        self._circuit = None if isinstance(rule, LifeRule) else _compiled(rule.table)
         self.chain = None
         self.history: Words = np.empty((0, 0), np.uint64)
         if chain is not None:
@@ -159,8 +170,8 @@ class CpuArena(LifeArena):
             target,
             width,
             torus,
-            self.rule.birth,
-            self.rule.survival,
+            self._counts.birth,
+            self._counts.survival,
             plan.steps,
             plan.panels,
             plan.useful,
@@ -170,6 +181,7 @@ class CpuArena(LifeArena):
             plan.block_rows,
             self.target.threads,
             stopped,
+            self._circuit,
         )
 
     def close(self) -> None:

@@ -8,6 +8,7 @@
 #include "../circuit.hpp"
 #include "direct.hpp"
 #include "panel.hpp"
+#include "rows.hpp"
 #include "rules.hpp"
 
 namespace {
@@ -17,9 +18,10 @@ std::size_t row_bytes(const LifePass& p) { return std::size_t(p.stride) * 8; }
 
 // Returns the bytes of scratch memory that a task of this pass needs.
 std::size_t scratch_bytes(const LifePass& p) {
-    if (p.direct()) return row_bytes(p);
+    const std::size_t circuit = p.circuit ? CircuitRule::bytes(*p.circuit) : 0;
+    if (p.direct()) return circuit + row_bytes(p);
     Layout n(p);
-    return 2 * n.block + n.above + n.mask + n.line + n.strips;
+    return circuit + 2 * n.block + n.above + n.mask + n.line + n.strips;
 }
 
 // Runs one of the two ways of a pass by the rule that it is given.
@@ -41,12 +43,16 @@ void with_rule(const LifePass& p, const Runner& runner, i64 y0, i64 y1) {
 void run_task(const LifePass& p, i64 index, void* scratch) {
     i64 panel = index % p.panels, y0 = index / p.panels * p.band_rows;
     i64 y1 = y0 + p.band_rows < p.height ? y0 + p.band_rows : p.height;
+    char* at = static_cast<char*>(scratch);
+    if (p.circuit) at += CircuitRule::bytes(*p.circuit);
     if (p.direct()) {
-        if (!p.torus) std::memset(scratch, 0, row_bytes(p));
-        return with_rule(p, Direct<V>{p, static_cast<const u64*>(scratch)}, y0, y1);
+        if (!p.torus) std::memset(at, 0, row_bytes(p));
+        const Direct<V> direct{p, reinterpret_cast<const u64*>(at)};
+        if (!p.circuit) return with_rule(p, direct, y0, y1);
+        const CircuitRule rule = CircuitRule::in(*p.circuit, scratch);
+        return DirectCircuit{direct, rule}.run(y0, y1);
     }
     Layout n(p);
-    char* at = static_cast<char*>(scratch);
     Scratch s;
     auto take = [&](std::size_t bytes) {
         char* here = at;
@@ -59,7 +65,9 @@ void run_task(const LifePass& p, i64 index, void* scratch) {
     s.mask = reinterpret_cast<V*>(take(n.mask));
     s.line = reinterpret_cast<u64*>(take(n.line));
     s.strips = reinterpret_cast<u32*>(take(n.strips));
-    with_rule(p, Task{p, s, panel, panel * p.useful - p.halo, p.columns}, y0, y1);
+    const Task task{p, s, panel, panel * p.useful - p.halo, p.columns};
+    if (!p.circuit) return with_rule(p, task, y0, y1);
+    task.run(CircuitRule::in(*p.circuit, scratch), y0, y1);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ from kernels.life.plan import (
     cuda_plan,
     pass_steps,
 )
-from kernels.life.rules import LifeRule, NineCellRule, check_life_like
+from kernels.life.rules import NineCellRule
 from kernels.targets.cuda.array import DeviceArray
 from kernels.targets.cuda.device import Buffer, Device, Module, Slice
 
@@ -61,7 +61,7 @@ class CudaLifeEngine(LifeEngine[NineCellRule]):
     ) -> LifeArena:
         """Return an arena of panels in the device's memory."""
         check_planes(shapes, chain)
-        return DeviceArena(self.device, shapes, slots, check_life_like(rule), chain=chain)
+        return DeviceArena(self.device, shapes, slots, rule, chain=chain)
 
     def arena_bytes(
         self, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None
@@ -88,7 +88,7 @@ class DeviceArena(LifeArena):
         device: Device,
         shapes: Sequence[LifeShape],
         slots: int,
-        rule: LifeRule,
+        rule: NineCellRule,
         plan: CudaPlan | None = None,
         chain: ChainShape | None = None,
         room: int | None = None,
@@ -148,7 +148,7 @@ class DeviceArena(LifeArena):
         """Return life.cu compiled for a plan and this arena's rule."""
         key = plan.layout, plan.steps, torus
         if key not in self._modules:
-            defines = plan.defines(self._rule.birth, self._rule.survival, torus)
+            defines = plan.defines(self._rule, torus)
             self._modules[key] = self.device.module(SOURCE, defines)
         return self._modules[key]
 
