@@ -246,7 +246,7 @@ def rule_defines(rule: NineCellRule) -> dict[str, int | str]:
     """Return the macros that tell life.cu the rule, as what takes the fewest operations there."""
     if rule == LifeRule(8, 12):
         return {"CONWAY": 1, "TABLE": 0}
-    circuit = circuit_of(rule.table)
+    circuit = circuit_of(rule)
     if isinstance(rule, LifeRule) and len(circuit.ops) >= STATIC_OPERATIONS:
         return {"CONWAY": 0, "TABLE": rule_table(rule.birth, rule.survival)}
     return {"CIRCUIT": circuit.source, "TOP_CELLS": int(circuit.needs(0, "lcr"))}

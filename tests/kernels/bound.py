@@ -280,7 +280,7 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
         _lazy("life_pass", _strips),
         _lazy("life_pass", _circuit),
     ],
-    "circuit_search": [_lazy("circuit_search", lambda: [bytes(range(64)), 3])],
+    "circuit_search": [_lazy("circuit_search", lambda: [bytes(range(64)), 0xFFFF, 3, 1])],
     "LifeCircuit.native": [lambda: (_circuit()[-1].native, [])],
     "LifeCircuit.__init__": [
         _lazy("LifeCircuit", lambda: [[(0x96, 1, 7, 13), (9, 16, 8, 2)], True])

@@ -9,6 +9,7 @@ import numpy as np
 
 from kernels.life.chain import ChainedUniverse, ChainTurns, check_chain, even_passes, with_slack
 from kernels.life.circuits import circuit_of
+from kernels.life.circuits.known import KNOWN
 from kernels.life.contract import (
     ChainShape,
     LifeArena,
@@ -27,6 +28,10 @@ try:
     from kernels import _cpu
 except ImportError:
     _cpu = None  # type: ignore[assignment]
+
+
+CONWAY = LifeRule(1 << 3, 1 << 2 | 1 << 3)
+NATIVE_BITS = 512  # of the vectors that native code is made for
 
 
 class CpuLifeEngine(LifeEngine[NineCellRule]):
@@ -80,9 +85,23 @@ def cpu_chain(shape: ChainShape, target: CpuTarget) -> LifeChain:
 
 
 @lru_cache(maxsize=16)
-def _compiled(table: int) -> _cpu.LifeCircuit:
-    """Return the circuit of a MapRule's table, as native code where this CPU and system let it."""
-    return _cpu.LifeCircuit(circuit_of(table).ops, True)
+def _compiled(rule: NineCellRule) -> _cpu.LifeCircuit:
+    """Return the circuit of a rule, as native code where this CPU and system let it."""
+    return _cpu.LifeCircuit(circuit_of(rule).ops, True)
+
+
+def _circuit_for(rule: NineCellRule, target: CpuTarget) -> _cpu.LifeCircuit | None:
+    """Return the circuit that passes are to take for a rule; None where they have their own.
+
+    They can look any Life-like rule up, which takes longer than native code and less time than
+    anything else.
+    """
+    if not isinstance(rule, LifeRule):
+        return _compiled(rule)
+    if rule == CONWAY or rule in KNOWN or target.vector_bits != NATIVE_BITS:
+        return None
+    circuit = _compiled(rule)
+    return circuit if circuit.native() else None
 
 
 def _slot_words(shapes: Sequence[LifeShape]) -> int:
@@ -116,7 +135,7 @@ class CpuArena(LifeArena):
         self.rule = rule
         # A Life-like rule, or in its place a circuit.
         self._counts = rule if isinstance(rule, LifeRule) else LifeRule(0, 0)
-        self._circuit = None if isinstance(rule, LifeRule) else _compiled(rule.table)
+        self._circuit = _circuit_for(rule, target)
         self.chain = None
         self.history: Words = np.empty((0, 0), np.uint64)
         if chain is not None:

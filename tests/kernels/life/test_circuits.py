@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import random
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 
 from kernels.life import ref
 from kernels.life.circuits import Circuit, Op, circuit_of, synthesis
+from kernels.life.circuits.__main__ import header
 from kernels.life.circuits.circuit import INPUTS
 from kernels.life.circuits.diagram import diagram
+from kernels.life.circuits.known import KNOWN
 from kernels.life.contract import LifeShape
 from kernels.life.cpu import engine as cpu_engine
 from kernels.life.rules import LifeRule, MapRule
@@ -24,6 +27,7 @@ from tests.life_cells_contract import assert_holds
 from tests.life_contract import pack, rule_of, soup, table_of
 from tests.quick import examples
 
+ROOT = Path(__file__).parents[3]
 LEVELS = cpu.levels()
 needs_extension = pytest.mark.skipif(not LEVELS, reason="the extension is not built")
 
@@ -71,11 +75,7 @@ VON_NEUMANN, HEXAGONAL = (1, 3, 5, 7), (0, 1, 3, 5, 7, 8)
 SIZES = {
     "B3/S23": (LifeRule(*rule_of("B3/S23")).table, 8),
     "HighLife": (LifeRule(*rule_of("B36/S23")).table, 10),
-    "Day & Night": (LifeRule(*rule_of("B3678/S34678")).table, 10),
-    "Seeds": (LifeRule(*rule_of("B2/S")).table, 8),
-    "Morley": (LifeRule(*rule_of("B368/S245")).table, 10),
-    "2x2": (LifeRule(*rule_of("B36/S125")).table, 10),
-    "Replicator": (LifeRule(*rule_of("B1357/S1357")).table, 2),
+    "Day & Night": (LifeRule(*rule_of("B3678/S34678")).table, 11),
     "any of five cells": (of_some((4, *VON_NEUMANN), random.Random(1)), 8),
     "any of seven cells": (of_some((4, *HEXAGONAL), random.Random(1)), 26),
     "counts of four": (count_of(VON_NEUMANN, {1, 3}, {0, 2, 3}), 7),
@@ -90,21 +90,45 @@ SIZES = {
 @pytest.mark.parametrize("name", SIZES)
 def test_circuits_are_small(name: str) -> None:
     table, most = SIZES[name]
-    circuit = circuit_of(table)
+    circuit = circuit_of(MapRule(table))
     assert circuit.table == table
     assert len(circuit.ops) <= most
 
 
+def test_circuits_that_are_kept() -> None:
+    """They compute their rules, take fewer operations than StaticRule, and are compiled in."""
+    assert LifeRule(*rule_of("B36/S23")) in KNOWN
+    for rule, circuit in KNOWN.items():
+        assert circuit.table == rule.table
+        assert len(circuit.ops) <= 10
+        assert not circuit.needs(0, "lcr")
+        assert circuit_of(rule) is circuit
+    assert (ROOT / "kernels/life/known.hpp").read_text() == header()
+
+
 @needs_extension
-@settings(max_examples=examples(25), deadline=None)
+@settings(max_examples=examples(4), deadline=None)
+@given(st.integers(0, 511), st.integers(0, 511))
+def test_circuits_of_life_like_rules(birth: int, survival: int) -> None:
+    rule = LifeRule(birth, survival)
+    circuit = circuit_of(rule)
+    assert circuit.table == rule.table
+    assert not circuit.needs(0, "lcr")
+    assert len(circuit.ops) <= 20
+
+
+@needs_extension
+@settings(max_examples=examples(4), deadline=None)
 @given(tables, st.integers(0, 30))
 def test_what_is_found_computes_the_table(table: int, moves: int) -> None:
     """After any number of moves; without any it is what the search starts from."""
     extension: Any = importlib.import_module("kernels._cpu")
     for one in (table, isotropic(random.Random(table))):
-        found = extension.circuit_search(one.to_bytes(64, "little"), moves)
+        found = extension.circuit_search(one.to_bytes(64, "little"), 0xFFFF, moves, table % 7)
         assert Circuit(tuple(Op(*op) for op in found)).table == one
-        assert found == extension.circuit_search(one.to_bytes(64, "little"), moves)
+        assert found == extension.circuit_search(
+            one.to_bytes(64, "little"), 0xFFFF, moves, table % 7
+        )
 
 
 @pytest.mark.parametrize("cell", range(9))
@@ -112,7 +136,7 @@ def test_functions_of_one_cell_and_of_none(cell: int) -> None:
     copies = table_of(lambda nine: nine[cell])
     for table in (copies, copies ^ (1 << 512) - 1, 0, (1 << 512) - 1):
         assert Circuit(diagram(table)).table == table
-        assert len(circuit_of(table).ops) == 1 or not LEVELS
+        assert len(circuit_of(MapRule(table)).ops) == 1 or not LEVELS
 
 
 @settings(max_examples=examples(50), deadline=None)
@@ -124,14 +148,14 @@ def test_decision_diagrams(table: int) -> None:
 def test_a_diagram_takes_the_place_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synthesis, "_cpu", None)
     table = random.Random(5).getrandbits(512)
-    assert circuit_of.__wrapped__(table).ops == diagram(table)
+    assert circuit_of.__wrapped__(MapRule(table)).ops == diagram(table)
 
 
 def test_a_wrong_circuit_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synthesis, "_cpu", None)
     monkeypatch.setattr(synthesis, "diagram", lambda table: diagram(table ^ 1 << 77))
     with pytest.raises(AssertionError, match="another rule"):
-        circuit_of.__wrapped__(random.Random(6).getrandbits(512))
+        circuit_of.__wrapped__(MapRule(random.Random(6).getrandbits(512)))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +202,7 @@ def check_passes(
     """Hold passes by strips, and straight on rows, against the table."""
     extension: Any = importlib.import_module("kernels._cpu")
     compiled = extension.LifeCircuit(list(circuit.ops), native)
-    monkeypatch.setattr(cpu_engine, "_compiled", lambda table: compiled)
+    monkeypatch.setattr(cpu_engine, "_compiled", lambda rule: compiled)
     rule = MapRule(circuit.table)
     for (width, height), torus in (((131, 7), False), ((520, 9), True), ((4200, 3), True)):
         cells, shape = soup(width, height), LifeShape(width, height, torus)

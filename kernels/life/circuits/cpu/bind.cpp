@@ -67,7 +67,7 @@ Ops ops_of(const std::vector<Numbers>& numbers) {
     return ops;
 }
 
-std::vector<Numbers> found(nb::bytes table, int moves) {
+std::vector<Numbers> found(nb::bytes table, std::uint32_t inputs, int moves, std::uint64_t seed) {
     Table function;
     checks::require(table.size() == sizeof function, "a table of nine cells has 64 bytes");
     checks::require(moves >= 0 && moves <= 1'000'000, "moves are 0 to 1000000");
@@ -75,7 +75,7 @@ std::vector<Numbers> found(nb::bytes table, int moves) {
     Ops ops;
     {
         nb::gil_scoped_release release;
-        ops = search(function, moves);
+        ops = search(function, inputs, moves, seed);
     }
     std::vector<Numbers> numbers;
     for (const Op& op : ops) numbers.push_back({op.lut, op.in[0], op.in[1], op.in[2]});
@@ -87,9 +87,11 @@ std::vector<Numbers> found(nb::bytes table, int moves) {
 }  // namespace circuits
 
 void bind_circuits(nb::module_& m) {
-    m.def("circuit_search", &circuits::found, nb::arg("table"), nb::arg("moves"),
+    m.def("circuit_search", &circuits::found, nb::arg("table"), nb::arg("inputs"),
+          nb::arg("moves"), nb::arg("seed"),
           "Operations (lut, a, b, c) of a function of nine cells, whose table is of 64 bytes, the "
-          "lowest first. Signals are numbered as in life/circuits/cpu/search.hpp.");
+          "lowest first; none where the inputs do not suffice. life/circuits/cpu/search.hpp says "
+          "what signals, inputs, moves and the seed are.");
     nb::class_<circuits::Circuit>(m, "LifeCircuit", "A circuit for life_pass().")
         .def("__init__",
              [](circuits::Circuit* self, const std::vector<circuits::Numbers>& ops, bool native) {

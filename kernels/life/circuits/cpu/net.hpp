@@ -10,13 +10,16 @@ namespace circuits {
 // Numbers that look random, the same in each run.
 class Random {
 public:
+    explicit Random(u64 seed) : state_(88172645463325252ull + seed * 0x9E3779B97F4A7C15ull) {
+        if (!state_) state_ = 1;
+    }
     int below(int n) {
         state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
         return int((state_ >> 11) % u64(n));
     }
 
 private:
-    u64 state_ = 88172645463325252ull;
+    u64 state_;
 };
 
 Table lut3(int lut, const Table& a, const Table& b, const Table& c);

@@ -1,4 +1,4 @@
-// A first circuit is grown by decisions: a signal is chosen by whose value the function falls into
+// First circuits are grown by decisions: a signal is chosen by whose value the function falls into
 // two that come nearest to three-input operations, and so on. Then operations are replaced, one
 // at a time, by others that need no more beside them, in whatever differs from them only where
 // the output does not notice; that leads to smaller circuits sooner or later.
@@ -13,14 +13,18 @@ namespace circuits {
 
 namespace {
 
+constexpr int FIRST = 8, ROUNDS = 4;  // circuits at first; after each round the better half is left
 constexpr std::size_t MOST_TRIPLES = 400;  // among which a move chooses
 
 class Grower {
 public:
-    Grower() {
-        for (int i = 0; i < INPUTS; i++) pool_.push_back(i);
+    Grower(std::uint32_t inputs, u64 seed) : random_(seed) {
+        for (int i = 0; i < INPUTS; i++)
+            if (i == 0 || inputs >> i & 1) pool_.push_back(i);
         deciding_.assign(pool_.begin() + 1, pool_.end());
         auto offer = [&](int lut, int a, int b, int c) {
+            for (int s : {a, b, c})
+                if (s && !(inputs >> s & 1)) return;
             deciding_.push_back(net.add(lut, a, b, c));
             pool_.push_back(deciding_.back());
         };
@@ -31,10 +35,12 @@ public:
         offer(0x66, 0, cell(0, 1), cell(2, 1)), offer(0x88, 0, cell(0, 1), cell(2, 1));
     }
 
-    // Makes the output of the circuit the function.
-    void grow(const Table& function) {
+    // Makes the output of the circuit the function; returns whether that can be done.
+    bool grow(const Table& function) {
         net.output = grow(function, ~Table{});
+        if (net.output < 0) return false;
         net.clean();
+        return true;
     }
 
     Net net;
@@ -72,7 +78,7 @@ private:
         return pool_.back();
     }
 
-    // Returns a signal that is the function wherever `care` is one.
+    // Returns a signal that is the function wherever `care` is one, or -1 where none can be.
     int grow(const Table& function, const Table& care) {
         const Table on = function & care, off = ~function & care;
         if (!off.any()) return on.any() ? added(255, 0, 0, 0) : 0;
@@ -89,9 +95,11 @@ private:
                 4 * (errors(on & v, off & v) + errors(on & ~v, off & ~v)) + random_.below(4);
             if (split < 0 || cost < least) least = cost, split = signal;
         }
+        if (split < 0) return -1;
         const Table v = value(split);
         const int there = grow(function, care & v);
-        return added(0xCA, split, there, grow(function, care & ~v));
+        const int elsewhere = there < 0 ? -1 : grow(function, care & ~v);
+        return elsewhere < 0 ? -1 : added(0xCA, split, there, elsewhere);
     }
 
     Random random_;
@@ -101,7 +109,7 @@ private:
 
 class Improver {
 public:
-    explicit Improver(Net& net) : net(net) {}
+    Improver(Net& net, std::uint32_t inputs, u64 seed) : net(net), inputs_(inputs), random_(seed) {}
 
     void run(int moves) {
         for (int i = 0; i < moves && net.size() > 1; i++) visit(INPUTS + random_.below(net.size()));
@@ -160,8 +168,10 @@ private:
         const Table function = net.value[std::size_t(signal)];
         const Table on = function & care, off = ~function & care;
         std::vector<int> others;
-        for (int s = 0; s < net.signals(); s++)
-            if (!depends_[std::size_t(s)]) others.push_back(s);
+        for (int s = 0; s < net.signals(); s++) {
+            const bool allowed = s == 0 || s >= INPUTS || (inputs_ >> s & 1);
+            if (allowed && !depends_[std::size_t(s)]) others.push_back(s);
+        }
         if (signal != net.output)
             for (int s : others) {
                 const Table different = (net.value[std::size_t(s)] ^ function) & care;
@@ -197,6 +207,7 @@ private:
     }
 
     Net& net;
+    std::uint32_t inputs_;
     Random random_;
     Matcher matcher_{random_};
     std::vector<bool> depends_;
@@ -206,14 +217,22 @@ private:
 
 }  // namespace
 
-Ops search(const Table& function, int moves) {
-    Grower first;
-    first.grow(function);
-    Net& net = first.net;
-    if (net.output < INPUTS) net.output = net.add(0xF0, net.output, 0, 0);
-    Improver(net).run(moves);
-    net.clean();
-    return net.ops;
+Ops search(const Table& function, std::uint32_t inputs, int moves, u64 seed) {
+    std::vector<Net> nets;
+    for (int i = 0; i < FIRST; i++) {
+        Grower grower(inputs, seed * FIRST + u64(i));
+        if (!grower.grow(function)) return {};
+        Net& net = nets.emplace_back(std::move(grower.net));
+        if (net.output < INPUTS) net.output = net.add(0xF0, net.output, 0, 0);
+    }
+    auto smaller = [](const Net& a, const Net& b) { return a.size() < b.size(); };
+    for (int left = FIRST; left; left /= 2) {
+        std::stable_sort(nets.begin(), nets.end(), smaller);
+        nets.resize(std::size_t(left));
+        for (Net& net : nets) Improver(net, inputs, seed + u64(left)).run(moves / (ROUNDS * left));
+    }
+    nets[0].clean();
+    return nets[0].ops;
 }
 
 }  // namespace circuits

@@ -53,8 +53,9 @@ struct Op {
 // Operations, each on signals before it. The output is the last one.
 using Ops = std::vector<Op>;
 
-// Returns a circuit of the function. More moves find smaller ones, and take longer: some 40
-// microseconds each. The same arguments give the same circuit.
-Ops search(const Table& function, int moves);
+// Returns a circuit of the function, or nothing where its inputs do not tell enough. inputs: bit i
+// says that input i may be used; 0 always may. More moves find smaller circuits, and take longer:
+// some 40 microseconds each. Other seeds find others; the same arguments find the same.
+Ops search(const Table& function, std::uint32_t inputs, int moves, u64 seed);
 
 }  // namespace circuits
