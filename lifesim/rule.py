@@ -1,34 +1,24 @@
-"""Rules by name: Life-like ones, B.../S... on the Moore neighbourhood."""
+"""Rules by the names that people and files call them by."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kernels.life.rules import CellRule, LifeRule
-from lifesim.errors import LifesimError
 from lifesim.families import family, nearest
+from lifesim.rules import counted, files, named, ranges, strings, tables
+from lifesim.rules.errors import RuleError as RuleError
+from lifesim.rules.errors import shown
 
-_NAMES = {
-    "life": "B3/S23",
-    "conway": "B3/S23",
-    "highlife": "B36/S23",
-    "day & night": "B3678/S34678",
-    "daynight": "B3678/S34678",
-    "seeds": "B2/S",
-    "replicator": "B1357/S1357",
-    "life without death": "B3/S012345678",
-    "maze": "B3/S12345",
-    "2x2": "B36/S125",
-    "diamoeba": "B35678/S5678",
-    "morley": "B368/S245",
-    "anneal": "B4678/S35678",
-    "34 life": "B34/S34",
-}
-
-
-class RuleError(LifesimError):
-    """A text names no Life-like rule."""
+# Which texts a notation's reader is for, and that reader.
+_NOTATIONS: tuple[tuple[Callable[[str], bool], Callable[[str], tuple[CellRule, str]]], ...] = (
+    (tables.looks, tables.read),
+    (ranges.looks, ranges.read),
+    (counted.looks, counted.read),
+    (strings.looks_like_map, strings.read_map),
+    (strings.looks_like_wolfram, strings.read_wolfram),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +41,27 @@ class Rule:
         return cls(LifeRule(birth, survival), f"B{_digits(birth)}/S{_digits(survival)}")
 
     @classmethod
-    def parse(cls, text: str) -> Rule:
-        """Read B3/S23, b3s23, 23/3 (survival first), B3 (nothing survives) or a common
-        name such as HighLife.
+    def parse(
+        cls, text: str, folders: Sequence[str] | None = None, *, beside: str | None = None
+    ) -> Rule:
+        """Read B3/S23, b3s23, 23/3 (survival first), B3 (nothing survives), B2-a/S12 (Hensel's
+        letters), B2/S34H, 345/2/4 (Generations), R5,C0,M1,S34..58,B34..45,NM (Larger than Life),
+        W110, a MAP string, a name such as HighLife, or the name of a rule file.
 
-        Raises RuleError for anything else, naming the family of a rule that is not Life-like,
-        and for a neighbour count that is not 0 to 8 or is named twice.
+        folders: where rule files are; None takes those of lifesim.rules.files.look_in(), that of
+        the file `beside`, the user's own and Golly's. Raises RuleError for anything else, with the
+        column of what is wrong where there is one.
         """
         name = text.strip()
-        spelled = _NAMES.get(name.lower(), name)
-        match = re.fullmatch(r"[Bb]([0-9]*)/?[Ss]([0-9]*)|[Bb]([0-9]+)/?", spelled)
-        if match:
-            born, kept = match[1] or match[3] or "", match[2] or ""
-        elif match := re.fullmatch(r"[Ss]([0-9]*)/?[Bb]([0-9]*)|([0-9]*)/([0-9]*)", spelled):
-            kept, born = match.groups()[:2] if match[1] is not None else match.groups()[2:]
-        else:
-            raise RuleError(_refusal(name))
-        return cls.life_like_of(_neighbour_set(born, name), _neighbour_set(kept, name))
+        known = named.find(name)
+        spelled = known.rule if known else name
+        try:
+            return cls(*_read(spelled))
+        except RuleError:
+            file = files.find(name, folders, beside)
+            if file is None:
+                raise
+        return cls(file.cells, file.name)
 
     def __str__(self) -> str:
         return self.name
@@ -95,35 +89,23 @@ class Rule:
         return self.cells
 
 
-def _refusal(name: str) -> str:
-    """Say why this is no rule that can be run."""
-    kind = family(name)
-    if kind:
-        return f"rule {_shown(name)} is {kind}: not supported yet, only rules as B3/S23 are"
-    close = nearest(name, _NAMES)
+def _read(text: str) -> tuple[CellRule, str]:
+    """Return what a rule says, and its usual name."""
+    said = family(text)
+    if said:
+        raise RuleError(f"rule {shown(text)} is {said}")
+    for looks, read in _NOTATIONS:
+        if looks(text):
+            return read(text)
+    close = nearest(text, named.names())
     hint = f"is {close!r} meant? Else write it as B3/S23" if close else "write it as B3/S23"
-    named = not close and re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name)
-    return f"unknown rule {_shown(name)}: {hint}" + ("; no rule table can be run" if named else "")
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:37] + "...")
+    is_file = not close and files.could_be_one(text)
+    hint += f", or have a file {text}.rule in a folder of rules" if is_file else ""
+    raise RuleError(f"unknown rule {shown(text)}: {hint}")
 
 
 def _digits(neighbours: int) -> str:
     return "".join(str(n) for n in range(9) if neighbours >> n & 1)
 
 
-def _neighbour_set(digits: str, rule: str) -> int:
-    value = 0
-    for digit in digits:
-        if digit == "9":
-            raise RuleError(f"rule {_shown(rule)}: a cell has at most 8 neighbours")
-        bit = 1 << int(digit)
-        if value & bit:
-            raise RuleError(f"rule {_shown(rule)}: {digit} stands twice")
-        value |= bit
-    return value
-
-
-LIFE = Rule.parse("B3/S23")
+LIFE = Rule.life_like_of(0b1000, 0b1100)

@@ -19,6 +19,7 @@ from tests import quick
 
 # Modules that hold no tests, but assertions of many.
 pytest.register_assert_rewrite(
+    "tests.ageing_contract",
     "tests.arith.rationals",
     "tests.ckyparse.commands",
     "tests.commands",

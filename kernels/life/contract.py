@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kernels.life.rules import CellRule
 from kernels.targets.cuda.array import DeviceArray
 
 Words = npt.NDArray[np.uint64]
@@ -64,7 +65,7 @@ def check_planes(
 
 
 # The class of the rules that an engine computes. An engine of more rules is one of fewer.
-RuleT = TypeVar("RuleT", contravariant=True)
+RuleT = TypeVar("RuleT", bound=CellRule, contravariant=True)
 
 
 class LifeUniverse(ABC):
@@ -129,8 +130,9 @@ class LifeUniverse(ABC):
 
         words: C-contiguous uint64 (rows, ceil(width / 64)), or, of cells in several bit planes,
         (rows, planes, ceil(width / 64)), so that a band of rows is in one piece; padding bits
-        zero. Raises ValueError for any other array and for rows outside. Any number of threads
-        may put and get different rows at once, while no thread steps this universe.
+        zero. Raises ValueError for any other array, for rows outside, and for cells in states that
+        the rule does not have. Any number of threads may put and get different rows at once, while
+        no thread steps this universe.
         """
 
     @abstractmethod

@@ -253,6 +253,15 @@ def _ages(known: bool) -> list[Any]:
     return [_level(), _words(), 0, 2, *before, 1, np.arange(9, dtype=np.uint8), counts, levels_]
 
 
+def _ranges(radius: int) -> list[Any]:
+    cells = np.eye(9, 70, dtype=np.uint8)
+    runs = [(-1, -1, 1), (0, -1, 1), (1, -1, 1)]
+    counts = [(3, 3)], [(3, 4)]
+    return [
+        _level(), cells, np.zeros_like(cells), True, runs, radius, True, *counts, 3, 64, 4, 2,
+    ]  # fmt: skip
+
+
 def _walk(words: Any) -> list[Any]:
     return [b"3o$bo!", 0, 6, np.zeros(_cpu.RUNS_FIELDS, np.int64), words, 64, 0, 0]
 
@@ -287,6 +296,10 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     ],
     "sums_naive": [_lazy("sums_naive", lambda: [*_sums(0), 2])],
     "sums_bitwise": [_lazy("sums_bitwise", lambda: [*_sums(5), 2])],
+    "ranges_step": [
+        _lazy("ranges_step", lambda: _ranges(0)),
+        _lazy("ranges_step", lambda: _ranges(1)),
+    ],
     "runs_walk": [
         _lazy("runs_walk", lambda: _walk(None)),
         _lazy("runs_walk", lambda: _walk(_words())),

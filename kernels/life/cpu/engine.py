@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from math import prod
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from kernels.life.contract import (
     check_planes,
 )
 from kernels.life.plan import CpuPlan, choose_cpu, cpu_plan
-from kernels.life.rules import LifeRule, NineCellRule
+from kernels.life.rules import CellRule, LifeRule, MapRule, NineCellRule
 from kernels.targets.cpu import CpuTarget, level2_bytes
 
 try:
@@ -56,11 +57,8 @@ class CpuLifeEngine(LifeEngine[NineCellRule]):
     ) -> tuple[int, int]:
         """Return the bytes of host memory that arena() would take, and 0."""
         check_planes(shapes, chain)
-        history = 0
-        if chain is not None:
-            shapes = with_slack(shapes, chain, self.chain(chain))
-            history = 2 * chain.generations * -(-chain.width // 64)
-        return 8 * ((slots + 1) * (_slot_words(shapes) + 7) + history), 0
+        made = None if chain is None else self.chain(chain)
+        return cpu_bytes(shapes, slots, chain, made), 0
 
     def chain(self, shape: ChainShape) -> LifeChain:
         """Return the chain of an arena, as cpu_chain() does."""
@@ -81,7 +79,24 @@ def cpu_chain(shape: ChainShape, target: CpuTarget) -> LifeChain:
         target.threads,
         chained=True,
     )
-    return LifeChain(shape.width, shape.torus, even_passes(shape.generations, plan.steps))
+    return chain_by(shape, plan)
+
+
+def chain_by(shape: ChainShape, plan: CpuPlan) -> LifeChain:
+    """Return the chain whose passes are of at most as many generations as the plan's."""
+    passes = even_passes(shape.generations, plan.steps)
+    return LifeChain(shape.width, shape.torus, passes, shape.planes)
+
+
+def cpu_bytes(
+    shapes: Sequence[LifeShape], slots: int, shape: ChainShape | None, chain: LifeChain | None
+) -> int:
+    """Return the bytes of an arena, with room for a chain where there is one."""
+    history = 0
+    if shape is not None and chain is not None:
+        shapes = with_slack(shapes, shape, chain)
+        history = 2 * chain.generations * shape.planes * -(-chain.width // 64)
+    return 8 * ((slots + 1) * (_slot_words(shapes) + 7) + history)
 
 
 @lru_cache(maxsize=16)
@@ -90,14 +105,15 @@ def _compiled(rule: NineCellRule) -> _cpu.LifeCircuit:
     return _cpu.LifeCircuit(circuit_of(rule).ops, True)
 
 
-def _circuit_for(rule: NineCellRule, target: CpuTarget) -> _cpu.LifeCircuit | None:
+def _circuit_for(rule: CellRule, target: CpuTarget) -> _cpu.LifeCircuit | None:
     """Return the circuit that passes are to take for a rule; None where they have their own.
 
     They can look any Life-like rule up, which takes longer than native code and less time than
     anything else.
     """
-    if not isinstance(rule, LifeRule):
+    if isinstance(rule, MapRule):
         return _compiled(rule)
+    assert isinstance(rule, LifeRule)
     if rule == CONWAY or rule in KNOWN or target.vector_bits != NATIVE_BITS:
         return None
     circuit = _compiled(rule)
@@ -105,7 +121,7 @@ def _circuit_for(rule: NineCellRule, target: CpuTarget) -> _cpu.LifeCircuit | No
 
 
 def _slot_words(shapes: Sequence[LifeShape]) -> int:
-    return max(shape.height * shape.row_words for shape in shapes)
+    return max(shape.height * shape.planes * shape.row_words for shape in shapes)
 
 
 def _aligned_words(count: int) -> Words:
@@ -119,7 +135,8 @@ class CpuArena(LifeArena):
     """An arena of flat arrays, the last of them the spare.
 
     A pass reads one, writes the spare, and they swap. plan: is used for every pass of at least
-    its steps, instead of the chosen one.
+    its steps, instead of the chosen one. What depends on the class of the rule is in make_pass(),
+    choose(), plan_of() and chain_of().
     """
 
     def __init__(
@@ -127,28 +144,28 @@ class CpuArena(LifeArena):
         target: CpuTarget,
         shapes: Sequence[LifeShape],
         slots: int,
-        rule: NineCellRule,
+        rule: CellRule,
         plan: CpuPlan | None = None,
         chain: ChainShape | None = None,
     ) -> None:
         self.slots, self.target, self.plan = slots, target, plan
-        self.rule = rule
-        # A Life-like rule, or in its place a circuit.
-        self._counts = rule if isinstance(rule, LifeRule) else LifeRule(0, 0)
-        self._circuit = _circuit_for(rule, target)
+        self.rule, self.planes = rule, rule.planes
         self.chain = None
         self.history: Words = np.empty((0, 0), np.uint64)
         if chain is not None:
-            self.chain = cpu_chain(chain, target)
-            if plan is not None:
-                self.chain = LifeChain(
-                    chain.width, chain.torus, even_passes(chain.generations, plan.steps)
-                )
+            self.chain = self.chain_of(chain) if plan is None else chain_by(chain, plan)
             self._turns = ChainTurns(self.chain)
             shapes = with_slack(shapes, chain, self.chain)
-            self.history = np.empty((2 * chain.generations, -(-chain.width // 64)), np.uint64)
+            self.history = np.empty((2 * chain.generations, *self._row(chain.width)), np.uint64)
         self.slot_words = _slot_words(shapes)
         self.memory = [_aligned_words(self.slot_words) for _ in range(slots + 1)]
+
+    @cached_property
+    def _carried_out(self) -> tuple[LifeRule, _cpu.LifeCircuit | None]:
+        """Return the rule as passes take it: the circuit, where there is one, else the counts."""
+        rule = self.rule
+        counts = rule if isinstance(rule, LifeRule) else LifeRule(0, 0)
+        return counts, _circuit_for(rule, self.target)
 
     def open(self, slot: int, shape: LifeShape) -> CpuLife:
         """Return a universe in a slot; its cells are undefined until all are put."""
@@ -163,14 +180,36 @@ class CpuArena(LifeArena):
         return ChainedCpuLife(self, slot, height, self._turns, first=first)
 
     def _check_room(self, shape: LifeShape, slack: int = 0) -> None:
-        if (shape.height + slack) * shape.row_words > self.slot_words:
+        if (shape.height + slack) * self.planes * shape.row_words > self.slot_words:
             raise ValueError(f"{shape.width}x{shape.height} cells in {self.slot_words} words")
 
     def rows(self, index: int, width: int, first: int, count: int) -> Words:
         """Return rows of one of the arrays, as they lie for universes of this width."""
-        row_words = -(-width // 64)
+        row = self._row(width)
+        row_words = prod(row)
         words = self.memory[index][first * row_words : (first + count) * row_words]
-        return words.reshape(-1, row_words)
+        return words.reshape(-1, *row)
+
+    def _row(self, width: int) -> tuple[int, ...]:
+        """Return the shape of a row, as put() takes it."""
+        row_words = -(-width // 64)
+        return (row_words,) if self.planes == 1 else (self.planes, row_words)
+
+    def choose(self, width: int, height: int, torus: bool, generations: int) -> CpuPlan:
+        """Return the plan of the first pass of a run of `generations`."""
+        return choose_cpu(width, height, torus, generations, *self.machine())
+
+    def plan_of(self, width: int, height: int, torus: bool, steps: int) -> CpuPlan:
+        """Return the best plan of a pass of `steps` generations."""
+        return cpu_plan(width, height, torus, steps, *self.machine())
+
+    def chain_of(self, shape: ChainShape) -> LifeChain:
+        """Return the chain of universes of these sizes."""
+        return cpu_chain(shape, self.target)
+
+    def machine(self) -> tuple[int, int, int]:
+        """Return what plans depend on: bits of a vector, bytes of cache, threads."""
+        return self.target.vector_bits, level2_bytes(), self.target.threads
 
     def make_pass(
         self,
@@ -183,14 +222,15 @@ class CpuArena(LifeArena):
     ) -> bool:
         """Make one pass; return False where `stopped` broke it off, which leaves the target
         undefined."""
+        counts, circuit = self._carried_out
         return _cpu.life_pass(
             self.target.level,
             source,
             target,
             width,
             torus,
-            self._counts.birth,
-            self._counts.survival,
+            counts.birth,
+            counts.survival,
             plan.steps,
             plan.panels,
             plan.useful,
@@ -200,7 +240,7 @@ class CpuArena(LifeArena):
             plan.block_rows,
             self.target.threads,
             stopped,
-            self._circuit,
+            circuit,
         )
 
     def close(self) -> None:
@@ -217,23 +257,16 @@ class CpuLife(LifeUniverse):
 
     def __init__(self, arena: CpuArena, slot: int, shape: LifeShape) -> None:
         self.width, self.height, self.generation = shape.width, shape.height, 0
+        self.planes = shape.planes
         self._arena, self._slot, self._torus = arena, slot, shape.torus
         self.stride = self.plan(1 << 30).steps
 
     def plan(self, generations: int) -> CpuPlan:
         """Return how the first pass of a run of `generations` is cut up."""
-        target, given = self._arena.target, self._arena.plan
+        given = self._arena.plan
         if given is not None and generations >= given.steps:
             return given
-        return choose_cpu(
-            self.width,
-            self.height,
-            self._torus,
-            generations,
-            target.vector_bits,
-            level2_bytes(),
-            target.threads,
-        )
+        return self._arena.choose(self.width, self.height, self._torus, generations)
 
     def _rows(self, index: int) -> Words:
         """Return all rows, in one of the arena's arrays."""
@@ -298,15 +331,7 @@ class ChainedCpuLife(ChainedUniverse, CpuLife):
         start, count = self.base - above, self.height + above
         plan = arena.plan
         if plan is None or plan.steps != steps:
-            plan = cpu_plan(
-                self.width,
-                count,
-                self._torus,
-                steps,
-                arena.target.vector_bits,
-                level2_bytes(),
-                arena.target.threads,
-            )
+            plan = arena.plan_of(self.width, count, self._torus, steps)
         source = arena.rows(slot, self.width, start, count)
         target = arena.rows(-1, self.width, start + above // 2, count)
         arena.make_pass(source, target, self.width, self._torus, plan)

@@ -20,24 +20,24 @@ std::size_t row_bytes(const LifePass& p) { return std::size_t(p.stride) * 8; }
 std::size_t scratch_bytes(const LifePass& p) {
     const std::size_t circuit = p.circuit ? CircuitRule::bytes(*p.circuit) : 0;
     if (p.direct()) return circuit + row_bytes(p);
-    Layout n(p);
-    return circuit + 2 * n.block + n.above + n.mask + n.line + n.strips;
+    return circuit + Layout(p, pitch_of(p.columns)).all();
 }
 
-// Runs one of the two ways of a pass by the rule that it is given.
-template <class Runner>
-struct Rows {
-    const Runner& runner;
+// Runs the rows y0 to y1 - 1 straight, by the rule that it is given.
+struct Straight {
+    const Direct<V>& direct;
     i64 y0, y1;
     template <class Rule>
-    void run(const Rule& rule) const { runner.run(rule, y0, y1); }
+    void run(const Rule& rule) const { direct.run(rule, y0, y1); }
 };
 
-// Runs the rows y0 to y1 - 1 with the rule of the pass, compiled in where it is known.
-template <class Runner>
-void with_rule(const LifePass& p, const Runner& runner, i64 y0, i64 y1) {
-    with_rule<V>(p.birth, p.survival, Rows<Runner>{runner, y0, y1});
-}
+// Does so by strips.
+struct Strips {
+    const Task& task;
+    i64 y0, y1;
+    template <class Rule>
+    void run(const Rule& rule) const { task.run(OneBit<Rule>{rule}, y0, y1); }
+};
 
 // Carries out task `index`: one panel of one band.
 void run_task(const LifePass& p, i64 index, void* scratch) {
@@ -48,26 +48,15 @@ void run_task(const LifePass& p, i64 index, void* scratch) {
     if (p.direct()) {
         if (!p.torus) std::memset(at, 0, row_bytes(p));
         const Direct<V> direct{p, reinterpret_cast<const u64*>(at)};
-        if (!p.circuit) return with_rule(p, direct, y0, y1);
+        if (!p.circuit) return with_rule<V>(p.birth, p.survival, Straight{direct, y0, y1});
         const CircuitRule rule = CircuitRule::in(*p.circuit, scratch);
         return DirectCircuit{direct, rule}.run(y0, y1);
     }
-    Layout n(p);
-    Scratch s;
-    auto take = [&](std::size_t bytes) {
-        char* here = at;
-        at += bytes;
-        return here;
-    };
-    s.a = reinterpret_cast<V*>(take(n.block));
-    s.b = reinterpret_cast<V*>(take(n.block));
-    s.above = reinterpret_cast<V*>(take(n.above));
-    s.mask = reinterpret_cast<V*>(take(n.mask));
-    s.line = reinterpret_cast<u64*>(take(n.line));
-    s.strips = reinterpret_cast<u32*>(take(n.strips));
+    const Scratch s = Layout(p, pitch_of(p.columns)).of(at);
     const Task task{p, s, panel, panel * p.useful - p.halo, p.columns};
-    if (!p.circuit) return with_rule(p, task, y0, y1);
-    task.run(CircuitRule::in(*p.circuit, scratch), y0, y1);
+    if (!p.circuit) return with_rule<V>(p.birth, p.survival, Strips{task, y0, y1});
+    const CircuitRule rule = CircuitRule::in(*p.circuit, scratch);
+    task.run(CircuitCells{{rule}}, y0, y1);
 }
 
 }  // namespace

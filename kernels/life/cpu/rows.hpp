@@ -5,7 +5,7 @@
 
 #include "circuit_code.hpp"
 #include "direct.hpp"
-#include "strips.hpp"
+#include "panel.hpp"
 
 namespace {
 
@@ -80,19 +80,20 @@ struct CircuitRule {
     }
 };
 
-// Moves all columns of some rows one generation on, as the other sweep() does (strips.hpp).
-template <bool MASKED>
-void sweep(const CircuitRule& rule, const V* above, const V* in, V* out, int rows, int columns,
-           const V* mask) {
-    const int pitch = pitch_of(columns);
-    rule.take(-2, above, columns);
-    rule.take(-1, above + pitch, columns);
-    for (int y = 0; y < rows; y++, in += pitch, out += pitch) {
-        rule.take(y, in, columns);
-        rule.make(y - 1, out, columns, true);
-        for (int x = 0; MASKED && x < columns; x++) out[x] &= mask[x];
+// Cells of one bit that such a circuit moves on (panel.hpp).
+struct CircuitCells : OneBit<CircuitRule> {
+    template <bool MASKED>
+    void sweep(const V* above, const V* in, V* out, int rows, int columns, const V* mask) const {
+        const int step = pitch(columns);
+        rule.take(-2, above, columns);
+        rule.take(-1, above + step, columns);
+        for (int y = 0; y < rows; y++, in += step, out += step) {
+            rule.take(y, in, columns);
+            rule.make(y - 1, out, columns, true);
+            for (int x = 0; MASKED && x < columns; x++) out[x] &= mask[x];
+        }
     }
-}
+};
 
 // Makes one generation straight on packed rows, as Direct does by other rules (direct.hpp).
 struct DirectCircuit {

@@ -1,0 +1,17 @@
+"""Cellular automata whose rules are tables: any function of nine cells, of up to 256 states."""
+
+from __future__ import annotations
+
+from kernels.life.contract import LifeEngine
+from kernels.targets.contract import Target
+
+from .rules import TableRule
+
+__all__ = ["TableRule", "engine_for"]
+
+
+def engine_for(target: Target, planes: int) -> LifeEngine[TableRule]:
+    """Return the engine of tables whose states fill so many bit planes, for a target."""
+    from .ref import ReferenceTablesEngine
+
+    return ReferenceTablesEngine(planes)
