@@ -252,6 +252,11 @@ def rule_defines(rule: NineCellRule) -> dict[str, int | str]:
     return {"CIRCUIT": circuit.source, "TOP_CELLS": int(circuit.needs(0, "lcr"))}
 
 
+def reads_top_cells(rule: NineCellRule) -> bool:
+    """Tell whether life.cu keeps the cells of the row above for a rule."""
+    return bool(rule_defines(rule).get("TOP_CELLS"))
+
+
 def rule_table(birth: int, survival: int) -> int:
     """Return the next state by total of nine and cell, as circuit.hpp's rule_table() does."""
     table = 0

@@ -37,12 +37,16 @@ from kernels.life.plan import (
     cuda_pass,
     cuda_plan,
     pass_steps,
+    reads_top_cells,
 )
 from kernels.life.rules import NineCellRule
 from kernels.targets.cuda.array import DeviceArray
 from kernels.targets.cuda.device import Buffer, Device, Module, Slice
 
 SOURCE = Path(__file__).with_name("life.cu")
+# Generations of the longest passes by circuits that take cells of the row above, whose stages need
+# more registers: more of them would not fit (nvcc -Xptxas=-v).
+TOP_CELLS_STEPS = 4
 QUEUED = 64  # passes queued before the host waits, so that it can be interrupted
 
 
@@ -120,6 +124,9 @@ class DeviceArena(LifeArena):
         self.check_slot(slot, shape)
         plan = self._plan or plan_of(shape, self.device.info.multiprocessors)
         self.check_room(shape, plan.layout)
+        if self._plan is None and reads_top_cells(self._rule):
+            steps = min(plan.steps, TOP_CELLS_STEPS)
+            plan = cuda_plan(plan.layout, shape.height, steps, self.device.info.multiprocessors)
         return DeviceLife(self, slot, shape, plan)
 
     def open_chained(self, slot: int, height: int, *, first: bool) -> ChainedDeviceLife:

@@ -52,6 +52,17 @@ def test_nvrtc_compiles_life(
     assert code.startswith(b"\x7fELF")
 
 
+@nvcc
+def test_nvcc_takes_macros_with_commas(tmp_path: Path) -> None:
+    """A circuit is such a macro."""
+    source = tmp_path / "kernel.cu"
+    source.write_text('extern "C" __global__ void set(int* out) { *out = max(PAIR); }')
+    command = compiler._nvcc()
+    assert command is not None
+    code = compiler._by_nvcc(command, source, "sm_90", ["-DPAIR=3, 4"])
+    assert code.startswith(b"\x7fELF")
+
+
 @nvrtc
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("capability", [(8, 0), (9, 0)], ids=str)
