@@ -121,7 +121,7 @@ def test_circuits_of_life_like_rules(birth: int, survival: int) -> None:
 @settings(max_examples=examples(4), deadline=None)
 @given(tables, st.integers(0, 30))
 def test_what_is_found_computes_the_table(table: int, moves: int) -> None:
-    """After any number of moves; without any it is what the search starts from."""
+    """It does so after any number of moves; without any it is what the search starts from."""
     extension: Any = importlib.import_module("kernels._cpu")
     for one in (table, isotropic(random.Random(table))):
         found = extension.circuit_search(one.to_bytes(64, "little"), 0xFFFF, moves, table % 7)
