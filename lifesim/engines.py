@@ -21,11 +21,7 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
     Raises LifesimError where that target computes no rules of this class.
     """
     match rule.cells:
-        case LifeRule():
-            return life.engine_for(target)
-        case MapRule():
-            if not target.is_reference:
-                raise LifesimError(f"rule {rule} is computed by the backend reference only")
+        case LifeRule() | MapRule():
             return life.engine_for(target)
         case AgeingRule():
             if counts_of(rule.cells.table) is None and not target.is_reference:

@@ -37,12 +37,16 @@ from kernels.life.plan import (
     cuda_pass,
     cuda_plan,
     pass_steps,
+    reads_top_cells,
 )
-from kernels.life.rules import LifeRule, NineCellRule, check_life_like
+from kernels.life.rules import NineCellRule
 from kernels.targets.cuda.array import DeviceArray
 from kernels.targets.cuda.device import Buffer, Device, Module, Slice
 
 SOURCE = Path(__file__).with_name("life.cu")
+# Generations of the longest passes by circuits that take cells of the row above, whose stages need
+# more registers: more of them would not fit (nvcc -Xptxas=-v).
+TOP_CELLS_STEPS = 4
 QUEUED = 64  # passes queued before the host waits, so that it can be interrupted
 
 
@@ -61,7 +65,7 @@ class CudaLifeEngine(LifeEngine[NineCellRule]):
     ) -> LifeArena:
         """Return an arena of panels in the device's memory."""
         check_planes(shapes, chain)
-        return DeviceArena(self.device, shapes, slots, check_life_like(rule), chain=chain)
+        return DeviceArena(self.device, shapes, slots, rule, chain=chain)
 
     def arena_bytes(
         self, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None
@@ -88,7 +92,7 @@ class DeviceArena(LifeArena):
         device: Device,
         shapes: Sequence[LifeShape],
         slots: int,
-        rule: LifeRule,
+        rule: NineCellRule,
         plan: CudaPlan | None = None,
         chain: ChainShape | None = None,
         room: int | None = None,
@@ -120,6 +124,9 @@ class DeviceArena(LifeArena):
         self.check_slot(slot, shape)
         plan = self._plan or plan_of(shape, self.device.info.multiprocessors)
         self.check_room(shape, plan.layout)
+        if self._plan is None and reads_top_cells(self._rule):
+            steps = min(plan.steps, TOP_CELLS_STEPS)
+            plan = cuda_plan(plan.layout, shape.height, steps, self.device.info.multiprocessors)
         return DeviceLife(self, slot, shape, plan)
 
     def open_chained(self, slot: int, height: int, *, first: bool) -> ChainedDeviceLife:
@@ -148,7 +155,7 @@ class DeviceArena(LifeArena):
         """Return life.cu compiled for a plan and this arena's rule."""
         key = plan.layout, plan.steps, torus
         if key not in self._modules:
-            defines = plan.defines(self._rule.birth, self._rule.survival, torus)
+            defines = plan.defines(self._rule, torus)
             self._modules[key] = self.device.module(SOURCE, defines)
         return self._modules[key]
 

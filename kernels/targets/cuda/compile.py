@@ -207,7 +207,9 @@ def _nvcc_version(nvcc: str) -> str:
 def _by_nvcc(nvcc: str, source: Path, arch: str, options: list[str]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "kernel.cubin"
-        command = [nvcc, "-cubin", f"-arch={arch}", "-std=c++17", *options, "-o", str(out)]
+        # It takes a comma for the end of a macro, unless a backslash stands before it.
+        macros = [option.replace(",", "\\,") for option in options]
+        command = [nvcc, "-cubin", f"-arch={arch}", "-std=c++17", *macros, "-o", str(out)]
         done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
         if done.returncode:
             raise CompileError(done.stderr.strip())

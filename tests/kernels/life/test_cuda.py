@@ -29,8 +29,9 @@ from kernels.life.plan import (
     cuda_pass,
     cuda_plan,
     pass_steps,
+    reads_top_cells,
 )
-from kernels.life.rules import LifeRule
+from kernels.life.rules import LifeRule, MapRule, NineCellRule
 from kernels.targets.contract import Target
 from kernels.targets.cuda.device import Device
 from tests import quick
@@ -40,6 +41,7 @@ from tests.life_chain_contract import ChainContract
 from tests.life_contract import (
     FULL,
     NARROW,
+    TABLES,
     check_chain,
     history,
     make,
@@ -52,6 +54,7 @@ from tests.nvcc import needs_nvcc, nvcc
 
 LIFE, HIGH_LIFE = rule_of("B3/S23"), rule_of("B36/S23")
 # Each is compiled for itself; test_circuit.py has them all.
+FEW_TABLES = {name: TABLES[name] for name in ("anything without birth of nothing",)}
 FEW_RULES = {"HighLife": "B36/S23", "inverted Day & Night": "B0123478/S34678"}
 
 
@@ -78,6 +81,7 @@ class EmulatedBackend(Target):
 
 
 class TestEmulated(ChainContract):
+    tables = FEW_TABLES
     sizes = ((1, 1), (33, 1), (1, 65), (2, 2), (64, 64), (513, 3), (127, 29), (4100, 3))
     times = (1, 2, 9, 33)
     few_times = (9, 18)
@@ -535,14 +539,19 @@ def test_choice_fills_a_large_gpu() -> None:
         (16384, True, LIFE),
         pytest.param(16384, False, HIGH_LIFE, marks=pytest.mark.slow),
         pytest.param(16381, True, LIFE, marks=pytest.mark.slow),
+        pytest.param(16384, True, TABLES["anything"], marks=pytest.mark.slow),
     ],
-    ids=str,
+    ids=lambda value: "table" if isinstance(value, int) and value > 1 << 99 else str(value),
 )
-def test_nvcc_compiles(width: int, torus: bool, rule: tuple[int, int]) -> None:
+def test_nvcc_compiles(width: int, torus: bool, rule: tuple[int, int] | int) -> None:
     """Kernels that the planner chooses compile without a warning and within the registers."""
-    defines = choose_cuda(width, 16384, torus, 132).defines(*rule, torus)
+    plan = choose_cuda(width, 16384, torus, 132)
+    cells: NineCellRule = LifeRule(*rule) if isinstance(rule, tuple) else MapRule(rule)
+    if reads_top_cells(cells):
+        plan = cuda_plan(plan.layout, 16384, engine.TOP_CELLS_STEPS, 132)
+    defines = plan.defines(cells, torus)
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 80, 90)]
-    macros = [f"-D{name}={value}" for name, value in defines.items()]
+    macros = [f"-D{name}={value}".replace(",", "\\,") for name, value in defines.items()]
     said = nvcc(SOURCE, *arches, "--fatbin", "-Xptxas=-v", *macros)
     spilled = [int(n) for n in re.findall(r"(\d+) bytes spill", said)]
     assert len(spilled) == 18, "stores and loads of three kernels, on each architecture"
