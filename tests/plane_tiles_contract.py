@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.life.rules import LifeRule
-from kernels.plane.contract import PlaneBox, PlaneUniverse
+from kernels.plane.contract import PlaneBox
 from kernels.plane.ref import ReferencePlaneEngine
 from tests.interrupts import interrupted_after
 from tests.plane_contract import (
