@@ -1,12 +1,12 @@
 // Ageing cells in cache: rows of vectors, which a panel (life/cpu/panel.hpp) moves on.
 #pragma once
 #include "../../life/cpu/panel.hpp"
-#include "../circuit.hpp"
+#include "../ages.hpp"
 
 namespace {
 
 // A row is one part for each plane, of as many vectors as there are columns: first where cells are
-// live, then their ages (circuit.hpp).
+// live, then their ages (ages.hpp).
 template <class Rule, class Ages>
 struct AgeingCells {
     static constexpr int AGES = Ages::PLANES, DIGITS = Ages::DIGITS;
