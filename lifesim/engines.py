@@ -11,6 +11,7 @@ from kernels.ranges.rules import RangeRule
 from kernels.tables.rules import TableRule
 from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
+from lifesim.grid import BitGrid, GridError
 from lifesim.rule import Rule
 
 
@@ -35,3 +36,12 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
         case TableRule():
             return tables.engine_for(target, rule.planes)
     raise LifesimError(f"rule {rule} cannot be computed")
+
+
+def cells_for(rule: Rule, grid: BitGrid) -> BitGrid:
+    """Return a grid in as many bit planes as a rule has, the same one where it has them. Raises
+    GridError for states that the rule does not have."""
+    if rule.states < 1 << grid.planes and (largest := grid.largest_state()) >= rule.states:
+        known = "0 and 1" if rule.states == 2 else f"0 to {rule.states - 1}"
+        raise GridError(f"a cell has state {largest}: rule {rule} has states {known}")
+    return grid if grid.planes == rule.planes else grid.in_planes(rule.planes)
