@@ -104,7 +104,7 @@ def main() -> None:
 
         target, side, clock = CudaTarget(), args.size or 65536, time.perf_counter
     else:
-        target, side, clock = CpuTarget(1), args.size or 4096, time.process_time
+        target, side, clock = CpuTarget(1), args.size or 16384, time.process_time
     print(f"{target.describe()}, torus of {side} x {side}")
     print("| rule | generations a pass | updates/s | bgolly | ratio | equal |")
     print("| --- | ---: | ---: | ---: | ---: | --- |")

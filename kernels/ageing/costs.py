@@ -8,9 +8,11 @@ from kernels.life.costs import CPU_COSTS, CUDA_TUNING, CpuCosts, CudaTuning
 
 # How long a vector of cells takes for a generation, where one of Life takes 1: of rules of three
 # states, and more for each plane more that ages take.
-VECTOR = (2.0, 0.5)
+VECTOR = (1.7, 0.8)
 
-REGISTERS = 184  # of a lane, that the stages of a pass may take on a device
+# Of a lane, that the stages of a pass and the two rows on their way may take on a device: of rules
+# of up to four planes, and of more.
+REGISTERS = (204, 184)
 
 
 def cpu_costs(planes: int, ages: int) -> CpuCosts:
@@ -41,9 +43,11 @@ def cuda_tuning(planes: int) -> CudaTuning:
     stages as fit the registers of two warps a scheduler. Rows of many bits are narrow, or there
     would be few stages.
     """
+    wide = planes <= 4
 
     def longest(words: int) -> tuple[int, int]:
-        return words, REGISTERS // (words * (5 + planes) + 2)
+        room = REGISTERS[0 if wide else 1] - 2 * words * (1 + planes)
+        return words, room // (words * (5 + planes) + 2)
 
-    aligned = longest(4 if planes <= 4 else 2)
+    aligned = longest(4 if wide else 2)
     return replace(CUDA_TUNING, aligned=aligned, ragged=longest(3), parts=1 + planes)

@@ -62,9 +62,7 @@ class HashPlane(PlaneUniverse):
         if memory < LEAST_MEMORY:
             raise MemoryError(f"{memory} bytes are too little for a tree of squares")
         self.generation = 0
-        self._tree = _cpu.HashTree(
-            target.level, rule.birth, rule.survival, memory, target.threads
-        )
+        self._tree = _cpu.HashTree(target.level, rule.birth, rule.survival, memory, target.threads)
 
     def put(self, places: Places, squares: Words) -> None:
         """Set all cells of some squares."""
