@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cells/cpu/cells.hpp"
+#include "life/circuits/cpu/circuit.hpp"
 #include "life/cpu/life.hpp"
 #include "sums/cpu/sums.hpp"
 #include "tasks.hpp"
@@ -60,15 +61,16 @@ using ConstWords = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, n
 bool life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t width, bool torus,
                unsigned birth, unsigned survival, int steps, std::int64_t panels,
                std::int64_t useful, int columns, int halo, std::int64_t band_rows, int block_rows,
-               int threads, nb::object stopped) {
+               int threads, nb::object stopped, const circuits::Circuit* circuit) {
     const LifeOps& ops = *level_named(levels, level).life;
     const std::int64_t height = std::int64_t(src.shape(0)), stride = std::int64_t(src.shape(1));
     checks::require_aligned(src, dst);
     volatile bool cancelled = false;
+    const LifeCircuit code = circuit ? circuit->code(ops.vector_bytes) : LifeCircuit{};
     LifePass pass{src.data(), dst.data(), width,     height,     stride,
                   torus,      birth,      survival,  steps,      panels,
                   useful,     columns,    halo,      std::min(band_rows, height), block_rows,
-                  &cancelled};
+                  &cancelled, circuit ? &code : nullptr};
     if (src.shape(0) != dst.shape(0) || src.shape(1) != dst.shape(1) || birth > 511 ||
         survival > 511 || threads < 1 || checks::overlap(src, dst) || !life_fits(pass, ops.vector_bytes) ||
         stride != (width + 63) / 64)
@@ -349,10 +351,11 @@ NB_MODULE(_cpu, m) {
           nb::arg("width"), nb::arg("torus"), nb::arg("birth"), nb::arg("survival"),
           nb::arg("steps"), nb::arg("panels"), nb::arg("useful"), nb::arg("columns"),
           nb::arg("halo"), nb::arg("band_rows"), nb::arg("block_rows"), nb::arg("threads"),
-          nb::arg("stopped") = nb::none(),
+          nb::arg("stopped") = nb::none(), nb::arg("circuit") = nb::none(),
           "One pass of Life: dst = src after `steps` generations (life.hpp has the parameters). "
           "stopped(), if given, is asked 100 times a second; where it is true the pass is broken "
-          "off, dst is undefined, and False is returned.");
+          "off, dst is undefined, and False is returned. A circuit takes the place of birth and "
+          "survival.");
     m.def("sums_naive", &sums_naive, nb::arg("level"), nb::arg("a").noconvert(),
           nb::arg("b").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"),
           "out[i] = a[i] + b[i] (mod 2^32), of uint32 (count).");
@@ -375,6 +378,7 @@ NB_MODULE(_cpu, m) {
           "Ages of blocks of 2^scale x 2^scale cells, and how bright they are.");
     bind_ageing(m);
     bind_bignum(m);
+    bind_circuits(m);
     bind_cky(m);
     bind_cky_text(m);
     bind_cky_weighted(m);

@@ -6,7 +6,7 @@ from typing import Any
 
 from kernels import ageing, life, ranges, tables
 from kernels.life.contract import LifeEngine
-from kernels.life.rules import AgeingRule, LifeRule, MapRule, counts_of
+from kernels.life.rules import AgeingRule, LifeRule, MapRule
 from kernels.ranges.rules import RangeRule
 from kernels.tables.rules import TableRule
 from kernels.targets.contract import Target
@@ -21,15 +21,9 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
     Raises LifesimError where that target computes no rules of this class.
     """
     match rule.cells:
-        case LifeRule():
-            return life.engine_for(target)
-        case MapRule():
-            if not target.is_reference:
-                raise LifesimError(f"rule {rule} is computed by the backend reference only")
+        case LifeRule() | MapRule():
             return life.engine_for(target)
         case AgeingRule():
-            if counts_of(rule.cells.table) is None and not target.is_reference:
-                raise LifesimError(f"rule {rule} is computed by the backend reference only")
             return ageing.engine_for(target, rule.planes)
         case RangeRule():
             return ranges.engine_for(target, rule.planes)

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kernels.life.circuits import circuit_of
 from kernels.life.costs import CPU_COSTS, CUDA_TUNING, CpuCosts, CudaTuning
+from kernels.life.rules import LifeRule, NineCellRule
 
+STATIC_OPERATIONS = 14  # of StaticRule in circuit.hpp, beside the row sums
 MAX_COLUMNS = 32  # vectors in a row of a CPU panel: a strip is at most a 32-bit word wide
 
 
@@ -225,9 +228,8 @@ class CudaPlan:
     segment: int
     resident: int  # warps a multiprocessor
 
-    def defines(self, birth: int, survival: int, torus: bool) -> dict[str, int]:
+    def defines(self, rule: NineCellRule, torus: bool) -> dict[str, int | str]:
         """Return the macros that life.cu is compiled with."""
-        conway = (birth, survival) == (8, 12)
         return {
             "WORDS": self.layout.words,
             "LANES": self.layout.lanes,
@@ -235,12 +237,21 @@ class CudaPlan:
             "STEPS": self.steps,
             "MIN_BLOCKS": self.resident,
             "PLANE": int(not torus),
-            "CONWAY": int(conway),
-            "TABLE": 0 if conway else rule_table(birth, survival),
+            **rule_defines(rule),
         }
 
 
 SHORT_PASSES = (4, 2, 1)  # for what is left of a number of generations
+
+
+def rule_defines(rule: NineCellRule) -> dict[str, int | str]:
+    """Return the macros that tell life.cu the rule, as what takes the fewest operations there."""
+    if rule == LifeRule(8, 12):
+        return {"CONWAY": 1, "TABLE": 0}
+    circuit = circuit_of(rule)
+    if isinstance(rule, LifeRule) and len(circuit.ops) >= STATIC_OPERATIONS:
+        return {"CONWAY": 0, "TABLE": rule_table(rule.birth, rule.survival)}
+    return {"CIRCUIT": circuit.source, "TOP_CELLS": int(circuit.needs(0, "lcr"))}
 
 
 def rule_table(birth: int, survival: int) -> int:

@@ -107,13 +107,6 @@ class MapRule(CellRule):
 NineCellRule: TypeAlias = LifeRule | MapRule  # what the engines of kernels.life compute
 
 
-def check_life_like(rule: NineCellRule) -> LifeRule:
-    """Return a Life-like rule as it is. Raises ValueError for one of any nine cells."""
-    if not isinstance(rule, LifeRule):
-        raise ValueError("rules of any nine cells are computed by the reference only")
-    return rule
-
-
 @dataclass(frozen=True, slots=True)
 class AgeingRule(CellRule):
     """A rule of the Generations family: cells that do not survive age, state by state, before they

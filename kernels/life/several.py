@@ -28,7 +28,7 @@ from kernels.life.cuda.engine import (
 )
 from kernels.life.cuda.sizes import layout_bytes, staging_bytes
 from kernels.life.plan import CudaPlan, choose_cuda, cuda_pass, pass_steps
-from kernels.life.rules import LifeRule, NineCellRule, check_life_like
+from kernels.life.rules import NineCellRule
 from kernels.signals import undisturbed
 from kernels.targets.cuda.device import Device
 
@@ -167,7 +167,7 @@ class SeveralLifeEngine(LifeEngine[NineCellRule]):
         check_planes(shapes, chain)
         if chain is not None:
             return self._first.arena(shapes, slots, rule, chain)
-        return StripsArena(self.devices, shapes, slots, check_life_like(rule))
+        return StripsArena(self.devices, shapes, slots, rule)
 
     def arena_bytes(
         self, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None
@@ -196,7 +196,7 @@ class StripsArena(LifeArena):
         devices: Sequence[Device],
         shapes: Sequence[LifeShape],
         slots: int,
-        rule: LifeRule,
+        rule: NineCellRule,
     ) -> None:
         self.slots = slots
         self._multiprocessors = tuple(device.info.multiprocessors for device in devices)

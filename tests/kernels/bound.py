@@ -76,6 +76,10 @@ def _strips() -> list[Any]:
     ]
 
 
+def _circuit() -> list[Any]:
+    return [*_life(), _cpu.LifeCircuit([(0x96, 1, 7, 13), (0xE8, 16, 8, 2)], True)]
+
+
 def _words(rows: int = 16, count: int = 2) -> Any:
     return np.arange(rows * count, dtype=np.uint64).reshape(rows, count)
 
@@ -280,7 +284,16 @@ TEXT = np.frombuffer("a (b\n\nü x".encode(), np.uint8)
 CALLS: dict[str, list[Callable[[], Call]]] = {
     "levels": [_lazy("levels", list)],
     "vector_bits": [_lazy("vector_bits", lambda: [_level()])],
-    "life_pass": [_lazy("life_pass", _life), _lazy("life_pass", _strips)],
+    "life_pass": [
+        _lazy("life_pass", _life),
+        _lazy("life_pass", _strips),
+        _lazy("life_pass", _circuit),
+    ],
+    "circuit_search": [_lazy("circuit_search", lambda: [bytes(range(64)), 0xFFFF, 3, 1])],
+    "LifeCircuit.native": [lambda: (_circuit()[-1].native, [])],
+    "LifeCircuit.__init__": [
+        _lazy("LifeCircuit", lambda: [[(0x96, 1, 7, 13), (9, 16, 8, 2)], True])
+    ],
     "sums_naive": [_lazy("sums_naive", lambda: [*_sums(0), 2])],
     "sums_bitwise": [_lazy("sums_bitwise", lambda: [*_sums(5), 2])],
     "ranges_step": [

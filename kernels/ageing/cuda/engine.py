@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kernels.ageing.costs import cuda_tuning
 from kernels.ageing.plan import age_planes
-from kernels.ageing.states import check_counting, check_rule, check_states
+from kernels.ageing.states import check_rule, check_states
 from kernels.life.contract import (
     ChainShape,
     LifeArena,
@@ -21,7 +21,7 @@ from kernels.life.contract import (
 from kernels.life.cuda.engine import ChainedDeviceLife, DeviceArena, DeviceLife
 from kernels.life.cuda.sizes import device_bytes, device_chain
 from kernels.life.plan import CudaPlan
-from kernels.life.rules import AgeingRule
+from kernels.life.rules import AgeingRule, LifeRule, MapRule, counts_of
 from kernels.targets.cuda.device import Device, Module
 
 SOURCE = Path(__file__).with_name("ageing.cu")
@@ -78,7 +78,8 @@ class AgeingDeviceArena(DeviceArena):
         plan: CudaPlan | None = None,
         chain: ChainShape | None = None,
     ) -> None:
-        self._counts = check_counting(rule)
+        counts = counts_of(rule.table)
+        self._table = LifeRule(*counts) if counts else MapRule(rule.table)
         tuning = replace(cuda_tuning(rule.planes), parts=1 + age_planes(rule.states))
         super().__init__(device, shapes, slots, rule, plan, chain, tuning=tuning)
 
@@ -97,7 +98,7 @@ class AgeingDeviceArena(DeviceArena):
 
     def compiled(self, plan: CudaPlan, torus: bool) -> Module:
         """Compile ageing.cu for a plan."""
-        defines = plan.defines(*self._counts, torus)
+        defines = plan.defines(self._table, torus)
         return self.device.module(SOURCE, {**defines, "STATES": self.rule.states})
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
 from math import prod
 
 import numpy as np
 
 from kernels.life.chain import ChainedUniverse, ChainTurns, check_chain, even_passes, with_slack
+from kernels.life.circuits import circuit_of
+from kernels.life.circuits.known import KNOWN
 from kernels.life.contract import (
     ChainShape,
     LifeArena,
@@ -19,13 +22,17 @@ from kernels.life.contract import (
     check_planes,
 )
 from kernels.life.plan import CpuPlan, choose_cpu, cpu_plan
-from kernels.life.rules import CellRule, LifeRule, NineCellRule, check_life_like
+from kernels.life.rules import CellRule, LifeRule, MapRule, NineCellRule
 from kernels.targets.cpu import CpuTarget, level2_bytes
 
 try:
     from kernels import _cpu
 except ImportError:
     _cpu = None  # type: ignore[assignment]
+
+
+CONWAY = LifeRule(1 << 3, 1 << 2 | 1 << 3)
+NATIVE_BITS = 512  # of the vectors that native code is made for
 
 
 class CpuLifeEngine(LifeEngine[NineCellRule]):
@@ -43,7 +50,7 @@ class CpuLifeEngine(LifeEngine[NineCellRule]):
     ) -> LifeArena:
         """Return an arena of packed rows in host memory."""
         check_planes(shapes, chain)
-        return CpuArena(self.target, shapes, slots, check_life_like(rule), chain=chain)
+        return CpuArena(self.target, shapes, slots, rule, chain=chain)
 
     def arena_bytes(
         self, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None
@@ -92,6 +99,27 @@ def cpu_bytes(
     return 8 * ((slots + 1) * (_slot_words(shapes) + 7) + history)
 
 
+@lru_cache(maxsize=16)
+def compiled_circuit(rule: NineCellRule) -> _cpu.LifeCircuit:
+    """Return the circuit of a rule, as native code where this CPU and system let it."""
+    return _cpu.LifeCircuit(circuit_of(rule).ops, True)
+
+
+def _circuit_for(rule: CellRule, target: CpuTarget) -> _cpu.LifeCircuit | None:
+    """Return the circuit that passes are to take for a rule; None where they have their own.
+
+    They can look any Life-like rule up, which takes longer than native code and less time than
+    anything else.
+    """
+    if isinstance(rule, MapRule):
+        return compiled_circuit(rule)
+    assert isinstance(rule, LifeRule)
+    if rule == CONWAY or rule in KNOWN or target.vector_bits != NATIVE_BITS:
+        return None
+    circuit = compiled_circuit(rule)
+    return circuit if circuit.native() else None
+
+
 def _slot_words(shapes: Sequence[LifeShape]) -> int:
     return max(shape.height * shape.planes * shape.row_words for shape in shapes)
 
@@ -131,6 +159,13 @@ class CpuArena(LifeArena):
             self.history = np.empty((2 * chain.generations, *self._row(chain.width)), np.uint64)
         self.slot_words = _slot_words(shapes)
         self.memory = [_aligned_words(self.slot_words) for _ in range(slots + 1)]
+
+    @cached_property
+    def _carried_out(self) -> tuple[LifeRule, _cpu.LifeCircuit | None]:
+        """Return the rule as passes take it: the circuit, where there is one, else the counts."""
+        rule = self.rule
+        counts = rule if isinstance(rule, LifeRule) else LifeRule(0, 0)
+        return counts, _circuit_for(rule, self.target)
 
     def open(self, slot: int, shape: LifeShape) -> CpuLife:
         """Return a universe in a slot; its cells are undefined until all are put."""
@@ -187,15 +222,15 @@ class CpuArena(LifeArena):
     ) -> bool:
         """Make one pass; return False where `stopped` broke it off, which leaves the target
         undefined."""
-        assert isinstance(self.rule, LifeRule)
+        counts, circuit = self._carried_out
         return _cpu.life_pass(
             self.target.level,
             source,
             target,
             width,
             torus,
-            self.rule.birth,
-            self.rule.survival,
+            counts.birth,
+            counts.survival,
             plan.steps,
             plan.panels,
             plan.useful,
@@ -205,6 +240,7 @@ class CpuArena(LifeArena):
             plan.block_rows,
             self.target.threads,
             stopped,
+            circuit,
         )
 
     def close(self) -> None:

@@ -8,6 +8,7 @@
 #include "../circuit.hpp"
 #include "direct.hpp"
 #include "panel.hpp"
+#include "rows.hpp"
 #include "rules.hpp"
 
 namespace {
@@ -17,8 +18,9 @@ std::size_t row_bytes(const LifePass& p) { return std::size_t(p.stride) * 8; }
 
 // Returns the bytes of scratch memory that a task of this pass needs.
 std::size_t scratch_bytes(const LifePass& p) {
-    if (p.direct()) return row_bytes(p);
-    return Layout(p, pitch_of(p.columns)).all();
+    const std::size_t circuit = p.circuit ? CircuitRule::bytes(*p.circuit) : 0;
+    if (p.direct()) return circuit + row_bytes(p);
+    return circuit + Layout(p, pitch_of(p.columns)).all();
 }
 
 // Runs the rows y0 to y1 - 1 straight, by the rule that it is given.
@@ -41,14 +43,20 @@ struct Strips {
 void run_task(const LifePass& p, i64 index, void* scratch) {
     i64 panel = index % p.panels, y0 = index / p.panels * p.band_rows;
     i64 y1 = y0 + p.band_rows < p.height ? y0 + p.band_rows : p.height;
+    char* at = static_cast<char*>(scratch);
+    if (p.circuit) at += CircuitRule::bytes(*p.circuit);
     if (p.direct()) {
-        if (!p.torus) std::memset(scratch, 0, row_bytes(p));
-        const Direct<V> direct{p, static_cast<const u64*>(scratch)};
-        return with_rule<V>(p.birth, p.survival, Straight{direct, y0, y1});
+        if (!p.torus) std::memset(at, 0, row_bytes(p));
+        const Direct<V> direct{p, reinterpret_cast<const u64*>(at)};
+        if (!p.circuit) return with_rule<V>(p.birth, p.survival, Straight{direct, y0, y1});
+        const CircuitRule rule = CircuitRule::in(*p.circuit, scratch);
+        return DirectCircuit{direct, rule}.run(y0, y1);
     }
-    const Scratch s = Layout(p, pitch_of(p.columns)).of(scratch);
+    const Scratch s = Layout(p, pitch_of(p.columns)).of(at);
     const Task task{p, s, panel, panel * p.useful - p.halo, p.columns};
-    with_rule<V>(p.birth, p.survival, Strips{task, y0, y1});
+    if (!p.circuit) return with_rule<V>(p.birth, p.survival, Strips{task, y0, y1});
+    const CircuitRule rule = CircuitRule::in(*p.circuit, scratch);
+    task.run(CircuitCells{{rule}}, y0, y1);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "circuit_code.hpp"
+
 // How a pass is cut up. A universe of `height` rows of `stride` 64-bit words is cut into
 // `panels` of `useful` columns (a multiple of 64) and bands of `band_rows` rows; one panel of
 // one band is a task. In cache a row of a panel is `columns` vectors: column c of the panel is
@@ -22,6 +24,7 @@ struct LifePass {
     std::int64_t band_rows;
     int block_rows;
     const volatile bool* cancelled;
+    const LifeCircuit* circuit = nullptr;  // the rule in place of `birth` and `survival`, or null
 
     bool direct() const { return columns == 0; }
 };

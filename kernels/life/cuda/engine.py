@@ -40,7 +40,7 @@ from kernels.life.plan import (
     cuda_plan,
     pass_steps,
 )
-from kernels.life.rules import CellRule, LifeRule, NineCellRule, check_life_like
+from kernels.life.rules import CellRule, LifeRule, MapRule, NineCellRule
 from kernels.targets.cuda.array import DeviceArray
 from kernels.targets.cuda.device import Buffer, Device, Module, Slice
 
@@ -63,7 +63,7 @@ class CudaLifeEngine(LifeEngine[NineCellRule]):
     ) -> LifeArena:
         """Return an arena of panels in the device's memory."""
         check_planes(shapes, chain)
-        return DeviceArena(self.device, shapes, slots, check_life_like(rule), chain=chain)
+        return DeviceArena(self.device, shapes, slots, rule, chain=chain)
 
     def arena_bytes(
         self, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None
@@ -160,9 +160,8 @@ class DeviceArena(LifeArena):
 
     def compiled(self, plan: CudaPlan, torus: bool) -> Module:
         """Compile life.cu for a plan."""
-        assert isinstance(self.rule, LifeRule)
-        defines = plan.defines(self.rule.birth, self.rule.survival, torus)
-        return self.device.module(SOURCE, defines)
+        assert isinstance(self.rule, LifeRule | MapRule)
+        return self.device.module(SOURCE, plan.defines(self.rule, torus))
 
     def staging(self, nbytes: int) -> Buffer:
         """Return the calling thread's own device memory for rows that are packed or unpacked."""

@@ -16,10 +16,11 @@
 // so that a row is read once and written once for STEPS generations.
 //
 // Macros: LANES (8, 16, 32); WORDS (1 to 4) words a lane; ALIGNED 1 where width and
-// excess are multiples of it; STEPS generations a pass; TABLE the rule (circuit.hpp),
-// CONWAY 1 for B3/S23; PLANE 1 where all outside is dead; MIN_BLOCKS resident warps a
-// multiprocessor, which bounds the registers; AGES the class of what cells have beside being live
-// (ageing/ages.hpp), by default nothing.
+// excess are multiples of it; STEPS generations a pass; the rule as CIRCUIT, statements that
+// end with a cell's next state, with TOP_CELLS 1 where they use cells of the row above, or as
+// TABLE (circuit.hpp), or CONWAY 1 for B3/S23; PLANE 1 where all outside is dead; MIN_BLOCKS
+// resident warps a multiprocessor, which bounds the registers; AGES the class of what cells have
+// beside being live (ageing/ages.hpp), by default nothing.
 #include "../circuit.hpp"
 
 #ifndef LANES
@@ -41,6 +42,9 @@
 #ifndef CONWAY
 #define CONWAY 0
 #endif
+#ifndef TOP_CELLS
+#define TOP_CELLS 0
+#endif
 #ifndef PLANE
 #define PLANE 0
 #endif
@@ -52,7 +56,15 @@ namespace {
 
 constexpr int K = LANES * WORDS;
 
-#if CONWAY
+#if defined(CIRCUIT)
+struct LifeRule {
+    template <class W>
+    BITS_FN W operator()(const RowState<W>& top, const RowState<W>& mid,
+                         const RowState<W>& low) const {
+        CIRCUIT
+    }
+};
+#elif CONWAY
 using LifeRule = Conway;
 #else
 using LifeRule = StaticRule<TABLE>;
@@ -134,6 +146,9 @@ __device__ __forceinline__ void store(u32* p, const Row& r) {
 struct Stage {
     u32 top_x[WORDS], top_m[WORDS], x[WORDS], m[WORDS], c[WORDS], l, r;
     Row age[PARTS];  // of the last row
+#if TOP_CELLS
+    u32 top_c[WORDS], top_l, top_r;
+#endif
 };
 
 // A row of a generation, with the words beyond the lane's own on either side, and the ages.
@@ -156,7 +171,12 @@ __device__ __forceinline__ Wide advance(Stage& s, const Wide& in, u32 inside[WOR
         const int k = n == 0 ? 0 : n == 1 ? WORDS - 1 : n - 1;
         RowState<u32> low = row_state(k ? in.row.w[k - 1] : in.l, in.row.w[k],
                                       k < WORDS - 1 ? in.row.w[k + 1] : in.r);
+#if TOP_CELLS
+        RowState<u32> top{s.top_x[k], s.top_m[k], k ? s.top_c[k - 1] : s.top_l, s.top_c[k],
+                          k < WORDS - 1 ? s.top_c[k + 1] : s.top_r};
+#else
         RowState<u32> top{s.top_x[k], s.top_m[k], 0, 0, 0};
+#endif
         RowState<u32> mid{s.x[k], s.m[k], k ? s.c[k - 1] : s.l, s.c[k],
                           k < WORDS - 1 ? s.c[k + 1] : s.r};
         u32 age[PARTS], next[PARTS];
@@ -173,6 +193,11 @@ __device__ __forceinline__ Wide advance(Stage& s, const Wide& in, u32 inside[WOR
         s.x[k] = low.x, s.m[k] = low.m;
         if (n == (WORDS > 1)) fetch_sides(out, lane);
     }
+#if TOP_CELLS
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) s.top_c[k] = s.c[k];
+    s.top_l = s.l, s.top_r = s.r;
+#endif
 #pragma unroll
     for (int k = 0; k < WORDS; k++) s.c[k] = in.row.w[k];
     s.l = in.l, s.r = in.r;

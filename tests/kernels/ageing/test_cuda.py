@@ -143,3 +143,11 @@ def test_several_devices_are_refused() -> None:
     """One line says so, as long as nobody cuts these universes into strips."""
     with pytest.raises(BackendUnavailableError, match="one GPU, not several"):
         engine_for(TwoDevices(), 2)
+
+
+@pytest.mark.slow
+def test_a_table_of_nine_cells_emulated() -> None:
+    """A rule that minds where neighbours are is compiled as a circuit that is searched for."""
+    rule = AgeingRule(RULES[5][0].table ^ 1 << 3 ^ 1 << 161, 5)
+    layout = cuda_layout(100, True, 2, 8, 3, 1 + age_planes(5))
+    check_plan(CudaPlan(layout, 3, 4, resident=8), 100, 9, True, rule)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "life/circuit.hpp"
+#include "life/known.hpp"
 
 namespace {
 
@@ -121,6 +122,13 @@ void check_luts(std::integer_sequence<int, LUT...>) {
     check("full_add", sum.carry, 0xE8);
 }
 
+// The set of the counts that digits name.
+unsigned digits(const char* text) {
+    unsigned set = 0;
+    for (; *text; text++) set |= 1u << (*text - '0');
+    return set;
+}
+
 template <class W>
 void check_word() {
     static const Everything<W> all;
@@ -131,6 +139,9 @@ void check_word() {
     check_rule("StaticRule", all, StaticRule<rule_table(birth, survival)>(), birth, survival);  \
     check_rule("DynamicRule", all, dynamic_rule<W>(birth, survival), birth, survival);
     RULES(R)
+#undef R
+#define R(born, kept, Known) check_rule("known " #Known, all, Known(), digits(born), digits(kept));
+    KNOWN_RULES(R)
 #undef R
 }
 

@@ -40,6 +40,7 @@ from tests.life_chain_contract import ChainContract
 from tests.life_contract import (
     FULL,
     NARROW,
+    TABLES,
     check_chain,
     history,
     make,
@@ -52,6 +53,7 @@ from tests.nvcc import needs_nvcc, nvcc
 
 LIFE, HIGH_LIFE = rule_of("B3/S23"), rule_of("B36/S23")
 # Each is compiled for itself; test_circuit.py has them all.
+FEW_TABLES = {name: TABLES[name] for name in ("anything without birth of nothing",)}
 FEW_RULES = {"HighLife": "B36/S23", "inverted Day & Night": "B0123478/S34678"}
 
 
@@ -78,6 +80,7 @@ class EmulatedBackend(Target):
 
 
 class TestEmulated(ChainContract):
+    tables = FEW_TABLES
     sizes = ((1, 1), (33, 1), (1, 65), (2, 2), (64, 64), (513, 3), (127, 29), (4100, 3))
     times = (1, 2, 9, 33)
     few_times = (9, 18)
@@ -540,7 +543,7 @@ def test_choice_fills_a_large_gpu() -> None:
 )
 def test_nvcc_compiles(width: int, torus: bool, rule: tuple[int, int]) -> None:
     """Kernels that the planner chooses compile without a warning and within the registers."""
-    defines = choose_cuda(width, 16384, torus, 132).defines(*rule, torus)
+    defines = choose_cuda(width, 16384, torus, 132).defines(LifeRule(*rule), torus)
     arches = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 80, 90)]
     macros = [f"-D{name}={value}" for name, value in defines.items()]
     said = nvcc(SOURCE, *arches, "--fatbin", "-Xptxas=-v", *macros)

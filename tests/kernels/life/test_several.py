@@ -33,7 +33,7 @@ from kernels.targets.cuda.target import CudaTarget
 from kernels.targets.several import SeveralDevices
 from tests import quick
 from tests.emulation import EmulatedDevice
-from tests.kernels.life.test_cuda import FEW_RULES, EmulatedBackend
+from tests.kernels.life.test_cuda import FEW_RULES, FEW_TABLES, EmulatedBackend
 from tests.life_cells_contract import assert_holds
 from tests.life_chain_contract import ChainContract
 from tests.life_contract import make, pack, rule_of, soup, unpack
@@ -77,7 +77,7 @@ class TestTwo(ChainContract):
     sizes = ((33, 1), (513, 15), (4100, 14))
     times = (1, 2, 9, 33)
     few_times = (9, 18)
-    rules = FEW_RULES
+    rules, tables = FEW_RULES, FEW_TABLES
     rule_sizes = ((65, 33),)
     examples = 12
     any_rule = st.just(LIFE)
@@ -122,7 +122,7 @@ class TestCuda(ChainContract):
     """Runs on all GPUs there are; where there is one, it is its own neighbour."""
 
     rule_sizes = ((65, 33), (512, 8))
-    rules = FEW_RULES
+    rules, tables = FEW_RULES, FEW_TABLES
     any_rule = st.just(LIFE)
 
     @pytest.fixture(scope="module")

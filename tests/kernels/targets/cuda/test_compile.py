@@ -10,6 +10,7 @@ import pytest
 from kernels.gcd.cuda.pairs import ResidueShape
 from kernels.life.cuda.engine import SOURCE
 from kernels.life.plan import choose_cuda
+from kernels.life.rules import LifeRule
 from kernels.sums import SOURCE as SUMS
 from kernels.targets.contract import BackendUnavailableError
 from kernels.targets.cuda import compile as compiler
@@ -19,7 +20,7 @@ KERNELS = Path(compiler.__file__).parents[2]
 NEEDED = {
     "gcd/gcd": {"WORDS": 2},
     "gcd/pairs": ResidueShape(28, 2, 1).defines,
-    "life/life": choose_cuda(16384, 4096, True, 132).defines(8, 12, True),
+    "life/life": choose_cuda(16384, 4096, True, 132).defines(LifeRule(8, 12), True),
     "bignum/pool": {"KINDS": 15},
     "bignum/powmod": {"PART_WORDS": 8},
     "rational/rational": {"WORDS": 4},
@@ -47,7 +48,7 @@ def test_nvrtc_compiles_life(
     width: int, torus: bool, rule: tuple[int, int], capability: tuple[int, int]
 ) -> None:
     plan = choose_cuda(width, 4096, torus, 132)
-    code = compiler.cubin(SOURCE, plan.defines(*rule, torus), capability)
+    code = compiler.cubin(SOURCE, plan.defines(LifeRule(*rule), torus), capability)
     assert code.startswith(b"\x7fELF")
 
 
