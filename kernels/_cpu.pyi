@@ -107,6 +107,7 @@ def ageing_pass(
     block_rows: int,
     threads: int,
     stopped: Callable[[], bool] | None = None,
+    circuit: LifeCircuit | None = None,
 ) -> bool: ...
 def macrocell_lines(
     text: bytes, start: int, most: int, highest: int, levels: bytearray

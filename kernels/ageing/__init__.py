@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernels.life.contract import LifeEngine
 from kernels.life.rules import AgeingRule
-from kernels.targets.contract import Target
+from kernels.targets.contract import BackendUnavailableError, Target
 
 __all__ = ["engine_for"]
 
@@ -12,9 +12,16 @@ __all__ = ["engine_for"]
 def engine_for(target: Target, planes: int) -> LifeEngine[AgeingRule]:
     """Return the engine of rules of the Generations family for a target.
 
-    planes: the bit planes of the rules that it computes, as AgeingRule.planes, 2 to 8.
+    planes: the bit planes of the rules that it computes, as AgeingRule.planes, 2 to 8. Raises
+    BackendUnavailableError for several devices.
     """
     # Imported only now: whoever asks for help, or for the CPU, is not to wait for the others.
+    if len(target.devices) > 1:
+        raise BackendUnavailableError("rules of the Generations family run on one GPU, not several")
+    if target.devices:
+        from .cuda.engine import CudaAgeingEngine
+
+        return CudaAgeingEngine(target.devices[0], planes)
     from kernels.targets.cpu import CpuTarget
 
     if isinstance(target, CpuTarget):

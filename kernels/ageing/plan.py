@@ -11,7 +11,7 @@ _LENGTHS = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # generations of passe
 
 
 def age_planes(states: int) -> int:
-    """Return how many planes ages take in cache, beside the one of live cells (circuit.hpp)."""
+    """Return how many planes ages take in cache, beside the one of live cells (ages.hpp)."""
     return (states - 2).bit_length() if states > 4 else states - 2
 
 

@@ -6,23 +6,13 @@ import numpy as np
 
 from kernels.life.bytewise import check_most
 from kernels.life.contract import Words
-from kernels.life.rules import AgeingRule, counts_of
+from kernels.life.rules import AgeingRule
 
 
 def check_rule(rule: AgeingRule, planes: int) -> None:
     """Raise ValueError for a rule of another number of bit planes."""
     if rule.planes != planes:
         raise ValueError(f"a rule of {rule.states} states for cells in {planes} bit planes")
-
-
-def check_counting(rule: AgeingRule) -> tuple[int, int]:
-    """Return (birth, survival) of a rule that counts neighbours. Raises ValueError for others."""
-    counts = counts_of(rule.table)
-    if counts is None:
-        raise ValueError(
-            "ageing cells that mind where their neighbours are: only the reference computes them"
-        )
-    return counts
 
 
 def check_states(words: Words, states: int) -> None:

@@ -51,7 +51,7 @@ class CudaTuning:
         multiple of four and for others. resident: warps a multiprocessor.
     fill: rows that a segment costs beside its own and those of its generations. uneven: what a
         launch costs beside its rounds, as a part of a segment: teams of one round do not end
-        together.
+        together. parts: the bits of a cell in memory.
     """
 
     aligned: tuple[int, int]
@@ -59,6 +59,7 @@ class CudaTuning:
     resident: int
     fill: float
     uneven: float
+    parts: int = 1
 
 
 # Found by measurement on an H200 (benchmarks/RESULTS.md): four words a lane and seven

@@ -200,7 +200,8 @@ class CudaLayout:
     """Layout of a universe in device memory; kernels/life/cuda/life.cu says what each field means.
 
     period: the width that is computed: the universe's own, or on a torus a multiple of
-    it, as a torus repeated side by side evolves as one.
+    it, as a torus repeated side by side evolves as one. parts: rows of memory that each row of
+    cells takes: one for each bit of a cell.
     """
 
     words: int
@@ -210,6 +211,7 @@ class CudaLayout:
     useful: int
     halo: int
     period: int
+    parts: int = 1
 
     @property
     def row_words(self) -> int:
@@ -287,7 +289,7 @@ def choose_cuda(
     words, steps = tuning.aligned if width % 4 == 0 else tuning.ragged
     best: tuple[float, CudaPlan] | None = None
     for lanes in (32, 16, 8):
-        layout = cuda_layout(width, torus, words, lanes, steps)
+        layout = cuda_layout(width, torus, words, lanes, steps, tuning.parts)
         plan = cuda_pass(layout, height, steps, multiprocessors, tuning)
         cost = _cost(plan, height, multiprocessors, tuning)
         if best is None or cost < best[0]:
@@ -337,7 +339,9 @@ def _rounds(plan: CudaPlan, height: int, multiprocessors: int) -> int:
     return -(-teams // (multiprocessors * plan.resident * (32 // plan.layout.lanes)))
 
 
-def cuda_layout(width: int, torus: bool, words: int, lanes: int, steps: int) -> CudaLayout:
+def cuda_layout(
+    width: int, torus: bool, words: int, lanes: int, steps: int, parts: int = 1
+) -> CudaLayout:
     """Return the layout with the fewest panels that hold the width.
 
     A halo of at least `steps` columns is on either side of a panel. Each word of a row holds at
@@ -361,5 +365,5 @@ def cuda_layout(width: int, torus: bool, words: int, lanes: int, steps: int) -> 
             if torus and useful - excess < halo:
                 break
             if halo <= (halo + useful) % row <= row - halo:
-                return CudaLayout(words, lanes, aligned, panels, useful, halo, period)
+                return CudaLayout(words, lanes, aligned, panels, useful, halo, period, parts)
         panels += 1

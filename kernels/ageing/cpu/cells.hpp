@@ -1,18 +1,21 @@
 // Ageing cells in cache: rows of vectors, which a panel (life/cpu/panel.hpp) moves on.
 #pragma once
-#include "../../life/cpu/panel.hpp"
-#include "../circuit.hpp"
+#include "../../life/cpu/rows.hpp"
+#include "../ages.hpp"
 
 namespace {
 
 // A row is one part for each plane, of as many vectors as there are columns: first where cells are
-// live, then their ages (circuit.hpp).
+// live, then their ages (ages.hpp).
 template <class Rule, class Ages>
-struct AgeingCells {
+struct AgeingCells;
+
+// What does not depend on the rule.
+template <class Ages>
+struct AgeingCells<void, Ages> {
     static constexpr int AGES = Ages::PLANES, DIGITS = Ages::DIGITS;
     static constexpr int PARTS = 1 + AGES > DIGITS ? 1 + AGES : DIGITS;
 
-    const Rule& rule;
     const Ages& ages;
     i64 plane_words;  // of a packed row
 
@@ -44,18 +47,31 @@ struct AgeingCells {
         for (int i = 0; i < DIGITS; i++) task.store(packed + i * plane_words, parts[i]);
     }
 
+};
+
+// Cells that a circuit moves on column by column.
+template <class Rule, class Ages>
+struct AgeingCells : AgeingCells<void, Ages> {
+    using Base = AgeingCells<void, Ages>;
+    using Base::AGES;
+
+    const Rule& rule;
+
+    AgeingCells(const Rule& rule, const Ages& ages, i64 plane_words)
+        : Base{ages, plane_words}, rule(rule) {}
+
     // Moves one column of vectors one generation on, as column() of life/cpu/strips.hpp does.
     template <bool FIRST, bool LAST, bool MASKED>
     BITS_FN void column(const V* above, const V* in, V* out, int rows, int columns, int x,
                         V mask) const {
-        const int step = pitch(columns);
+        const int step = Base::pitch(columns);
         auto at = [&](const V* row) { return state_at<FIRST, LAST>(row, x, columns); };
         // Moves on the cells of row `mid`.
         auto put = [&](const RowState<V>& a, const RowState<V>& b, const RowState<V>& c,
                        const V* mid, V* to) {
             V age[AGES], next[AGES];
             for (int i = 0; i < AGES; i++) age[i] = mid[(1 + i) * columns + x];
-            const V live = ages.step(b.c, rule(a, b, c), age, next);
+            const V live = this->ages.step(b.c, rule(a, b, c), age, next);
             to[x] = MASKED ? live & mask : live;
             for (int i = 0; i < AGES; i++) to[(1 + i) * columns + x] = next[i];
         };
@@ -88,6 +104,39 @@ struct AgeingCells {
         for (int x = 1; x < columns - 1; x++)
             column<false, false, MASKED>(above, in, out, rows, columns, x, m(x));
         column<false, true, MASKED>(above, in, out, rows, columns, columns - 1, m(columns - 1));
+    }
+};
+
+// The same by a circuit that is found at run time, a row at a time (life/cpu/rows.hpp).
+template <class Ages>
+struct AgeingCells<CircuitRule, Ages> : AgeingCells<void, Ages> {
+    using Base = AgeingCells<void, Ages>;
+    static constexpr int AGES = Base::AGES;
+
+    const CircuitRule& rule;
+
+    AgeingCells(const CircuitRule& rule, const Ages& ages, i64 plane_words)
+        : Base{ages, plane_words}, rule(rule) {}
+
+    template <bool MASKED>
+    void sweep(const V* above, const V* in, V* out, int rows, int columns, const V* mask) const {
+        const int step = Base::pitch(columns);
+        V found[CircuitRule::MOST];
+        const V* mid = above + step;
+        rule.take(-2, above, columns);
+        rule.take(-1, mid, columns);
+        for (int y = 0; y < rows; y++, in += step, out += step) {
+            rule.take(y, in, columns);
+            rule.make(y - 1, found, columns, true);
+            for (int x = 0; x < columns; x++) {
+                V age[AGES], next[AGES];
+                for (int i = 0; i < AGES; i++) age[i] = mid[(1 + i) * columns + x];
+                const V live = this->ages.step(mid[x], found[x], age, next);
+                out[x] = MASKED ? live & mask[x] : live;
+                for (int i = 0; i < AGES; i++) out[(1 + i) * columns + x] = next[i];
+            }
+            mid = in;
+        }
     }
 };
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from kernels.ageing.plan import choose_cpu, cpu_plan
-from kernels.ageing.states import check_counting, check_rule, check_states
+from kernels.ageing.states import check_rule, check_states
 from kernels.life.chain import check_chain
 from kernels.life.contract import (
     ChainShape,
@@ -16,9 +17,17 @@ from kernels.life.contract import (
     Words,
     check_planes,
 )
-from kernels.life.cpu.engine import ChainedCpuLife, CpuArena, CpuLife, chain_by, cpu_bytes
+from kernels.life.cpu.engine import (
+    NATIVE_BITS,
+    ChainedCpuLife,
+    CpuArena,
+    CpuLife,
+    chain_by,
+    compiled_circuit,
+    cpu_bytes,
+)
 from kernels.life.plan import CpuPlan
-from kernels.life.rules import AgeingRule
+from kernels.life.rules import AgeingRule, LifeRule, MapRule, counts_of
 from kernels.targets.cpu import CpuTarget, level2_bytes
 
 try:
@@ -94,8 +103,23 @@ class CpuAgeingArena(CpuArena):
         chain: ChainShape | None = None,
         made: LifeChain | None = None,
     ) -> None:
-        self._counts, self._made = check_counting(rule), made
+        self._made = made
         super().__init__(target, shapes, slots, rule, plan, chain)
+
+    @cached_property
+    def _carried_out_here(self) -> tuple[tuple[int, int], _cpu.LifeCircuit | None]:
+        """Return counts, and the circuit that passes take in their place where they have no better.
+
+        Counts alone are looked up, which takes longer than native code and less time than a
+        circuit without it.
+        """
+        counts = counts_of(self.rule.table)
+        if counts is None:
+            return (0, 0), compiled_circuit(MapRule(self.rule.table))
+        if self.target.vector_bits != NATIVE_BITS:
+            return counts, None
+        circuit = compiled_circuit(LifeRule(*counts))
+        return counts, circuit if circuit.native() else None
 
     def open(self, slot: int, shape: LifeShape) -> CpuAgeing:
         """Return a universe in a slot; its cells are undefined until all are put."""
@@ -133,13 +157,14 @@ class CpuAgeingArena(CpuArena):
     ) -> bool:
         """Make one pass; return False where `stopped` broke it off, which leaves the target
         undefined."""
+        counts, circuit = self._carried_out_here
         return _cpu.ageing_pass(
             self.target.level,
             source,
             target,
             width,
             torus,
-            *self._counts,
+            *counts,
             self.rule.states,
             plan.steps,
             plan.panels,
@@ -150,6 +175,7 @@ class CpuAgeingArena(CpuArena):
             plan.block_rows,
             self.target.threads,
             stopped,
+            circuit,
         )
 
 

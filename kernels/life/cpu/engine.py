@@ -100,7 +100,7 @@ def cpu_bytes(
 
 
 @lru_cache(maxsize=16)
-def _compiled(rule: NineCellRule) -> _cpu.LifeCircuit:
+def compiled_circuit(rule: NineCellRule) -> _cpu.LifeCircuit:
     """Return the circuit of a rule, as native code where this CPU and system let it."""
     return _cpu.LifeCircuit(circuit_of(rule).ops, True)
 
@@ -112,11 +112,11 @@ def _circuit_for(rule: CellRule, target: CpuTarget) -> _cpu.LifeCircuit | None:
     anything else.
     """
     if isinstance(rule, MapRule):
-        return _compiled(rule)
+        return compiled_circuit(rule)
     assert isinstance(rule, LifeRule)
     if rule == CONWAY or rule in KNOWN or target.vector_bits != NATIVE_BITS:
         return None
-    circuit = _compiled(rule)
+    circuit = compiled_circuit(rule)
     return circuit if circuit.native() else None
 
 

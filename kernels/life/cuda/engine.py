@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from kernels.life.contract import (
     Words,
     check_planes,
 )
+from kernels.life.costs import CUDA_TUNING, CudaTuning
 from kernels.life.cuda import sizes
 from kernels.life.cuda.sizes import (
     chain_bytes,
@@ -39,7 +41,7 @@ from kernels.life.plan import (
     pass_steps,
     reads_top_cells,
 )
-from kernels.life.rules import NineCellRule
+from kernels.life.rules import CellRule, LifeRule, MapRule, NineCellRule
 from kernels.targets.cuda.array import DeviceArray
 from kernels.targets.cuda.device import Buffer, Device, Module, Slice
 
@@ -92,23 +94,24 @@ class DeviceArena(LifeArena):
         device: Device,
         shapes: Sequence[LifeShape],
         slots: int,
-        rule: NineCellRule,
+        rule: CellRule,
         plan: CudaPlan | None = None,
         chain: ChainShape | None = None,
         room: int | None = None,
+        tuning: CudaTuning = CUDA_TUNING,
     ) -> None:
         self.slots, self.device, self._plan = slots, device, plan
-        self._rule = rule
+        self.rule, self.planes, self.tuning = rule, rule.planes, tuning
         self.chain = None
         if room is not None:
             nbytes = room
         elif plan is None:
-            nbytes = slot_bytes(shapes, device.info.multiprocessors)
+            nbytes = slot_bytes(shapes, device.info.multiprocessors, tuning)
         else:
             nbytes = max(layout_bytes(plan.layout, shape.height) for shape in shapes)
         history = 0
         if chain is not None:
-            chosen = chain_plan(chain, device.info.multiprocessors)
+            chosen = chain_plan(chain, device.info.multiprocessors, tuning)
             self._chain_plan = plan or chosen
             self.chain = chain_of(chain, self._chain_plan)
             self._turns = ChainTurns(self.chain)
@@ -122,12 +125,16 @@ class DeviceArena(LifeArena):
     def open(self, slot: int, shape: LifeShape) -> DeviceLife:
         """Return a universe in a slot; its cells are undefined until all are put."""
         self.check_slot(slot, shape)
-        plan = self._plan or plan_of(shape, self.device.info.multiprocessors)
+        plan = self.plan(shape)
         self.check_room(shape, plan.layout)
         if self._plan is None and reads_top_cells(self._rule):
             steps = min(plan.steps, TOP_CELLS_STEPS)
             plan = cuda_plan(plan.layout, shape.height, steps, self.device.info.multiprocessors)
         return DeviceLife(self, slot, shape, plan)
+
+    def plan(self, shape: LifeShape) -> CudaPlan:
+        """Return the plan of the longest passes over a universe of that shape."""
+        return self._plan or plan_of(shape, self.device.info.multiprocessors, self.tuning)
 
     def open_chained(self, slot: int, height: int, *, first: bool) -> ChainedDeviceLife:
         """Return a universe of the chain in a slot."""
@@ -155,9 +162,13 @@ class DeviceArena(LifeArena):
         """Return life.cu compiled for a plan and this arena's rule."""
         key = plan.layout, plan.steps, torus
         if key not in self._modules:
-            defines = plan.defines(self._rule, torus)
-            self._modules[key] = self.device.module(SOURCE, defines)
+            self._modules[key] = self.compiled(plan, torus)
         return self._modules[key]
+
+    def compiled(self, plan: CudaPlan, torus: bool) -> Module:
+        """Compile life.cu for a plan."""
+        assert isinstance(self.rule, LifeRule | MapRule)
+        return self.device.module(SOURCE, plan.defines(self.rule, torus))
 
     def staging(self, nbytes: int) -> Buffer:
         """Return the calling thread's own device memory for rows that are packed or unpacked."""
@@ -184,6 +195,7 @@ class DeviceLife(LifeUniverse):
         plan: CudaPlan,
     ) -> None:
         self.width, self.height, self.generation = shape.width, shape.height, 0
+        self.planes = shape.planes
         self._arena, self._slot, self._torus, self._plan = arena, slot, shape.torus, plan
         self.stride = plan.steps
 
@@ -255,7 +267,7 @@ class DeviceLife(LifeUniverse):
                     (layout.row_words, 1, 1),
                     raw,
                     self._arena.memory[self._slot],
-                    *self._sizes(first, len(band), band.shape[1]),
+                    *self._sizes(first, len(band), band.shape[-1]),
                     np.int32(not self._torus),
                 )
         finally:
@@ -265,21 +277,22 @@ class DeviceLife(LifeUniverse):
         """Unpack rows from panels, and download them in bands."""
         self.check_rows(y, words, written=True)
         for first, band, raw in self._bands(y, words):
-            self._unpack(first, len(band), band.shape[1], raw)
+            self._unpack(first, len(band), band.shape[-1], raw)
             self._arena.device.download(band, raw)
 
     def device_words(self) -> DeviceArray:
         """Unpack all rows into device memory of their own."""
-        device, count = self._arena.device, -(-self.width // 64)
-        buffer = device.alloc(8 * count * self.height)
-        rows = max(1, sizes.BAND_BYTES // (8 * count))
+        device, row = self._arena.device, self._row_shape()
+        nbytes = 8 * prod(row)
+        buffer = device.alloc(nbytes * self.height)
+        rows = max(1, sizes.BAND_BYTES // nbytes)
         for y in range(0, self.height, rows):
-            self._unpack(y, min(rows, self.height - y), count, Slice(buffer, 8 * count * y))
+            self._unpack(y, min(rows, self.height - y), row[-1], Slice(buffer, nbytes * y))
         device.synchronize()
-        return DeviceArray(device, buffer, (self.height, count), np.uint64)
+        return DeviceArray(device, buffer, (self.height, *row), np.uint64)
 
     def _unpack(self, first: int, rows: int, count: int, target: Buffer | Slice) -> None:
-        """Queue the unpacking of rows of `count` words each."""
+        """Queue the unpacking of rows of `count` words in each plane."""
         self._arena.module(self._plan, self._torus).launch(
             "unpack",
             (-(-2 * rows * count // 256), 1, 1),
@@ -293,8 +306,9 @@ class DeviceLife(LifeUniverse):
         """Yield (first row, rows, device memory for them) of the bands of `words`."""
         if not len(words):
             return
-        rows = max(1, sizes.BAND_BYTES // (8 * words.shape[1]))
-        raw = self._arena.staging(8 * words.shape[1] * min(rows, len(words)))
+        nbytes = 8 * prod(words.shape[1:])
+        rows = max(1, sizes.BAND_BYTES // nbytes)
+        raw = self._arena.staging(nbytes * min(rows, len(words)))
         for i in range(0, len(words), rows):
             yield y + i, words[i : i + rows], raw
 

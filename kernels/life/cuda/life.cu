@@ -8,7 +8,8 @@
 // columns and carries `halo` columns of its neighbours on either side; panel p starts
 // at column p useful - halo of the universe (modulo its width on a torus, where the
 // last panel may run on into the first: `excess` columns are then computed twice).
-// Row y of all panels stands together: word (y panels + p) K + x.
+// Row y of all panels stands together: word (y panels + p) K + x. Cells that age have PARTS bits, as
+// AGES says, and a row is so many rows, one after the other: the first says where cells are live.
 //
 // Time. A team streams down the rows of one segment of one panel. STEPS pipeline
 // stages keep the row sums of the last two rows of one generation each in registers,
@@ -17,8 +18,9 @@
 // Macros: LANES (8, 16, 32); WORDS (1 to 4) words a lane; ALIGNED 1 where width and
 // excess are multiples of it; STEPS generations a pass; the rule as CIRCUIT, statements that
 // end with a cell's next state, with TOP_CELLS 1 where they use cells of the row above, or as
-// TABLE (circuit.hpp), or CONWAY 1 for B3/S23; PLANE 1 where all outside is dead; MIN_BLOCKS resident warps a
-// multiprocessor, which bounds the registers.
+// TABLE (circuit.hpp), or CONWAY 1 for B3/S23; PLANE 1 where all outside is dead; MIN_BLOCKS
+// resident warps a multiprocessor, which bounds the registers; AGES the class of what cells have
+// beside being live (ageing/ages.hpp), by default nothing.
 #include "../circuit.hpp"
 
 #ifndef LANES
@@ -67,6 +69,22 @@ using LifeRule = Conway;
 #else
 using LifeRule = StaticRule<TABLE>;
 #endif
+
+// Cells that are live or dead, and nothing else.
+struct NoAges {
+    static constexpr int PLANES = 0, DIGITS = 1;
+    template <class W>
+    BITS_FN W step(W, W found, const W*, W*) const { return found; }
+    template <class W>
+    BITS_FN W encode(const W* digits, W*) const { return digits[0]; }
+    template <class W>
+    BITS_FN void decode(W live, const W*, W* digits) const { digits[0] = live; }
+};
+#ifndef AGES
+#define AGES NoAges
+#endif
+using Ages = AGES;
+constexpr int PARTS = 1 + Ages::PLANES, DIGITS = Ages::DIGITS;
 
 struct Row { u32 w[WORDS]; };
 
@@ -127,13 +145,14 @@ __device__ __forceinline__ void store(u32* p, const Row& r) {
 // What a stage keeps of the last two rows of its generation.
 struct Stage {
     u32 top_x[WORDS], top_m[WORDS], x[WORDS], m[WORDS], c[WORDS], l, r;
+    Row age[PARTS];  // of the last row
 #if TOP_CELLS
     u32 top_c[WORDS], top_l, top_r;
 #endif
 };
 
-// A row of a generation, with the words beyond the lane's own on either side.
-struct Wide { Row row; u32 l, r; };
+// A row of a generation, with the words beyond the lane's own on either side, and the ages.
+struct Wide { Row row; u32 l, r; Row age[PARTS]; };
 
 __device__ __forceinline__ void fetch_sides(Wide& in, int lane) {
     u32 l = __shfl_sync(ALL, in.row.w[WORDS - 1], (lane + LANES - 1) % LANES, LANES);
@@ -160,8 +179,16 @@ __device__ __forceinline__ Wide advance(Stage& s, const Wide& in, u32 inside[WOR
 #endif
         RowState<u32> mid{s.x[k], s.m[k], k ? s.c[k - 1] : s.l, s.c[k],
                           k < WORDS - 1 ? s.c[k + 1] : s.r};
-        out.row.w[k] = LifeRule()(top, mid, low);
+        u32 age[PARTS], next[PARTS];
+#pragma unroll
+        for (int i = 0; i < PARTS - 1; i++) age[i] = s.age[i].w[k];
+        out.row.w[k] = Ages().step(s.c[k], LifeRule()(top, mid, low), age, next);
         if (PLANE) out.row.w[k] &= inside[k];
+#pragma unroll
+        for (int i = 0; i < PARTS - 1; i++) {
+            out.age[i].w[k] = next[i];
+            s.age[i].w[k] = in.age[i].w[k];
+        }
         s.top_x[k] = s.x[k], s.top_m[k] = s.m[k];
         s.x[k] = low.x, s.m[k] = low.m;
         if (n == (WORDS > 1)) fetch_sides(out, lane);
@@ -227,7 +254,7 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
 
     // Rows are found by the number of a lane's words in the whole array. 32 bits are enough
     // for it (the host sees to that), and make addresses cheap.
-    const u32 pitch = u32(panels) * LANES, wrap = pitch * u32(height);
+    const u32 part = u32(panels) * LANES, pitch = part * PARTS, wrap = pitch * u32(height);
     int y = first - STEPS;  // the row read next
     const int above = y % height;
     u32 source = pitch * u32(above < 0 ? above + height : above) + u32(panel * LANES + lane);
@@ -241,19 +268,22 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
 #endif
     }
 
-    __shared__ __align__(16) u32 ring[RING][2][32 * WORDS];
+    __shared__ __align__(16) u32 ring[RING][2][PARTS][32 * WORDS];
     const int mine = threadIdx.x * WORDS;
     auto prefetch = [&](int slot) {
         constexpr int UNIT = WORDS == 3 ? 1 : WORDS, FAR_UNIT = ALIGNED ? UNIT : 1;
 #pragma unroll
-        for (int k = 0; k < WORDS; k += UNIT)
-            copy_async<4 * UNIT>(&ring[slot][0][mine + k], src + size_t(source) * WORDS + k);
-        if (halo_mask) {
+        for (int i = 0; i < PARTS; i++) {
+            const size_t at = size_t(source + i * part) * WORDS;
 #pragma unroll
-            for (int k = 0; k < WORDS; k += FAR_UNIT)
-                copy_async<4 * FAR_UNIT>(
-                    &ring[slot][1][mine + k],
-                    far_src[ALIGNED ? 0 : k] + size_t(source) * WORDS + (ALIGNED ? k : 0));
+            for (int k = 0; k < WORDS; k += UNIT)
+                copy_async<4 * UNIT>(&ring[slot][0][i][mine + k], src + at + k);
+            if (halo_mask) {
+#pragma unroll
+                for (int k = 0; k < WORDS; k += FAR_UNIT)
+                    copy_async<4 * FAR_UNIT>(&ring[slot][1][i][mine + k],
+                                             far_src[ALIGNED ? 0 : k] + at + (ALIGNED ? k : 0));
+            }
         }
         close_copies();
         source += pitch, y++;
@@ -263,13 +293,16 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
     auto take = [&](int slot) {
         await_copies();
         Wide wide;
-        wide.row = load(&ring[slot][0][mine]);
-        Row far = load(&ring[slot][1][mine]);
 #pragma unroll
-        for (int k = 0; k < WORDS; k++) {
-            u32& w = wide.row.w[k];
-            w = mux(halo_mask, rotate_up(far.w[k], turn[ALIGNED ? 0 : k]), w);
-            if (PLANE) w &= unsigned(y - RING) < unsigned(height) ? inside[k] : 0;
+        for (int i = 0; i < PARTS; i++) {
+            Row row = load(&ring[slot][0][i][mine]), far = load(&ring[slot][1][i][mine]);
+#pragma unroll
+            for (int k = 0; k < WORDS; k++) {
+                u32& w = row.w[k];
+                w = mux(halo_mask, rotate_up(far.w[k], turn[ALIGNED ? 0 : k]), w);
+                if (PLANE) w &= unsigned(y - RING) < unsigned(height) ? inside[k] : 0;
+            }
+            (i ? wide.age[i ? i - 1 : 0] : wide.row) = row;
         }
         fetch_sides(wide, lane);
         return wide;
@@ -310,14 +343,20 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
             Wide row = take((FILLED + j) % RING);
 #pragma unroll
             for (int t = 0; t < STEPS; t++) row = run(t, row);
-            if (unsigned(i + j) < unsigned(rows)) store(dst + size_t(target) * WORDS, row.row);
+            if (unsigned(i + j) < unsigned(rows)) {
+                store(dst + size_t(target) * WORDS, row.row);
+#pragma unroll
+                for (int a = 1; a < PARTS; a++)
+                    store(dst + size_t(target + a * part) * WORDS, row.age[a - 1]);
+            }
             target += pitch;
         }
     }
 }
 
-// Packs row-major words of 32 cells, `stride` words a row, into panels: `rows` rows from row
-// `first` of the universe on, which are all that `cells` holds. Each thread makes a word.
+// Packs row-major words of 32 cells, `stride` words a row of each bit plane, into panels: `rows` rows
+// from row `first` of the universe on, which are all that `cells` holds. Each thread makes a word of
+// each part.
 extern "C" __global__ void pack(const u32* __restrict__ cells, u32* __restrict__ dst, int width,
                                 int first, int rows, int stride, int panels, int useful, int halo,
                                 int plane) {
@@ -325,30 +364,39 @@ extern "C" __global__ void pack(const u32* __restrict__ cells, u32* __restrict__
     const size_t row = size_t(blockIdx.x) + size_t(blockIdx.y) * gridDim.x;
     if (row >= size_t(panels) * rows) return;
     const int panel = int(row % panels), y = int(row / panels);
-    const u32* source = cells + size_t(y) * stride;
-    u32 word = 0;
-    for (int b = 0; b < 32; b++) {
-        long long column = (long long)panel * useful - halo + x + K * b;
-        if (plane ? column < 0 || column >= width : false) continue;
-        column %= width;
-        if (column < 0) column += width;
-        word |= (source[column >> 5] >> (column & 31) & 1) << b;
+    u32 digits[DIGITS], age[PARTS];
+    for (int i = 0; i < DIGITS; i++) {
+        const u32* source = cells + (size_t(y) * DIGITS + i) * stride;
+        u32 word = 0;
+        for (int b = 0; b < 32; b++) {
+            long long column = (long long)panel * useful - halo + x + K * b;
+            if (plane ? column < 0 || column >= width : false) continue;
+            column %= width;
+            if (column < 0) column += width;
+            word |= (source[column >> 5] >> (column & 31) & 1) << b;
+        }
+        digits[i] = word;
     }
-    dst[(size_t(first) * panels + row) * K + x] = word;
+    u32* to = dst + ((size_t(first) + y) * PARTS * panels + panel) * K + x;
+    to[0] = Ages().encode(digits, age);
+    for (int i = 1; i < PARTS; i++) to[size_t(i) * panels * K] = age[i - 1];
 }
 
-// Unpacks panels to row-major words of 32 cells, as pack() takes them; padding bits become zero.
+// Unpacks panels to row-major words of 32 cells, as pack() takes them; padding bits become zero. Each
+// thread makes a word of each bit plane.
 extern "C" __global__ void unpack(const u32* __restrict__ src, u32* __restrict__ cells, int width,
                                   int first, int rows, int stride, int panels, int useful,
                                   int halo) {
     const size_t index = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (index >= size_t(rows) * stride) return;
     const int y = int(index / stride), column = int(index % stride) * 32;
-    u32 word = 0;
+    u32 words[PARTS] = {}, digits[DIGITS];
     for (int j = 0; j < 32 && column + j < width; j++) {
         int panel = (column + j) / useful, c = (column + j) % useful + halo;
-        u32 w = src[((size_t(first) + y) * panels + panel) * K + c % K];
-        word |= (w >> (c / K) & 1) << j;
+        const u32* from = src + ((size_t(first) + y) * PARTS * panels + panel) * K + c % K;
+        for (int i = 0; i < PARTS; i++)
+            words[i] |= (from[size_t(i) * panels * K] >> (c / K) & 1) << j;
     }
-    cells[index] = word;
+    Ages().decode(words[0], words + 1, digits);
+    for (int i = 0; i < DIGITS; i++) cells[(size_t(y) * DIGITS + i) * stride + column / 32] = digits[i];
 }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kernels.life.chain import check_chain, with_slack
 from kernels.life.contract import ChainShape, LifeChain, LifeShape
+from kernels.life.costs import CUDA_TUNING, CudaTuning
 from kernels.life.plan import SHORT_PASSES, CudaLayout, CudaPlan, choose_cuda, pass_steps
 
 BAND_BYTES = 1 << 26  # of rows that are packed or unpacked at once
@@ -13,7 +14,7 @@ BAND_BYTES = 1 << 26  # of rows that are packed or unpacked at once
 
 def row_bytes(layout: CudaLayout) -> int:
     """Return the bytes of a row of all panels."""
-    return 4 * layout.panels * layout.row_words
+    return 4 * layout.parts * layout.panels * layout.row_words
 
 
 def layout_bytes(layout: CudaLayout, height: int) -> int:
@@ -21,38 +22,45 @@ def layout_bytes(layout: CudaLayout, height: int) -> int:
 
     Raises MemoryError where the kernels do not reach that far.
     """
-    if layout.panels * height * layout.lanes >= 1 << 32:
+    if layout.parts * layout.panels * height * layout.lanes >= 1 << 32:
         raise MemoryError(
             f"{layout.period}x{height} cells are more than one device's kernels address"
         )
     return height * row_bytes(layout)
 
 
-def slot_bytes(shapes: Sequence[LifeShape], multiprocessors: int) -> int:
+def slot_bytes(
+    shapes: Sequence[LifeShape], multiprocessors: int, tuning: CudaTuning = CUDA_TUNING
+) -> int:
     """Return the bytes of a buffer that holds a universe of any of the shapes."""
     return max(
-        layout_bytes(plan_of(shape, multiprocessors).layout, shape.height) for shape in shapes
+        layout_bytes(plan_of(shape, multiprocessors, tuning).layout, shape.height)
+        for shape in shapes
     )
 
 
-def plan_of(shape: LifeShape, multiprocessors: int) -> CudaPlan:
+def plan_of(shape: LifeShape, multiprocessors: int, tuning: CudaTuning = CUDA_TUNING) -> CudaPlan:
     """Return the plan of the longest passes over a universe of that shape."""
-    return choose_cuda(shape.width, shape.height, shape.torus, multiprocessors)
+    return choose_cuda(shape.width, shape.height, shape.torus, multiprocessors, tuning)
 
 
 def staging_bytes(shapes: Sequence[LifeShape], slots: int) -> int:
     """Return the bytes that one thread that puts and one that gets take to pack and unpack rows."""
-    raw = max(min(8 * shape.row_words * shape.height, BAND_BYTES) for shape in shapes)
+    raw = max(
+        min(8 * shape.planes * shape.row_words * shape.height, BAND_BYTES) for shape in shapes
+    )
     return min(slots, 2) * raw
 
 
-def chain_plan(chain: ChainShape, multiprocessors: int) -> CudaPlan:
+def chain_plan(
+    chain: ChainShape, multiprocessors: int, tuning: CudaTuning = CUDA_TUNING
+) -> CudaPlan:
     """Return the plan whose layout all universes of a chain have.
 
     Raises ValueError for sizes that make no chain.
     """
     check_chain(chain)
-    return choose_cuda(chain.width, chain.height, chain.torus, multiprocessors)
+    return choose_cuda(chain.width, chain.height, chain.torus, multiprocessors, tuning)
 
 
 def chain_of(chain: ChainShape, plan: CudaPlan) -> LifeChain:
@@ -61,12 +69,14 @@ def chain_of(chain: ChainShape, plan: CudaPlan) -> LifeChain:
     passes = [
         steps for steps, count in pass_steps(chain.generations, longest) for _ in range(count)
     ]
-    return LifeChain(chain.width, chain.torus, tuple(passes))
+    return LifeChain(chain.width, chain.torus, tuple(passes), chain.planes)
 
 
-def device_chain(chain: ChainShape, multiprocessors: int) -> LifeChain:
+def device_chain(
+    chain: ChainShape, multiprocessors: int, tuning: CudaTuning = CUDA_TUNING
+) -> LifeChain:
     """Return the chain that an arena of a device has."""
-    return chain_of(chain, chain_plan(chain, multiprocessors))
+    return chain_of(chain, chain_plan(chain, multiprocessors, tuning))
 
 
 def chain_bytes(
@@ -82,14 +92,19 @@ def chain_bytes(
 
 
 def device_bytes(
-    shapes: Sequence[LifeShape], slots: int, multiprocessors: int, chain: ChainShape | None = None
+    shapes: Sequence[LifeShape],
+    slots: int,
+    multiprocessors: int,
+    chain: ChainShape | None = None,
+    tuning: CudaTuning = CUDA_TUNING,
 ) -> int:
     """Return the bytes that an arena takes, with the staging of one thread that puts and one that
     gets."""
-    slot, history = slot_bytes(shapes, multiprocessors), 0
+    slot, history = slot_bytes(shapes, multiprocessors, tuning), 0
     if chain is not None:
-        layout = chain_plan(chain, multiprocessors).layout
-        chained, history = chain_bytes(shapes, chain, layout, device_chain(chain, multiprocessors))
+        layout = chain_plan(chain, multiprocessors, tuning).layout
+        made = device_chain(chain, multiprocessors, tuning)
+        chained, history = chain_bytes(shapes, chain, layout, made)
         slot = max(slot, chained)
-        shapes = [*shapes, LifeShape(chain.width, chain.height, chain.torus)]
+        shapes = [*shapes, LifeShape(chain.width, chain.height, chain.torus, chain.planes)]
     return (slots + 1) * slot + history + staging_bytes(shapes, slots)

@@ -19,7 +19,7 @@ from kernels.life.rules import AgeingRule, LifeRule
 from kernels.targets import cpu
 from kernels.targets.contract import Target
 from kernels.targets.cpu import CpuTarget
-from tests.ageing_contract import STAR_WARS, AgeingContract, ageing, moved, some_states
+from tests.ageing_contract import AgeingContract, ageing, moved, some_states
 from tests.life_cells_contract import assert_holds
 from tests.quick import examples
 
@@ -199,9 +199,11 @@ def test_passes_that_are_refused() -> None:
                 extension.ageing_pass(**{**good, name: value})
 
 
-def test_rules_that_mind_where_neighbours_are() -> None:
-    """They are refused in one line, before anything is computed."""
-    shape = LifeShape(65, 9, True, 2)
-    rule = AgeingRule(STAR_WARS.table ^ 1 << 3, 4)
-    with pytest.raises(ValueError, match="the reference"):
-        CpuAgeingArena(CpuTarget(1, LEVELS[0]), [shape], 1, rule)
+@settings(max_examples=examples(20), deadline=None)
+@given(st.sampled_from(LEVELS), st.integers(0, 2**32), st.integers(3, 40), st.booleans())
+def test_any_table_of_nine_cells(level: str, seed: int, states: int, torus: bool) -> None:
+    """Rules that mind where neighbours are go by circuits that are searched for."""
+    draw = np.random.default_rng(seed)
+    table = sum(1 << int(i) for i in draw.choice(512, draw.integers(1, 40), replace=False))
+    rule = AgeingRule(table, states)
+    check(rule, level, LifeShape(131, 17, torus, rule.planes), None, 9)

@@ -10,14 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernels.life.bytewise import BytewiseArena, BytewiseLife, ChainedBytewiseLife
 from kernels.life.chain import even_passes
 from kernels.life.contract import LifeArena, LifeEngine, LifeUniverse, RuleT
 from kernels.life.cpu.engine import ChainedCpuLife, CpuArena, CpuLife, CpuLifeEngine
 from kernels.life.cuda.engine import ChainedDeviceLife, CudaLifeEngine, DeviceArena, DeviceLife
 from kernels.life.ref import (
-    ChainedReferenceLife,
-    ReferenceArena,
-    ReferenceLife,
     ReferenceLifeEngine,
 )
 from kernels.life.rules import NineCellRule
@@ -216,7 +214,7 @@ def test_engines_take_what_the_contract_says(made: type[LifeEngine[NineCellRule]
     assert_takes(made, LifeEngine)
 
 
-@pytest.mark.parametrize("made", [ReferenceArena, CpuArena, DeviceArena, StripsArena])
+@pytest.mark.parametrize("made", [BytewiseArena, CpuArena, DeviceArena, StripsArena])
 def test_arenas_take_what_the_contract_says(made: type[LifeArena]) -> None:
     assert_takes(made, LifeArena)
 
@@ -224,8 +222,8 @@ def test_arenas_take_what_the_contract_says(made: type[LifeArena]) -> None:
 @pytest.mark.parametrize(
     "made",
     [
-        *(ReferenceLife, CpuLife, DeviceLife, StripsLife),
-        *(ChainedReferenceLife, ChainedCpuLife, ChainedDeviceLife),
+        *(BytewiseLife, CpuLife, DeviceLife, StripsLife),
+        *(ChainedBytewiseLife, ChainedCpuLife, ChainedDeviceLife),
     ],
 )
 def test_universes_take_what_the_contract_says(made: type[LifeUniverse]) -> None:

@@ -45,9 +45,9 @@ BITS_FN void add_constant(const W* x, u32 constant, W* sum) {
 
 // The ages of a rule of 3 or 4 states: one bit for each of states 2 and 3. A cell that grows older
 // has its one in the next bit.
-template <int STATES>
+template <int N>
 struct ShiftedAges {
-    static constexpr int PLANES = STATES - 2, DIGITS = 2;
+    static constexpr int PLANES = N - 2, DIGITS = 2;
 
     // Moves cells on: `was` is where they are live, `found` what the table says of them. Sets
     // their next ages, and returns where they are live then.
@@ -127,14 +127,14 @@ private:
 BITS_FN constexpr u32 first_age(int states, int k) { return (1u << k) - u32(states - 2); }
 
 // The beginning of counters of a rule that is known when this is compiled.
-template <int STATES>
+template <int N>
 struct StaticStart {
-    static BITS_FN constexpr int states() { return STATES; }
+    static BITS_FN constexpr int states() { return N; }
     template <class W>
     BITS_FN W begun(W was, W) const { return was; }
     template <int BIT, class W>
     BITS_FN W begin(W counted, W, W was, W found) const {
-        if constexpr (first_age(STATES, bits_of(STATES - 2)) >> BIT & 1)
+        if constexpr (first_age(N, bits_of(N - 2)) >> BIT & 1)
             return lut3<0xF4>(counted, was, found);  // counted | (was & ~found)
         else return counted;
     }
@@ -156,15 +156,15 @@ struct DynamicStart {
     }
 };
 
-template <int STATES, bool SHIFTED = (STATES <= 4)>
-struct StaticAgesOf { using type = ShiftedAges<STATES>; };
-template <int STATES>
-struct StaticAgesOf<STATES, false> {
-    using type = CountedAges<bits_of(STATES - 2), bits_of(STATES - 1), StaticStart<STATES>>;
+template <int N, bool SHIFTED = (N <= 4)>
+struct StaticAgesOf { using type = ShiftedAges<N>; };
+template <int N>
+struct StaticAgesOf<N, false> {
+    using type = CountedAges<bits_of(N - 2), bits_of(N - 1), StaticStart<N>>;
 };
 
 // The ages of a rule whose number of states is known when this is compiled.
-template <int STATES>
-using StaticAges = typename StaticAgesOf<STATES>::type;
+template <int N>
+using StaticAges = typename StaticAgesOf<N>::type;
 
 }  // namespace
