@@ -63,7 +63,7 @@ def some_case(states: int, seed: int, corners: bool = True, quiet: bool = True) 
     draw = random.Random(f"{states} {seed} {corners}")
     every = (1 << states) - 1
     transitions = [Transition((1,) * len(CELLS), 0)] if quiet else []
-    for _ in range(14 if states < 10 else 5):
+    for _ in range(14 if states < 10 else 5 if states < 100 else 3):
         allowed = [every] * len(CELLS)
         for i, (y, x) in enumerate(CELLS):
             if (corners or not (x and y)) and draw.random() < 0.5:
