@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
-from kernels.life.contract import LifeEngine
+from kernels.life.bytewise import packed
+from kernels.life.contract import LifeEngine, LifeShape
 from kernels.tables import columns
 from kernels.tables.columns import columns_of
-from kernels.tables.rules import TableRule
-from tests.tables_contract import A_CASE, TablesContract
+from kernels.tables.diagram import Transition
+from kernels.tables.rules import CELLS, TableRule
+from tests.life_cells_contract import assert_holds
+from tests.tables_contract import A_CASE, Case, TablesContract, some_case, some_states
 
 cpu = pytest.importorskip("kernels.targets.cpu")
 if not cpu.levels():
@@ -49,3 +53,71 @@ class TestWalk(TestCpu):
         assert columns_of(A_CASE.rule).walk.size
         yield
         columns_of.cache_clear()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_step_that_is_stopped_is_of_whole_generations(threads: int) -> None:
+    """A universe that is stopped stands where as many generations lead, and goes on from there."""
+    case = some_case(5, 3)
+    engine = CpuTablesEngine(cpu.CpuTarget(threads=threads), 3)
+    shape = LifeShape(900, 700, True, 3)
+    words = some_states(5, 900, 700)
+    stopped = engine.universe(words, shape, case.rule)
+    stopped.step_until(lambda: True, 10**9)
+    assert 0 <= stopped.generation < 10**9
+    stopped.step(2)
+    whole = engine.universe(words, shape, case.rule)
+    whole.step(stopped.generation)
+    assert_holds(stopped, whole.words())
+
+
+def test_what_a_stopped_function_raises() -> None:
+    case = some_case(5, 3)
+    engine = CpuTablesEngine(cpu.CpuTarget(threads=1), 3)
+    universe = engine.universe(some_states(5, 900, 700), LifeShape(900, 700, True, 3), case.rule)
+
+    def fail() -> bool:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        universe.step_until(fail, 10**9)
+    made = universe.generation
+    universe.step(1)
+    assert universe.generation == made + 1
+
+
+def test_states_that_the_rule_does_not_have() -> None:
+    universe = CpuTablesEngine(cpu.CpuTarget(threads=1), 3).universe(
+        some_states(5, 70, 9), LifeShape(70, 9, True, 3), A_CASE.rule
+    )
+    with pytest.raises(ValueError, match="state that the rule does not have"):
+        universe.put(0, packed(np.full((2, 70), 5, np.uint8), 3))
+
+
+def test_what_has_settled_costs_nothing() -> None:
+    """A universe in which nothing changes is moved on by any number of generations at once."""
+    keeps = Case([], 5)
+    words = some_states(5, 300, 200)
+    engine = CpuTablesEngine(cpu.CpuTarget(threads=1), 3)
+    universe = engine.universe(words, LifeShape(300, 200, True, 3), keeps.rule)
+    universe.step(10**15)
+    assert universe.generation == 10**15
+    assert_holds(universe, words)
+    universe.put(0, words[::-1].copy())
+    universe.step(1)
+    assert_holds(universe, words[::-1])
+
+
+def test_a_lone_cell_that_walks_over_all_tiles() -> None:
+    """A cell that moves a column and a row a generation crosses tiles at their corners."""
+    arrives, leaves = [0b11] * len(CELLS), [0b11] * len(CELLS)
+    arrives[CELLS.index((-1, -1))] = 0b10
+    leaves[CELLS.index((0, 0))] = 0b10
+    case = Case([Transition(tuple(arrives), 1), Transition(tuple(leaves), 0)], 2)
+    cells = np.zeros((130, 195), np.uint8)
+    cells[0, 0] = 1
+    engine = CpuTablesEngine(cpu.CpuTarget(threads=1), 1)
+    universe = engine.universe(packed(cells, 1), LifeShape(195, 130, True), case.rule)
+    for t in range(1, 400):
+        universe.step(1)
+        assert_holds(universe, packed(np.roll(cells, (t, t), (0, 1)), 1), t)
