@@ -25,13 +25,6 @@ FOLDERS = ("Loops", "Other-Rules", "Patersons-Worms", "Self-Rep", "Turmites", "M
 # Cells that are read in a moment; Devore-rep.rle has 26 million.
 MOST = 3_000_000
 QUICK = ("Codd/coders", "Tempesti", "HPP-demo-small", "worm-1040512", "FibonacciSpiral")
-    "Codd/coders",
-    "Tempesti",
-    "HPP-demo-small",
-    "worm-1040512",
-    "Sand-Test",
-    "FibonacciSpiral",
-)
 
 needs_golly = pytest.mark.skipif(
     BGOLLY is None or not FOLDER.is_dir(), reason="Golly and its patterns are not installed"
