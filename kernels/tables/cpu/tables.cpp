@@ -15,6 +15,7 @@ using std::uint64_t;
 using std::uint8_t;
 
 constexpr uint64_t MASK = (uint64_t(1) << FIELD) - 1;
+constexpr uint64_t LOOK = 64;  // generations
 constexpr size_t ALONE = 64;  // tiles that one thread moves on sooner than several
 const uint64_t NOTHING[SIDE] = {};
 
@@ -43,8 +44,8 @@ struct ByColumns {
     uint64_t column(const uint8_t* above, const uint8_t* cells, const uint8_t* below, int64_t x) const {
         return rule.columns[rule.up[above[x]] + rule.middle[cells[x]] + rule.down[below[x]]];
     }
-    void run(const uint8_t* above, const uint8_t* cells, const uint8_t* below, uint8_t* out,
-             int64_t first, int64_t last, uint64_t& changed) const {
+    void run(const uint8_t* above, const uint8_t* cells, const uint8_t* below,
+             const uint8_t* before, uint8_t* out, int64_t first, int64_t last, uint64_t& changed) const {
         const uint8_t* const finals = rule.finals.data();
         const uint32_t* const pairs = rule.pairs.data();
         uint64_t left = column(above, cells, below, first - 1), centre = column(above, cells, below, first);
@@ -53,8 +54,8 @@ struct ByColumns {
             size_t i = (left & MASK) + (centre >> FIELD & MASK);
             if (PAIRS) i = pairs[i];
             const uint8_t next = finals[i + (right >> 2 * FIELD)];
+            changed |= uint64_t(next != before[x]) << x;
             out[x] = next;
-            changed |= uint64_t(next != cells[x]) << x;
             left = centre;
             centre = right;
         }
@@ -65,8 +66,8 @@ struct ByColumns {
 struct ByWalk {
     const Rule& rule;
 
-    void run(const uint8_t* above, const uint8_t* cells, const uint8_t* below, uint8_t* out,
-             int64_t first, int64_t last, uint64_t& changed) const {
+    void run(const uint8_t* above, const uint8_t* cells, const uint8_t* below,
+             const uint8_t* before, uint8_t* out, int64_t first, int64_t last, uint64_t& changed) const {
         const uint32_t* const walk = rule.walk.data();
         for (int64_t x = first; x < last; x++) {
             uint32_t i = 0;
@@ -75,8 +76,8 @@ struct ByWalk {
                 i = walk[i + cells[near]];
                 i = walk[i + below[near]];
             }
+            changed |= uint64_t(i != before[x]) << x;
             out[x] = uint8_t(i);
-            changed |= uint64_t(i != cells[x]) << x;
         }
     }
 };
@@ -220,6 +221,7 @@ void Universe::move_with(int64_t tile, const Next& next) {
     rows |= (over >> (near.above_rows - 1) & 1) | (under & 1) << (at.rows - 1);
     rows &= first_bits(at.rows);
     uint64_t some = 0;
+    int64_t ones = 0, twos = 0;
     const bool edge = torus && (!at.tx || !at.ty || at.tx + 1 == across || at.ty + 1 == down);
     for (; rows; rows &= rows - 1) {
         const int64_t y = __builtin_ctzll(rows);
@@ -228,13 +230,21 @@ void Universe::move_with(int64_t tile, const Next& next) {
         left |= left << 1 & left >> 1;
         const int64_t start = (SIDE * at.ty + y + 1) * stride + SIDE * at.tx + 1;
         const uint8_t *const cells = &a[start], *const above = cells - stride, *const below = cells + stride;
+        const uint8_t* const before = by_twos ? &b[start] : cells;
+        uint8_t old[SIDE];
+        if (looking) std::memcpy(old, &b[start], size_t(at.columns));
         uint64_t found = 0;
         while (left) {
             const int64_t first = __builtin_ctzll(left);
             const uint64_t gaps = ~(left >> first);
             const int64_t last = gaps ? first + __builtin_ctzll(gaps) : SIDE;
-            next.run(above, cells, below, &b[start], first, last, found);
+            next.run(above, cells, below, before, &b[start], first, last, found);
             left &= last == SIDE ? 0 : ~uint64_t(0) << last;
+        }
+        if (carried) found |= near.rows[1][1][y];
+        if (looking) {
+            ones += __builtin_popcountll(found);
+            for (int64_t x = 0; x < at.columns; x++) twos += b[start + x] != old[x];
         }
         changed_rows[y] = found;
         some |= uint64_t(found != 0) << y;
@@ -242,6 +252,7 @@ void Universe::move_with(int64_t tile, const Next& next) {
     }
     some_rows[turn][tile] = some;
     stamps[turn][tile] = generation + 2;
+    if (looking) changed_once += ones, changed_twice += twos;
 }
 
 void Universe::move(int64_t tile) {
@@ -266,10 +277,31 @@ void Universe::mirror(uint8_t* cells, int64_t y, int64_t x, int64_t columns) con
     if (y + 1 == height) copy(cells + 1);
 }
 
+// Marks from now on what differs from two generations before. What does was changed in this
+// generation or in the one before.
+void Universe::begin_twos() {
+    const int turn = int(generation & 1);
+    by_twos = true;
+    changed.clear();
+    for (int64_t tile : awake) {
+        if (stamps[turn ^ 1][tile] == generation) {
+            for (int64_t y = 0; y < SIDE; y++)
+                changes[turn][tile * SIDE + y] |= changes[turn ^ 1][tile * SIDE + y];
+            some_rows[turn][tile] |= some_rows[turn ^ 1][tile];
+        }
+        if (some_rows[turn][tile]) changed.push_back(tile);
+    }
+}
+
 // Moves on by one generation. False where it was stopped.
 bool Universe::generate(const std::function<bool()>& stopped) {
-    if (touched) find_marked();
+    if (touched) {
+        find_marked();
+        carried = by_twos;
+    }
     spread();
+    looking = !by_twos && generation % LOOK == LOOK - 1;
+    changed_once = changed_twice = 0;
     std::atomic<bool> over{false};
     if (threads == 1 || awake.size() < ALONE) {
         for (size_t i = 0; i < awake.size(); i++) {
@@ -292,13 +324,16 @@ bool Universe::generate(const std::function<bool()>& stopped) {
         if (some_rows[turn][tile]) changed.push_back(tile);
     std::swap(a, b);
     generation++;
+    carried = false;
+    if (looking && 2 * changed_twice < changed_once) begin_twos();
     return true;
 }
 
 void Universe::step(uint64_t generations, const std::function<bool()>& stopped) {
     for (uint64_t made = 0; made < generations; made++) {
-        if (changed.empty() && !touched) {  // nothing changes any more
+        if (changed.empty() && !touched) {  // all is as it was, or as it was two generations ago
             const uint64_t rest = generations - made;
+            if (rest & 1) std::swap(a, b);
             generation += rest;
             return;
         }

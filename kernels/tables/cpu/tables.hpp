@@ -1,5 +1,6 @@
 // Universes of cells of up to 256 states, whose rule is a table of nine cells. A byte holds a cell.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -44,7 +45,7 @@ using Zeroed = std::unique_ptr<T[], Freed>;
 // in the generation before are computed. It starts with all cells in state 0.
 //
 // Invariants: a and b are the cells of this generation and of that before, with a ring of cells
-// around them; they differ only in cells that are marked as changed.
+// around them. A cell beside which nothing is marked has in b what it will be in the next one.
 class Universe {
 public:
     Universe(const Rule& rule, std::int64_t width, std::int64_t height, bool torus, int threads);
@@ -87,6 +88,7 @@ private:
     void find_marked();
     void spread();
     void wake(std::int64_t tx, std::int64_t ty);
+    void begin_twos();
     bool generate(const std::function<bool()>& stopped);
     void move(std::int64_t tile);
     template <class Next>
@@ -104,6 +106,12 @@ private:
     std::uint64_t wave = 0;
     std::vector<std::int64_t> awake, changed;
     bool touched = false;  // by put()
+    // Marks say what differs from two generations before, in place of one, from when on most of
+    // what changes comes back in two: so that costs nothing either.
+    bool by_twos = false;
+    bool carried = false;  // marks of put() stay for another generation
+    bool looking = false;  // whether this generation counts what would be marked
+    std::atomic<std::int64_t> changed_once{0}, changed_twice{0};
     std::mutex marking;
     Team team;
     const int threads;

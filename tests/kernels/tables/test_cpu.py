@@ -121,3 +121,39 @@ def test_a_lone_cell_that_walks_over_all_tiles() -> None:
     for t in range(1, 400):
         universe.step(1)
         assert_holds(universe, packed(np.roll(cells, (t, t), (0, 1)), 1), t)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_comes_back_in_two_generations(threads: int) -> None:
+    """A background that blinks for ever is marked no more, and what moves over it still is."""
+    blinking = [
+        Transition(tuple(1 << state if cell == (0, 0) else 0b111 for cell in CELLS), after)
+        for state, after in ((0, 1), (1, 0), (2, 0))
+    ]
+    walker = Transition(tuple(0b100 if cell == (0, -1) else 0b111 for cell in CELLS), 2)
+    case = Case([walker, *blinking], 3)
+    shape = LifeShape(700, 650, True, 2)
+    cells = np.zeros((650, 700), np.uint8)
+    cells[5, 300] = 2
+    words = packed(cells, 2)
+    universe = CpuTablesEngine(cpu.CpuTarget(threads=threads), 2).universe(words, shape, case.rule)
+    draw = np.random.default_rng(1)
+    for t in (63, 1, 1, 2, 30, 1, 7):
+        universe.step(t)
+        words = case.moved(words, shape, t)
+        assert_holds(universe, words, t)
+        rows = packed(draw.integers(0, 3, (3, 700), np.uint8), 2)
+        universe.put(64 * (t % 9), rows)
+        words[64 * (t % 9) : 64 * (t % 9) + 3] = rows
+
+
+def test_a_blinking_universe_costs_nothing() -> None:
+    case = Case([Transition((0b11,) * 4 + (1 << s,) + (0b11,) * 4, 1 - s) for s in (0, 1)], 2)
+    words = some_states(2, 300, 200)
+    shape = LifeShape(300, 200, True)
+    engine = CpuTablesEngine(cpu.CpuTarget(threads=1), 1)
+    universe = engine.universe(words, shape, case.rule)
+    universe.step(10**15)
+    assert_holds(universe, words)
+    universe.step(10**15 + 1)
+    assert_holds(universe, case.moved(words, shape, 1))
