@@ -112,7 +112,7 @@ class TablesContract(CellsContract):
     def test_any_rule(self) -> None:
         """Universes of any rule, size and number of states are what the transitions say."""
 
-        @settings(max_examples=examples(60), deadline=None)
+        @settings(max_examples=examples(25), deadline=None)
         @given(
             st.sampled_from((2, 3, 4, 5, 8, 9, 16, 17, 60, 256)),
             st.integers(0, 99),

@@ -28,6 +28,7 @@ class TestCpu(TablesContract):
         return CpuTablesEngine(cpu.CpuTarget(threads=1), planes)
 
 
+@pytest.mark.slow
 class TestThreads(TablesContract):
     sizes = (600, 600)
 
@@ -132,9 +133,11 @@ def test_what_comes_back_in_two_generations(threads: int) -> None:
     ]
     walker = Transition(tuple(0b100 if cell == (0, -1) else 0b111 for cell in CELLS), 2)
     case = Case([walker, *blinking], 3)
-    shape = LifeShape(700, 650, True, 2)
-    cells = np.zeros((650, 700), np.uint8)
-    cells[5, 300] = 2
+    # Two threads share the work where there are 64 tiles.
+    width, height = (200, 150) if threads == 1 else (520, 515)
+    shape = LifeShape(width, height, True, 2)
+    cells = np.zeros((height, width), np.uint8)
+    cells[5, 100] = 2
     words = packed(cells, 2)
     universe = CpuTablesEngine(cpu.CpuTarget(threads=threads), 2).universe(words, shape, case.rule)
     draw = np.random.default_rng(1)
@@ -142,9 +145,10 @@ def test_what_comes_back_in_two_generations(threads: int) -> None:
         universe.step(t)
         words = case.moved(words, shape, t)
         assert_holds(universe, words, t)
-        rows = packed(draw.integers(0, 3, (3, 700), np.uint8), 2)
-        universe.put(64 * (t % 9), rows)
-        words[64 * (t % 9) : 64 * (t % 9) + 3] = rows
+        rows = packed(draw.integers(0, 3, (3, width), np.uint8), 2)
+        y = 63 * (t % 3)
+        universe.put(y, rows)
+        words[y : y + 3] = rows
 
 
 def test_a_blinking_universe_costs_nothing() -> None:
