@@ -72,6 +72,32 @@ class CkyWords:
     def __init__(self, words: list[bytes], chars: bool, unknown: int) -> None: ...
     def encode(self, text: _U8, threads: int) -> tuple[_U32, _I64, _I64, _I64]: ...
 
+TABLES_FIELD: int
+
+class TablesUniverse:
+    def __init__(
+        self,
+        states: int,
+        corners: bool,
+        stays_empty: bool,
+        maps: _U32,
+        columns: _U64,
+        pairs: _U32,
+        finals: _U8,
+        walk: _U32,
+        counts: _U32,
+        width: int,
+        height: int,
+        torus: bool,
+        threads: int,
+    ) -> None: ...
+    def step(self, generations: int, stopped: Callable[[], bool] | None) -> int: ...
+    def put(self, y: int, words: _U64) -> None: ...
+    def get(self, y: int, words: _U64) -> None: ...
+    def generation(self) -> int: ...
+    @staticmethod
+    def nbytes(width: int, height: int) -> int: ...
+
 class TilesPlane:
     def __init__(
         self, level: str, birth: int, survival: int, memory: int, threads: int

@@ -11,7 +11,21 @@ __all__ = ["TableRule", "engine_for"]
 
 
 def engine_for(target: Target, planes: int) -> LifeEngine[TableRule]:
-    """Return the engine of tables whose states fill so many bit planes, for a target."""
+    """Return the engine of tables whose states fill so many bit planes, for a target.
+
+    Of several GPUs the first one computes.
+    """
+    # Imported only now: whoever asks for help is not to wait for the others.
+    if target.devices:
+        from .cuda.engine import CudaTablesEngine
+
+        return CudaTablesEngine(target.devices[0], planes)
+    from kernels.targets.cpu import CpuTarget
+
+    if isinstance(target, CpuTarget):
+        from .cpu.engine import CpuTablesEngine
+
+        return CpuTablesEngine(target, planes)
     from .ref import ReferenceTablesEngine
 
     return ReferenceTablesEngine(planes)

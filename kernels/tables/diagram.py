@@ -134,7 +134,8 @@ def _raised(levels: list[Level], below: list[Bits], outputs: npt.NDArray[np.uint
             chosen = key_names[places] if len(keys) else kept
         entries = np.where(bits != 0, chosen, kept).astype(np.uint32)
         renamed = old if names is None else names[old]
-        level, numbers = _unique_rows(np.concatenate((renamed, entries)))
+        _check_size(len(renamed) + len(entries), entries.shape[1])
+        level, numbers = unique_rows(np.concatenate((renamed, entries)))
         made.append(level)
         names, key_names = numbers[: len(old)], numbers[len(old) :]
         keys = _keys_of(below, len(levels) - len(made))
@@ -146,7 +147,8 @@ def _keys_of(below: list[Bits], depth: int) -> Bits:
     if depth == 0:
         return np.empty(0, np.uint64)
     found: Bits = np.unique(below[depth - 1])
-    return found[found >> _LOW != 0]
+    keys: Bits = found[found >> _LOW != 0]
+    return keys
 
 
 def shared(levels: Sequence[Level]) -> list[Level]:
@@ -157,7 +159,7 @@ def shared(levels: Sequence[Level]) -> list[Level]:
     made: list[Level] = []
     names: npt.NDArray[np.uint32] | None = None
     for level in reversed(_reached(list(levels), 0)):
-        merged, names = _unique_rows(level if names is None else names[level])
+        merged, names = unique_rows(level if names is None else names[level])
         made.append(merged)
     whole = made[::-1]
     if sum(level.size for level in whole) > ENTRIES:
@@ -180,9 +182,8 @@ def _reached(levels: list[Level], root: int) -> list[Level]:
     return made
 
 
-def _unique_rows(rows: Level) -> tuple[Level, npt.NDArray[np.uint32]]:
+def unique_rows(rows: Level) -> tuple[Level, npt.NDArray[np.uint32]]:
     """Return the different rows in ascending order, and the number that each row has there."""
-    _check_size(*rows.shape)
     # Bytes of big-endian numbers compare as the rows do.
     texts = np.ascontiguousarray(rows.astype(">u4")).view(f"V{4 * rows.shape[1]}").ravel()
     _, first, numbers = np.unique(texts, return_index=True, return_inverse=True)
@@ -213,5 +214,5 @@ def _swapped(upper: Level, lower: Level) -> tuple[Level, Level]:
     nodes, states = upper.shape
     _check_size(nodes * states, states)
     both = lower[upper].transpose(0, 2, 1).reshape(nodes * states, states)
-    merged, numbers = _unique_rows(both)
+    merged, numbers = unique_rows(both)
     return numbers.reshape(nodes, states), merged

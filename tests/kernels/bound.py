@@ -175,6 +175,31 @@ def _tiles() -> Any:
     return plane
 
 
+def _table(walk: bool) -> list[Any]:
+    """Return a rule of 3 states that adds, modulo 3, the states of the column to the left."""
+    maps = np.zeros((3, 256), np.uint32)
+    maps[:, :3] = np.outer((9, 3, 1), range(3))
+    sums = np.add.reduce(np.indices((3, 3, 3))).ravel() % 3
+    none = np.zeros(0, np.uint32)
+    if not walk:
+        finals = np.arange(3, dtype=np.uint8)
+        return [3, True, True, maps, sums.astype(np.uint64), none, finals, none, none]
+    level = u32([0, 1, 2], [1, 2, 0], [2, 0, 1])
+    entries = np.concatenate((level[0], *(level.ravel(),) * 2, *(np.repeat(u32(0, 1, 2), 3),) * 6))
+    counts = u32(1, 3, 3, 3, 3, 3, 3, 3, 3)
+    empty = (np.zeros(0, np.uint64), none, np.zeros(0, np.uint8))
+    return [3, True, True, maps, *empty, entries, counts]
+
+
+def _table_cells(walk: bool = False) -> Any:
+    """Return a torus of 70 x 5 cells of that rule, some in state 1 and 2."""
+    cells = _cpu.TablesUniverse(*_table(walk), 70, 5, True, 2)
+    words = np.zeros((5, 2, 2), np.uint64)
+    words[1:3, 0, 0], words[3, 1, 1] = 99, 5
+    cells.put(0, words)
+    return cells
+
+
 def _tree(size: int = 3) -> Any:
     """A tree of squares with `size` gliders, 64 cells apart."""
     tree = _cpu.HashTree(_level(), 8, 12, 1 << 24)
@@ -402,6 +427,23 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     "TilesPlane.counts": [
         lambda k=k: (_tiles().counts, [-1, 0, k, np.zeros((4, 5))]) for k in (2, 9)
     ],
+    "TablesUniverse.__init__": [
+        _lazy("TablesUniverse", lambda walk=walk: [*_table(walk), 70, 5, True, 2])
+        for walk in (False, True)
+    ],
+    "TablesUniverse.step": [
+        lambda walk=walk, s=s: (_table_cells(walk).step, [70, s])
+        for walk in (False, True)
+        for s in (None, lambda: False, lambda: True)
+    ],
+    "TablesUniverse.put": [
+        lambda: (_table_cells().put, [2, np.zeros((3, 2, 2), np.uint64)]),
+    ],
+    "TablesUniverse.get": [
+        lambda: (_table_cells().get, [2, np.zeros((3, 2, 2), np.uint64)]),
+    ],
+    "TablesUniverse.generation": [lambda: (_table_cells().generation, [])],
+    "TablesUniverse.nbytes": [lambda: (_cpu.TablesUniverse.nbytes, [70, 5])],
     "macrocell_lines": [
         lambda: (
             _cpu.macrocell_lines,

@@ -28,6 +28,7 @@ from tests.plane_contract import (
     gun,
     opened,
     patterns,
+    soup,
 )
 from tests.quick import examples
 
