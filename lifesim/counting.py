@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lifesim.grid import BitGrid, Box, Words
+from lifesim.states import live_words
 
 Counts = npt.NDArray[np.int64]
 
@@ -109,7 +110,7 @@ class WordWindow:
         count = self.last_word - self.first_word
         cell = self._box.x + 64 * self.first_word
         source, shift = cell >> 6, cell & 63
-        rows = self._grid.words[self._box.y + top : self._box.y + bottom]
+        rows = live_words(self._grid.words[self._box.y + top : self._box.y + bottom])
         out = np.zeros((bottom - top, count), np.uint64)
         _or_shifted(out, rows, source, lambda part: part >> np.uint64(shift))
         if shift:

@@ -16,7 +16,10 @@ arithmetic of 64-bit words modulo 2^64:
     D = sum of (2^64 * high + low) over the words that are not zero, modulo 2^128
 
 The digest is the BLAKE2b hash, 16 bytes of it, in hexadecimal, of 32 bytes: the
-width and the height in 8 bytes each and D in 16, little-endian.
+width and the height in 8 bytes each and D in 16, little-endian. Of cells of several states each
+bit plane has a D of its own, and they stand one after the other, the lowest plane first. Planes
+beyond the last one in which there is any cell are left out, so that the digest is that of the
+cells, whatever states their rule has; of cells of states 0 and 1 it is that of two states.
 
 The two halves see word and place through different operations (xor and sum), and the
 word through two mixes each, so that a difference in one word has no likely
@@ -35,14 +38,21 @@ from kernels import cells
 from kernels.cells.bands import for_bands
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Words
+from lifesim.states import as_planes
 
 _MASK = (1 << 64) - 1
 
 
 def digest(grid: BitGrid) -> str:
     """Return the digest of a universe: 32 hexadecimal digits."""
-    sums = for_bands(lambda top, bottom: partial(grid.words[top:bottom], top, 0), *grid.words.shape)
-    return finish(grid.width, grid.height, sum(sums))
+    planes = as_planes(grid.words)
+    return finish(grid.width, grid.height, *(_total(planes[:, i]) for i in range(grid.planes)))
+
+
+def _total(words: Words) -> int:
+    """Return D of all words of a bit plane."""
+    sums = for_bands(lambda top, bottom: partial(words[top:bottom], top, 0), *words.shape)
+    return sum(sums)
 
 
 def partial(words: Words, y0: int, w0: int) -> int:
@@ -66,15 +76,18 @@ def scattered(words: Words, rows: Words, columns: Words) -> int:
     return cells.scattered(words, rows, columns) & ((1 << 128) - 1)
 
 
-def finish(width: int, height: int, total: int) -> str:
-    """Return the digest of a width x height universe whose partials sum to total.
+def finish(width: int, height: int, *totals: int) -> str:
+    """Return the digest of a width x height universe, of whose bit planes these are the sums of
+    the partials, the lowest first.
 
-    total is taken modulo 2^128. Raises LifesimError for a size that is not
-    1 to 2^64 - 1.
+    Sums are taken modulo 2^128. Raises LifesimError for a size that is not 1 to 2^64 - 1.
     """
     width, height = operator.index(width), operator.index(height)
     if not (0 < width <= _MASK and 0 < height <= _MASK):
         raise LifesimError(f"no universe is {width}x{height} cells")
     text = width.to_bytes(8, "little") + height.to_bytes(8, "little")
-    text += (total & ((1 << 128) - 1)).to_bytes(16, "little")
+    sums = [total & ((1 << 128) - 1) for total in totals]
+    while len(sums) > 1 and not sums[-1]:
+        del sums[-1]
+    text += b"".join(total.to_bytes(16, "little") for total in sums)
     return hashlib.blake2b(text, digest_size=16).hexdigest()

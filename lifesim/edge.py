@@ -4,16 +4,17 @@ generation.
 Cells meet the edge in the first generation in which one of them lives in an outermost row or
 column. Up to that generation the cells are those of a plane without bounds, on a torus too.
 
-Where no cell lives closer to an edge than n cells, none meets it in fewer generations. Where
-some do, what comes of the cells along that edge is found from them alone, in a universe of
-their own: cells further off than the generations looked at do not matter. So something that
-stands still next to an edge costs a few cells, and not a look at the whole after each
-generation.
+Where no cell lives closer to an edge than n cells, none meets it in fewer generations, by rules
+that reach one cell; by others in fewer than n by their reach. Where some do, what comes of the
+cells along that edge is found from them alone, in a universe of their own: cells further off than
+the generations looked at do not matter. So something that stands still next to an edge costs a few
+cells, and not a look at the whole after each generation. That is done for Life-like rules.
 """
 
 from __future__ import annotations
 
 from kernels.life.contract import LifeShape, LifeUniverse
+from kernels.life.rules import LifeRule
 from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim.engines import engine_of
@@ -70,7 +71,10 @@ class EdgeWatch:
         if room == 0:
             self.met = generation
             return
-        self.clear = generation if empty_comes_alive else generation + room - 1
+        reach = self._rule.cells.reach
+        self.clear = generation if empty_comes_alive else generation + -(-room // reach) - 1
+        if not isinstance(self._rule.cells, LifeRule):
+            return
         ahead = max(_LEAST, min(cells.width, cells.height) // _SHARE)
         if room > ahead or empty_comes_alive:
             return

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from kernels.life.contract import Words
 from kernels.targets.contract import Target
 from lifesim.edge import EdgeWatch
+from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, Box, check_size
 from lifesim.growing import REFERENCE_COPIES, never
 from lifesim.held import HeldUniverse
@@ -87,6 +88,7 @@ class Life:
         name, BackendUnavailableError, and GridError or MemoryError for too large a universe.
         """
         self.rule = rule if isinstance(rule, Rule) else Rule.parse(rule)
+        grid = cells_for(self.rule, grid)
         self.topology, self.bounds = topology_of(topology, bounds, (grid.width, grid.height))
         if engine not in ENGINES:
             raise ValueError(f"{engine!r} is no engine: {' or '.join(ENGINES)}")
@@ -95,7 +97,7 @@ class Life:
         alone = backend == "cuda"
         backend = target_of(engine, backend, device, threads, grid.width * grid.height)
         if backend.is_reference:
-            check_size(grid.width, grid.height, REFERENCE_COPIES)
+            check_size(grid.width, grid.height, REFERENCE_COPIES * grid.planes)
         self.backend = backend
         self._held = HeldUniverse(
             engine,
@@ -357,6 +359,14 @@ class Life:
         """Return the number of live cells."""
         with self._stepping:
             return self._held.population()
+
+    def populations(self) -> list[int]:
+        """Return how many cells of frame() are in each state of the rule, 0 first."""
+        with self._stepping:
+            if self.rule.states > 2:
+                return self._held.grid().populations()[: self.rule.states]
+            frame, live = self._held.frame(), self._held.population()
+            return [frame.width * frame.height - live, live]
 
     def squares(self) -> SquareList | None:
         """Return the cells as a list of squares in which equal ones stand once, as macrocell files

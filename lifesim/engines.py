@@ -6,11 +6,12 @@ from typing import Any
 
 from kernels import ageing, life, ranges, tables
 from kernels.life.contract import LifeEngine
-from kernels.life.rules import AgeingRule, LifeRule, MapRule
+from kernels.life.rules import AgeingRule, LifeRule, MapRule, counts_of
 from kernels.ranges.rules import RangeRule
 from kernels.tables.rules import TableRule
 from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
+from lifesim.grid import BitGrid, GridError
 from lifesim.rule import Rule
 
 
@@ -27,9 +28,20 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
                 raise LifesimError(f"rule {rule} is computed by the backend reference only")
             return life.engine_for(target)
         case AgeingRule():
+            if counts_of(rule.cells.table) is None and not target.is_reference:
+                raise LifesimError(f"rule {rule} is computed by the backend reference only")
             return ageing.engine_for(target, rule.planes)
         case RangeRule():
             return ranges.engine_for(target, rule.planes)
         case TableRule():
             return tables.engine_for(target, rule.planes)
     raise LifesimError(f"rule {rule} cannot be computed")
+
+
+def cells_for(rule: Rule, grid: BitGrid) -> BitGrid:
+    """Return a grid in as many bit planes as a rule has, the same one where it has them. Raises
+    GridError for states that the rule does not have."""
+    if rule.states < 1 << grid.planes and (largest := grid.largest_state()) >= rule.states:
+        known = "0 and 1" if rule.states == 2 else f"0 to {rule.states - 1}"
+        raise GridError(f"a cell has state {largest}: rule {rule} has states {known}")
+    return grid if grid.planes == rule.planes else grid.in_planes(rule.planes)

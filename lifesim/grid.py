@@ -1,4 +1,4 @@
-"""BitGrid: a rectangle of cells at one bit per cell."""
+"""BitGrid: a rectangle of cells, packed: one bit of each in a bit plane."""
 
 from __future__ import annotations
 
@@ -12,15 +12,23 @@ import numpy.typing as npt
 
 from kernels.targets.memory import available_memory
 from lifesim.errors import LifesimError
+from lifesim.spans import spans
+from lifesim.states import (
+    MOST_PLANES,
+    as_planes,
+    checked_states,
+    largest,
+    lay,
+    live_words,
+    pack,
+    pieces,
+    populations,
+)
+from lifesim.transposing import transpose
 
 Words = npt.NDArray[np.uint64]
 
-# What stays where it is when squares of 2, 4, ... 64 bits are transposed by quarters.
-_QUARTERS = [
-    (shift, np.uint64(((1 << 64) - 1) // ((1 << shift) + 1))) for shift in (1, 2, 4, 8, 16, 32)
-]
 _SMALL = 1 << 20  # bytes of a part of a grid that are taken without looking whether they are free
-_TILE = 16, 32  # squares, down and across, that are transposed at a time: they fit in a cache
 
 
 class GridError(LifesimError):
@@ -41,15 +49,20 @@ class BitGrid:
 
     words: uint64 array of shape (height, ceil(width / 64)). Bit j of words[y, w] is
     the cell in column 64 w + j of row y; the padding bits past the last column are
-    zero, and everything here keeps them so.
+    zero, and everything here keeps them so. Cells of more than two states have several
+    bit planes: then the shape is (height, planes, ceil(width / 64)), and the cell's state is the
+    number whose binary digit p is its bit in plane p. Cells that are not of state 0 are live.
 
     Several threads may read one at once; while one thread changes it, no other may use it.
     """
 
     __slots__ = ("height", "width", "words")
 
-    def __init__(self, width: int, height: int, words: Words | None = None) -> None:
-        """Make an empty grid, or one that takes over `words` without copying.
+    def __init__(
+        self, width: int, height: int, words: Words | None = None, *, planes: int = 1
+    ) -> None:
+        """Make an empty grid of so many bit planes, 1 to 8, or one that takes over `words`
+        without copying, which say for themselves how many they have.
 
         Raises GridError for a size below 1 or more memory than the machine has, and
         ValueError for words of another shape or dtype or with padding bits set.
@@ -57,18 +70,23 @@ class BitGrid:
         # Sizes and places that come out of an array are numpy integers, which overflow.
         width, height = operator.index(width), operator.index(height)
         # Words that are there already take no more memory.
-        check_size(width, height, copies=1 if words is None else 0)
+        if words is not None:
+            planes = words.shape[1] if words.ndim == 3 and words.shape[1] > 1 else 1
+        if not 1 <= planes <= MOST_PLANES:
+            raise ValueError(f"cells have 1 to {MOST_PLANES} bit planes, not {planes}")
+        check_size(width, height, copies=planes if words is None else 0)
         self.width = width
         self.height = height
+        shape = shape_of(width, height, planes)
         if words is None:
-            words = np.zeros(shape_of(width, height), np.uint64)
+            words = np.zeros(shape, np.uint64)
         else:
-            if words.shape != shape_of(width, height) or words.dtype != np.uint64:
+            if words.shape != shape or words.dtype != np.uint64:
                 raise ValueError(
                     f"a {width}x{height} grid has uint64 words of shape "
-                    f"{shape_of(width, height)}, not {words.dtype} of {words.shape}"
+                    f"{shape}, not {words.dtype} of {words.shape}"
                 )
-            if width % 64 and np.any(words[:, -1] >> np.uint64(width % 64)):
+            if width % 64 and np.any(words[..., -1] >> np.uint64(width % 64)):
                 raise ValueError("padding bits of the last word must be zero")
         self.words = words
 
@@ -85,47 +103,77 @@ class BitGrid:
         return grid
 
     @classmethod
-    def from_array(cls, array: Any, *, width: int | None = None) -> BitGrid:
+    def from_states(cls, states: npt.ArrayLike, planes: int | None = None) -> BitGrid:
+        """Pack a (height, width) array of states, integers, in so many bit planes, by default as
+        many as the largest of them needs. Raises ValueError for states that planes do not hold."""
+        cells, planes = checked_states(states, planes)
+        height, width = cells.shape
+        grid = cls(width, height, planes=planes)
+        pack(cells, grid.words)
+        return grid
+
+    @classmethod
+    def from_array(
+        cls, array: Any, *, width: int | None = None, planes: int | None = None
+    ) -> BitGrid:
         """Make a grid of an array of cells, or of packed words; always a copy.
 
         array: bool or integer (height, width), cells that are 0 or 1: a sequence, numpy's array, or
         an object with __array__, __dlpack__ or __cuda_array_interface__, in host memory or on a
-        GPU. width: says that the array is packed words instead, of any integer dtype: bit j of
-        word w of a row, the lowest first, is the cell in column w * bits + j. Raises TypeError for
-        other dtypes, ValueError for other numbers, shapes and bits past the last column, GridError
-        for sizes below 1, and as kernels.targets.dlpack.host_array().
+        GPU. planes: bit planes of the grid, which says that cells are states, of 0 to
+        2^planes - 1. width: says that the array is packed words instead, of any integer dtype: bit
+        j of word w of a row, the lowest first, is the cell in column w * bits + j; words of several
+        planes are (height, planes, words). Raises TypeError for other dtypes, ValueError for other
+        numbers, shapes and bits past the last column, GridError for sizes below 1, and as
+        kernels.targets.dlpack.host_array().
         """
         from lifesim.arrays import cells_of, words_of
 
         if isinstance(array, BitGrid):
             return array.copy()
-        if width is None:
-            return cls.from_bool(cells_of(array))
-        words = words_of(array, width)
-        return cls(width, len(words), words)
+        if width is not None:
+            words = words_of(array, width)
+            return cls(width, len(words), words)
+        if planes is not None and planes > 1:
+            return cls.from_states(cells_of(array, (1 << planes) - 1), planes)
+        return cls.from_bool(cells_of(array))
 
     @classmethod
-    def from_cells(cls, width: int, height: int, cells: Iterable[tuple[int, int]]) -> BitGrid:
-        """Make a grid whose live cells are the given (x, y). Raises IndexError outside it."""
-        grid = cls(width, height)
+    def from_cells(
+        cls, width: int, height: int, cells: Iterable[tuple[int, int]], *, planes: int = 1
+    ) -> BitGrid:
+        """Make a grid in which the cells at the given (x, y) are of state 1, all others 0. Raises
+        IndexError outside it."""
+        grid = cls(width, height, planes=planes)
         for x, y in cells:
-            grid[x, y] = True
+            grid[x, y] = 1
         return grid
 
+    @property
+    def planes(self) -> int:
+        """Return the number of bit planes."""
+        return self.words.shape[1] if self.words.ndim == 3 else 1
+
     def to_bool(self) -> npt.NDArray[np.bool_]:
-        """Return the cells as a bool array of shape (height, width)."""
-        packed = np.ascontiguousarray(self.words).view(np.uint8)
-        bits = np.unpackbits(packed, axis=1, count=self.width, bitorder="little")
+        """Return which cells are live, as a bool array of shape (height, width)."""
+        live = np.ascontiguousarray(live_words(self.words)).view(np.uint8)
+        bits = np.unpackbits(live, axis=1, count=self.width, bitorder="little")
         return bits.view(np.bool_)
+
+    def states(self) -> npt.NDArray[np.uint8]:
+        """Return the states of the cells as a uint8 array of shape (height, width)."""
+        if self.planes == 1:
+            return self.to_bool().view(np.uint8)
+        return np.concatenate(list(pieces(self.words, self.width)))
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
     ) -> npt.NDArray[Any]:
-        """Return the cells, not the words, as to_bool() does; always a copy, so copy=False raises
-        ValueError."""
+        """Return the cells, not the words, as to_bool() does, or states() where there are several
+        bit planes; always a copy, so copy=False raises ValueError."""
         if copy is False:
             raise ValueError("packed cells are an array of cells only as a copy")
-        cells = self.to_bool()
+        cells: npt.NDArray[Any] = self.to_bool() if self.planes == 1 else self.states()
         return cells if dtype is None else cells.astype(dtype, copy=False)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -140,24 +188,36 @@ class BitGrid:
     def cells(self) -> npt.NDArray[np.int64]:
         """Return the live cells as int64 rows (x, y), ordered by y, then x; shape (population,
         2)."""
-        rows, cols = np.nonzero(self.words)
+        words = live_words(self.words)
+        rows, cols = np.nonzero(words)
         bits = np.unpackbits(
-            self.words[rows, cols].view(np.uint8).reshape(-1, 8), axis=1, bitorder="little"
+            words[rows, cols].view(np.uint8).reshape(-1, 8), axis=1, bitorder="little"
         )
         which, bit = np.nonzero(bits)
         return np.stack([cols[which] * 64 + bit, rows[which]], axis=1).astype(np.int64)
 
-    def __getitem__(self, at: tuple[int, int]) -> bool:
+    def __getitem__(self, at: tuple[int, int]) -> int:
+        """Return a cell's state, a bool where there is one bit plane. Raises IndexError."""
         x, y = self._checked(at)
-        return bool(int(self.words[y, x >> 6]) >> (x & 63) & 1)
+        if self.planes == 1:
+            return bool(int(self.words[y, x >> 6]) >> (x & 63) & 1)
+        bits = [int(word) >> (x & 63) & 1 for word in self.words[y, :, x >> 6]]
+        return sum(bit << plane for plane, bit in enumerate(bits))
 
-    def __setitem__(self, at: tuple[int, int], alive: bool) -> None:
+    def __setitem__(self, at: tuple[int, int], state: int) -> None:
+        """Set a cell's state; where there is one bit plane anything that is true is alive. Raises
+        IndexError, and ValueError for a state that planes do not hold."""
         x, y = self._checked(at)
-        bit = np.uint64(1 << (x & 63))
-        if alive:
-            self.words[y, x >> 6] |= bit
-        else:
-            self.words[y, x >> 6] &= ~bit
+        column, bit = self.words[y, ..., x >> 6 : (x >> 6) + 1], np.uint64(1 << (x & 63))
+        number = bool(state) if self.planes == 1 else operator.index(state)
+        if not 0 <= number < 1 << self.planes:
+            raise ValueError(f"states are 0 to {(1 << self.planes) - 1}, not {number}")
+        planes = column.reshape(-1)
+        for plane in range(self.planes):
+            if number >> plane & 1:
+                planes[plane] |= bit
+            else:
+                planes[plane] &= ~bit
 
     def _checked(self, at: tuple[int, int]) -> tuple[int, int]:
         x, y = operator.index(at[0]), operator.index(at[1])
@@ -175,21 +235,41 @@ class BitGrid:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<BitGrid {self.width}x{self.height}, population {self.population()}>"
+        planes = "" if self.planes == 1 else f" in {self.planes} planes"
+        return f"<BitGrid {self.width}x{self.height}{planes}, population {self.population()}>"
 
     def copy(self) -> BitGrid:
         """Return a copy."""
-        grid = BitGrid(self.width, self.height)
-        grid.words[:] = self.words
+        return self.in_planes(self.planes)
+
+    def in_planes(self, planes: int) -> BitGrid:
+        """Return a copy in so many bit planes. Raises GridError for states that they do not
+        hold."""
+        if planes < self.planes and self.largest_state() >> planes:
+            raise GridError(f"{planes} bit planes hold no state {self.largest_state()}")
+        grid = BitGrid(self.width, self.height, planes=planes)
+        both = min(planes, self.planes)
+        as_planes(grid.words)[:, :both] = as_planes(self.words)[:, :both]
         return grid
 
     def population(self) -> int:
         """Return the number of live cells."""
-        rows = max(1, (1 << 24) // self.words.shape[1])  # counts are bytes: bounded memory
+        rows = max(1, (1 << 24) // self.words.shape[-1])  # counts are bytes: bounded memory
         return sum(
-            int(np.bitwise_count(self.words[y : y + rows]).sum(dtype=np.int64))
+            int(np.bitwise_count(live_words(self.words[y : y + rows])).sum(dtype=np.int64))
             for y in range(0, self.height, rows)
         )
+
+    def populations(self) -> list[int]:
+        """Return how many cells are in each state, of all states that the bit planes can hold."""
+        if self.planes == 1:
+            live = self.population()
+            return [self.width * self.height - live, live]
+        return populations(self.words, self.width)
+
+    def largest_state(self) -> int:
+        """Return the largest state of any cell."""
+        return largest(self.words)
 
     def density(self) -> Fraction:
         """Return live cells over cells, exactly."""
@@ -197,11 +277,12 @@ class BitGrid:
 
     def bounding_box(self) -> Box | None:
         """Return the smallest rectangle that holds every live cell; None where none lives."""
-        rows = np.flatnonzero(self.words.any(axis=1))
+        within = tuple(range(1, self.words.ndim))
+        rows = np.flatnonzero(self.words.any(axis=within))
         if not len(rows):
             return None
         top, bottom = int(rows[0]), int(rows[-1])
-        merged = np.bitwise_or.reduce(self.words[top : bottom + 1], axis=0)
+        merged = np.bitwise_or.reduce(self.words[top : bottom + 1], axis=(0, *within[:-1]))
         cols = np.flatnonzero(merged)
         first, last = int(cols[0]), int(cols[-1])
         low = int(merged[first])
@@ -216,38 +297,39 @@ class BitGrid:
             raise GridError(
                 f"region {width}x{height} at ({x}, {y}) leaves the {self.width}x{self.height} grid"
             )
-        grid = empty_part(width, height)
-        count = grid.words.shape[1]
+        grid = empty_part(width, height, self.planes)
+        count = grid.words.shape[-1]
         first, shift = x >> 6, x & 63
         rows = self.words[y : y + height]
-        low = rows[:, first : first + count]
-        grid.words[:, : low.shape[1]] = low >> np.uint64(shift)
+        low = rows[..., first : first + count]
+        grid.words[..., : low.shape[-1]] = low >> np.uint64(shift)
         if shift:
-            high = rows[:, first + 1 : first + 1 + count]
-            grid.words[:, : high.shape[1]] |= high << np.uint64(64 - shift)
+            high = rows[..., first + 1 : first + 1 + count]
+            grid.words[..., : high.shape[-1]] |= high << np.uint64(64 - shift)
         grid._clear_padding()
         return grid
 
     def transposed(self) -> BitGrid:
         """Return the grid with rows for columns. Raises GridError where there is no memory for
         it."""
-        result = empty_part(self.height, self.width)
-        down, across = _TILE
-        for row in range(0, self.height, 64 * down):
-            for word in range(0, self.words.shape[1], across):
-                part = self.words[row : row + 64 * down, word : word + across]
-                square = _transposed(part)
-                columns = square[: self.width - 64 * word]
-                first = row >> 6
-                result.words[64 * word :][: len(columns), first : first + square.shape[1]] = columns
+        result = empty_part(self.height, self.width, self.planes)
+        if self.planes == 1:
+            transpose(self.words, result.words)
+        for plane in range(self.planes if self.planes > 1 else 0):
+            transpose(self.words[:, plane], result.words[:, plane])
         return result
 
     def paste(self, other: BitGrid, x: int, y: int, *, wrap: bool = False) -> None:
-        """Set the cells that live in other, its top-left cell put at (x, y).
+        """Set the cells that live in other to their states, its top-left cell put at (x, y).
 
         With wrap, coordinates are taken modulo the size (a torus); otherwise live
-        cells that fall outside raise GridError and nothing is changed.
+        cells that fall outside raise GridError and nothing is changed. Raises GridError also for
+        another of more bit planes.
         """
+        if other.planes > self.planes:
+            raise GridError(
+                f"cells in {other.planes} bit planes cannot be put among cells in {self.planes}"
+            )
         if not wrap:
             box = other.bounding_box()
             if box is None:
@@ -261,85 +343,33 @@ class BitGrid:
                 )
         if np.may_share_memory(self.words, other.words):
             other = other.copy()  # what one span pastes must not be read by the next
-        for top, rows in self._row_spans(y, other.height, wrap):
-            for left, cols in self._column_spans(x, other.width, wrap):
+        for top, rows in spans(y, other.height, self.height, wrap):
+            for left, cols in spans(x, other.width, self.width, wrap):
                 part = other.crop(Box(cols.start, rows.start, len(cols), len(rows)))
-                self._or_at(part, left, top)
-
-    def _row_spans(self, start: int, count: int, wrap: bool) -> list[tuple[int, range]]:
-        return spans(start, count, self.height, wrap)
-
-    def _column_spans(self, start: int, count: int, wrap: bool) -> list[tuple[int, range]]:
-        return spans(start, count, self.width, wrap)
-
-    def _or_at(self, part: BitGrid, x: int, y: int) -> None:
-        first, shift = x >> 6, x & 63
-        rows = self.words[y : y + part.height]
-        count = part.words.shape[1]
-        low = rows[:, first : first + count]
-        low |= (part.words << np.uint64(shift))[:, : low.shape[1]]
-        if shift:
-            high = rows[:, first + 1 : first + 1 + count]
-            high |= (part.words >> np.uint64(64 - shift))[:, : high.shape[1]]
+                lay(part.words, self.words[top : top + part.height], left)
 
     def _clear_padding(self) -> None:
         if self.width % 64:
-            self.words[:, -1] &= np.uint64((1 << self.width % 64) - 1)
+            self.words[..., -1] &= np.uint64((1 << self.width % 64) - 1)
 
 
-def empty_part(width: int, height: int) -> BitGrid:
+def empty_part(width: int, height: int, planes: int = 1) -> BitGrid:
     """Return an empty grid. To ask how much memory is free takes longer than a small one does, so
     that is done for large ones only."""
-    small = bytes_of(width, height) <= _SMALL and min(width, height) > 0
-    return BitGrid(width, height, np.zeros(shape_of(width, height), np.uint64) if small else None)
+    if bytes_of(width, height, planes) <= _SMALL and min(width, height) > 0:
+        return BitGrid(width, height, np.zeros(shape_of(width, height, planes), np.uint64))
+    return BitGrid(width, height, planes=planes)
 
 
-def _transposed(words: Words) -> Words:
-    """Return words of rows as words of columns, whose bits past the last row are zero; shape (64 *
-    words of a row, ceil(rows / 64)).
-
-    This goes by squares of 64 x 64 bits, in each of which quarters change places, then quarters
-    of quarters (Warren, Hacker's Delight, 7-3).
-    """
-    height, width = words.shape
-    count = -(-height // 64)
-    squares = np.zeros((count, 64, width), np.uint64)
-    squares.reshape(-1, width)[:height] = words
-    for shift, kept in _QUARTERS:
-        pairs = squares.reshape(count, 32 // shift, 2, shift, width)
-        upper, lower = pairs[:, :, 0], pairs[:, :, 1]
-        moved = upper >> np.uint64(shift)
-        moved ^= lower
-        moved &= kept
-        lower ^= moved
-        moved <<= np.uint64(shift)
-        upper ^= moved
-    return squares.transpose(2, 1, 0).reshape(64 * width, count)
-
-
-def spans(start: int, count: int, size: int, wrap: bool) -> list[tuple[int, range]]:
-    """Split [start, start + count) into (position in the grid, indices of the part)."""
-    spans = []
-    if not wrap:
-        low, high = max(start, 0), min(start + count, size)
-        return [(low, range(low - start, high - start))] if low < high else []
-    done = 0
-    while done < count:
-        at = (start + done) % size
-        step = min(count - done, size - at)
-        spans.append((at, range(done, done + step)))
-        done += step
-    return spans
-
-
-def shape_of(width: int, height: int) -> tuple[int, int]:
+def shape_of(width: int, height: int, planes: int = 1) -> tuple[int, ...]:
     """Return the shape of the word array of a width x height grid."""
-    return height, (width + 63) // 64
+    count = (width + 63) // 64
+    return (height, count) if planes == 1 else (height, planes, count)
 
 
-def bytes_of(width: int, height: int) -> int:
+def bytes_of(width: int, height: int, planes: int = 1) -> int:
     """Return the bytes of the word array of a width x height grid."""
-    return 8 * height * ((width + 63) // 64)
+    return 8 * height * planes * ((width + 63) // 64)
 
 
 def check_size(width: int, height: int, copies: int = 1) -> None:

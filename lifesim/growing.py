@@ -1,9 +1,9 @@
 """A plane without bounds: a universe that is put into a larger one before it is too small.
 
-News travels one cell a generation at most. So where no cell lives closer than n cells to an
-edge, n generations are those of a plane without bounds, to the last cell. They are made, it is
-looked where cells live now, and so on; where little room is left, the live cells move to a
-universe with more room around them.
+News travels as far in a generation as the rule reaches, one cell by most rules. So where no cell
+lives closer than n times that to an edge, n generations are those of a plane without bounds, to the
+last cell. They are made, it is looked where cells live now, and so on; where little room is left,
+the live cells move to a universe with more room around them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from kernels.targets.memory import available_memory
 from lifesim.counting import block_counts
 from lifesim.digests import digest
 from lifesim.engines import engine_of
-from lifesim.grid import BitGrid, Box, GridError, Words, bytes_of, human_bytes
+from lifesim.grid import BitGrid, Box, GridError, Words, bytes_of, human_bytes, shape_of
 from lifesim.live_box import live_box, part_of, population_of
 from lifesim.rule import Rule
+from lifesim.states import live_words
 
 COPIES = 4  # of a universe, that a run holds at most: two to step, two to write the result
 REFERENCE_COPIES = 40  # of one that the reference runs: a byte a cell, in five arrays
@@ -91,6 +92,7 @@ class GrowingUniverse:
             if side and (side, 0) != (length, start):
                 raise ValueError(f"{length} cells from {start} on do not fill bounds of {side}")
         self._backend, self._rule, self._torus, self._memory = backend, rule, torus, memory
+        self._reach = rule.cells.reach
         self._on_device = backend.free_device_memory() is not None
         self.bounds = bounds
         self.x, self.y = at
@@ -157,11 +159,11 @@ class GrowingUniverse:
         right = min(box.x + box.width, self.x + self.cells.width)
         bottom = min(box.y + box.height, self.y + self.cells.height)
         if left >= right or top >= bottom:
-            return BitGrid(box.width, box.height)
+            return BitGrid(box.width, box.height, planes=self._rule.planes)
         held = part_of(self.cells, Box(left - self.x, top - self.y, right - left, bottom - top))
         if (held.width, held.height) == (box.width, box.height):
             return held
-        grid = BitGrid(box.width, box.height)
+        grid = BitGrid(box.width, box.height, planes=self._rule.planes)
         grid.paste(held, left - box.x, top - box.y)
         return grid
 
@@ -180,7 +182,7 @@ class GrowingUniverse:
     @property
     def nbytes(self) -> int:
         """Return the bytes of memory that its cells take just now."""
-        return 2 * bytes_of(self.cells.width, self.cells.height)
+        return 2 * bytes_of(self.cells.width, self.cells.height, self._rule.planes)
 
     def counts(self, x: int, y: int, level: int, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
         """Return how many cells live in each of many blocks, as PlaneUniverse.counts() does."""
@@ -203,12 +205,12 @@ class GrowingUniverse:
         return found
 
     def all_squares(self) -> Iterator[tuple[Places, Words]]:
-        """Yield all squares with live cells (kernels.plane.contract)."""
+        """Yield all squares with live cells (kernels.plane.contract), whatever their states."""
         live = self.box() or Box(0, 0, 0, 0)
         first, end = live.x // SIDE, -(-(live.x + live.width) // SIDE)
         for row in range(live.y // SIDE, -(-(live.y + live.height) // SIDE)):
             box = Box(SIDE * first, SIDE * row, SIDE * (end - first), SIDE)
-            words = self.part(box).words
+            words = live_words(self.part(box).words)
             columns = np.flatnonzero(words.any(axis=0))
             places = np.stack([columns + first, np.full(len(columns), row)], axis=1)
             yield np.ascontiguousarray(places, np.int64), np.ascontiguousarray(words[:, columns].T)
@@ -228,7 +230,8 @@ class GrowingUniverse:
         """Return how many generations can be made, as far as is known, before an edge is felt."""
         if self._looked < 0 or self._box is None:
             return 0
-        return max(0, min(self._room(self._box)) - (self.generation - self._looked))
+        room = min(self._room(self._box)) // self._reach
+        return max(0, room - (self.generation - self._looked))
 
     def _room(self, live: Box) -> list[int]:
         """Return the cells between what lives and the edges that are none."""
@@ -240,10 +243,10 @@ class GrowingUniverse:
         return room
 
     def _grow(self, least: int) -> None:
-        """Put what lives into a universe with at least so many cells around it."""
+        """Put what lives into a universe with cells around it for at least so many generations."""
         live = self._live()
         assert live
-        ahead = self.target - self.generation
+        ahead, least = (self.target - self.generation) * self._reach, least * self._reach
         try:
             self._move(live, Sides(*(min(room, ahead) for room in self._wanted(live))))
         except OutgrownError:
@@ -257,7 +260,7 @@ class GrowingUniverse:
         that goes on growing moves to universes twice as large. What only moves needs no more room
         than before."""
         least = _DEVICE_ROOM if self._on_device else _ROOM
-        least = max(least, max(live.width, live.height) // _SHARE)
+        least = max(least, max(live.width, live.height) // _SHARE, _LEAST * self._reach)
         if self._grown is None or self.generation <= self._grown[0]:
             return Sides(least, least, least, least)
         then, were = self._grown
@@ -277,7 +280,7 @@ class GrowingUniverse:
         x, width = self._span(0, live.x, live.width, room.left, room.right)
         y, height = self._span(1, live.y, live.height, room.top, room.bottom)
         self._check(width, height)
-        words = np.zeros((height, -(-width // 64)), np.uint64)
+        words = np.zeros(shape_of(width, height, self._rule.planes), np.uint64)
         first, last = live.x // 64, -(-(live.x + live.width) // 64)
         to = first - x // 64
         cells = part_of(
@@ -289,7 +292,7 @@ class GrowingUniverse:
                 live.height,
             ),
         )
-        words[live.y - y : live.y - y + live.height, to : to + last - first] = cells.words
+        words[live.y - y : live.y - y + live.height, ..., to : to + last - first] = cells.words
         larger = self._open(words, width, height)
         work, now = self.work, self.generation
         box = Box(live.x - x, live.y - y, live.width, live.height)
@@ -315,7 +318,7 @@ class GrowingUniverse:
     def _check(self, width: int, height: int) -> None:
         most = available_memory() if self._memory is None else self._memory
         copies = REFERENCE_COPIES if self._backend.is_reference else COPIES
-        need = copies * bytes_of(width, height)
+        need = copies * bytes_of(width, height, self._rule.planes)
         if need > most:
             raise OutgrownError(
                 f"the pattern has outgrown memory at generation {self.generation}: "
@@ -325,7 +328,7 @@ class GrowingUniverse:
 
     def _open(self, words: Words, width: int, height: int) -> LifeUniverse:
         return engine_of(self._rule, self._backend).universe(
-            words, LifeShape(width, height, self._torus), self._rule.cells
+            words, LifeShape(width, height, self._torus, self._rule.planes), self._rule.cells
         )
 
 

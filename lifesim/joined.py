@@ -1,14 +1,19 @@
 """Universes whose edges are joined otherwise than a torus's, in engines that know only tori.
 
-News travels one cell a generation. So a universe lies in a larger torus of an engine, with a
-halo of cells around it that are copies of its own, as its edges are joined: as many generations
-are exact as the halo is deep, then it is copied anew. Where only the horizontal edges are shifted
+News travels as far in a generation as the rule reaches, one cell by most rules. So a universe lies
+in a larger torus of an engine, with a halo of cells around it that are copies of its own, as its
+edges are joined: as many generations are exact as that goes into its depth, then it is copied
+anew. Where only the horizontal edges are shifted
 or twisted, it is rows above and below, and the columns go around as those of the torus do. Where
 only the vertical ones are, the universe is held with its rows for columns. Of a cross-surface and
 a sphere the halo is all around.
 
 Every one of these surfaces is a pattern that repeats itself on a plane. So what is too small for
 a halo is repeated until it is a plain torus, or large enough.
+
+The copies are mirrored, or turned: what they become is what the cells become, mirrored, only by
+rules that make no difference between left and right, up and down, or rows and columns. Others have
+no such universes here.
 """
 
 from __future__ import annotations
@@ -23,12 +28,14 @@ from kernels.life.contract import LifeEngine, LifeShape, LifeUniverse, Words
 from kernels.life.rules import CellRule
 from kernels.targets.contract import Target
 from lifesim.engines import engine_of
-from lifesim.grid import BitGrid, Box, empty_part
+from lifesim.grid import BitGrid, Box, empty_part, shape_of
+from lifesim.mirrors import is_symmetric
 from lifesim.rule import Rule
 from lifesim.topology import Edges, JoinedEdges, Topology, TopologyError, joined
 from lifesim.turned import flipped_across, flipped_down, rotated
 
-_LEAST = 128  # cells: no halo is less deep, and no side that has one less than twice as long
+_LEAST = 128  # cells: no halo is less deep, and no side that has one less than twice as long,
+# unless a rule reaches farther
 # A halo is this part of a side, and no deeper than this. To copy cells to a device and back costs
 # more: there it is done less often.
 _SHARE, _MOST = 16, 256
@@ -38,15 +45,20 @@ _SMALL = 1 << 18  # cells of a universe of which copies cost less than a halo do
 
 def open_bounded(backend: Target, grid: BitGrid, edges: Edges, rule: Rule) -> LifeUniverse:
     """Return a universe with bounds that starts as a grid. Raises TopologyError for several devices
-    where edges are joined otherwise than a torus's."""
+    where edges are joined otherwise than a torus's, and for rules that mirrors change there."""
     if isinstance(edges, JoinedEdges):
         if len(backend.members) > 1:
             raise TopologyError(f"a {edges.name} is computed by one device, not by several")
+        if not is_symmetric(rule.cells):
+            raise TopologyError(
+                f"rule {rule} is not the same in a mirror, or not known to be: "
+                f"no {edges.name} is computed by it"
+            )
         on_device = backend.free_device_memory() is not None
         return open_joined(
             engine_of(rule, backend), grid.words, edges, rule.cells, on_device=on_device
         )
-    shape = LifeShape(grid.width, grid.height, edges is Topology.TORUS)
+    shape = LifeShape(grid.width, grid.height, edges is Topology.TORUS, rule.planes)
     return engine_of(rule, backend).universe(grid.words, shape, rule.cells)
 
 
@@ -62,7 +74,7 @@ def open_joined(
     engine keeps cells in memory of its own. Raises MemoryError."""
     if not _is_all_around(edges) and (edges.twist[1] or edges.shift[1]):
         return TurnedUniverse(engine, words, edges, rule, on_device)
-    copies = _copies(edges)
+    copies = _copies(edges, _least(rule))
     if copies == (1, 1):
         return HaloUniverse(engine, words, edges, rule, on_device)
     return RepeatedUniverse(engine, words, edges, rule, copies)
@@ -81,6 +93,7 @@ class TurnedUniverse(LifeUniverse):
     ) -> None:
         """Copy all rows of words. The arguments are those of open_joined()."""
         self.width, self.height, self.generation = edges.width, edges.height, 0
+        self.planes = rule.planes
         turned = BitGrid(self.width, self.height, words).transposed()
         turned_edges = edges.transposed()
         self._cells = open_joined(engine, turned.words, turned_edges, rule, on_device=on_device)
@@ -132,26 +145,29 @@ class HaloUniverse(LifeUniverse):
         """Copy all rows of words. A side across which there is a halo has 256 cells or more. The
         arguments are those of open_joined()."""
         self.width, self.height, self.generation = edges.width, edges.height, 0
-        self._edges = edges
-        self._depth = _depth(edges, on_device)
+        self._edges, self.planes = edges, rule.planes
+        self._depth = _depth(edges, on_device, _least(rule))
+        self._exact = (
+            self._depth // rule.reach
+        )  # generations, from one copy of the halo to the next
         around = _is_all_around(edges)
         self._top, self._left = self._depth, self._depth if around else 0
-        self._words = slice(self._left // 64, self._left // 64 + words.shape[1])
+        self._words = slice(self._left // 64, self._left // 64 + words.shape[-1])
         width = -(-(self.width + 2 * self._left) // 64) * 64 if around else self.width
-        held = np.zeros((self.height + 2 * self._top, -(-width // 64)), np.uint64)
-        held[self._top : self._top + self.height, self._words] = words
-        self._cells = engine.universe(held, LifeShape(width, len(held), True), rule)
-        self.stride = min(self._cells.stride, self._depth)
+        held = np.zeros(shape_of(width, self.height + 2 * self._top, self.planes), np.uint64)
+        held[self._top : self._top + self.height, ..., self._words] = words
+        self._cells = engine.universe(held, LifeShape(width, len(held), True, self.planes), rule)
+        self.stride = min(self._cells.stride, self._exact)
         self._renewed: int | None = None  # the generation of which the halo is
 
     def step(self, generations: int) -> None:
-        """Move on by generations, as many at a time as the halo is deep."""
+        """Move on by generations, as many at a time as the halo makes exact."""
         stop = self.generation + generations
         while self.generation < stop:
-            if self._renewed is None or self.generation - self._renewed >= self._depth:
+            if self._renewed is None or self.generation - self._renewed >= self._exact:
                 self._renew()
             assert self._renewed is not None
-            made = min(stop, self._renewed + self._depth) - self.generation
+            made = min(stop, self._renewed + self._exact) - self.generation
             try:
                 self._cells.step(made)
             finally:  # which may have been interrupted
@@ -167,8 +183,8 @@ class HaloUniverse(LifeUniverse):
         self.check_rows(y, words)
         self._renewed = None
         if self._left:
-            band = np.zeros((len(words), -(-self._cells.width // 64)), np.uint64)
-            band[:, self._words] = words
+            band = np.zeros(shape_of(self._cells.width, len(words), self.planes), np.uint64)
+            band[..., self._words] = words
             words = band
         self._cells.put(self._top + y, words)
 
@@ -178,9 +194,9 @@ class HaloUniverse(LifeUniverse):
         if not self._left:
             self._cells.get(self._top + y, words)
             return
-        band = np.empty((len(words), -(-self._cells.width // 64)), np.uint64)
+        band = np.empty(shape_of(self._cells.width, len(words), self.planes), np.uint64)
         self._cells.get(self._top + y, band)
-        words[:] = band[:, self._words]
+        words[:] = band[..., self._words]
         _clear_padding(words, self.width)
 
     def _renew(self) -> None:
@@ -193,7 +209,7 @@ class HaloUniverse(LifeUniverse):
         self._renewed = self.generation
 
     def _renew_rows(self) -> None:
-        shape = self._depth, -(-self.width // 64)
+        shape = shape_of(self.width, self._depth, self.planes)
         first, last = np.empty(shape, np.uint64), np.empty(shape, np.uint64)
         self._cells.get(self._top, first)
         self._cells.get(self._top + self.height - self._depth, last)
@@ -218,7 +234,7 @@ class HaloUniverse(LifeUniverse):
         before = flipped_down(whole.crop(Box(end - depth, depth, depth, self.height)))
         after = flipped_down(whole.crop(Box(depth, depth, depth, self.height)))
         _clear_columns(whole, end)
-        whole.words[depth : depth + self.height, : depth // 64] = before.words
+        whole.words[depth : depth + self.height, ..., : depth // 64] = before.words
         whole.paste(after, end, depth)
         for y, source in ((0, self.height), (depth + self.height, depth)):
             copied = whole.crop(Box(0, source, end + depth, depth))
@@ -239,7 +255,7 @@ class HaloUniverse(LifeUniverse):
             for y, to_y in ((depth, 0), (end - depth, end))
         }
         _clear_columns(whole, end)
-        whole.words[depth:end, : depth // 64] = 0
+        whole.words[depth:end, ..., : depth // 64] = 0
         whole.words[:depth] = 0
         whole.words[end:] = 0
         whole.paste(rotated(top, clockwise=True), 0, depth)
@@ -263,13 +279,13 @@ class RepeatedUniverse(LifeUniverse):
     ) -> None:
         """Copy all rows of words. copies: across and down, as _copies() returns them."""
         self.width, self.height, self.generation = edges.width, edges.height, 0
-        self._edges, self._copies = edges, copies
+        self._edges, self._copies, self.planes = edges, copies, rule.planes
         whole = self._repeated(words)
         meeting = _joined_copies(edges, copies)
         if isinstance(meeting, JoinedEdges):
             self._cells: LifeUniverse = HaloUniverse(engine, whole.words, meeting, rule)
         else:
-            shape = LifeShape(whole.width, whole.height, True)
+            shape = LifeShape(whole.width, whole.height, True, self.planes)
             self._cells = engine.universe(whole.words, shape, rule)
         self.stride = self._cells.stride
         self._putting = threading.Lock()  # several threads may put different rows at once
@@ -292,16 +308,16 @@ class RepeatedUniverse(LifeUniverse):
     def get(self, y: int, words: Words) -> None:
         """Write rows of the first copy into `words`."""
         self.check_rows(y, words, written=True)
-        band = np.empty((len(words), -(-self._cells.width // 64)), np.uint64)
+        band = np.empty(shape_of(self._cells.width, len(words), self.planes), np.uint64)
         self._cells.get(y, band)
-        words[:] = band[:, : words.shape[1]]
+        words[:] = band[..., : words.shape[-1]]
         _clear_padding(words, self.width)
 
     def _repeated(self, words: Words) -> BitGrid:
         """Return all copies."""
         edges, (across, down) = self._edges, self._copies
         cells = BitGrid(self.width, self.height, words)
-        whole = BitGrid(across * self.width, down * self.height)
+        whole = BitGrid(across * self.width, down * self.height, planes=self.planes)
         if across > 1 and down > 1:
             if edges.is_sphere:
                 beside, below = rotated(cells, clockwise=True), rotated(cells, clockwise=False)
@@ -330,7 +346,7 @@ def _rolled(rows: BitGrid, shift: int) -> BitGrid:
     """Return rows whose cells are moved to the right, and in again at the left."""
     if not shift:
         return rows
-    moved = empty_part(rows.width, rows.height)
+    moved = empty_part(rows.width, rows.height, rows.planes)
     moved.paste(rows, shift, 0, wrap=True)
     return moved
 
@@ -340,25 +356,30 @@ def _is_all_around(edges: JoinedEdges) -> bool:
     return edges.is_sphere or all(edges.twist)
 
 
-def _depth(edges: JoinedEdges, on_device: bool) -> int:
+def _least(rule: CellRule) -> int:
+    """Return the least depth of a halo: a whole number of words, in which a generation is exact."""
+    return max(_LEAST, -(-rule.reach // 64) * 64)
+
+
+def _depth(edges: JoinedEdges, on_device: bool, least: int) -> int:
     """Return how deep a halo is: a whole number of words, and no deeper than the universe."""
     side = min(edges.width, edges.height) if _is_all_around(edges) else edges.height
     share, most = (_DEVICE_SHARE, _DEVICE_MOST) if on_device else (_SHARE, _MOST)
-    wanted = max(_LEAST, min(most, side // share))
+    wanted = max(least, min(most, side // share))
     return wanted - wanted % 64
 
 
-def _copies(edges: JoinedEdges) -> tuple[int, int]:
+def _copies(edges: JoinedEdges, least: int) -> tuple[int, int]:
     """Return how many copies of a universe are held, across and down; 1, 1 where it has a halo."""
     small = edges.width * edges.height <= _SMALL
     if _is_all_around(edges):
-        return (2, 2) if small or min(edges.width, edges.height) < 2 * _LEAST else (1, 1)
-    thin = edges.height < 2 * _LEAST
+        return (2, 2) if small or min(edges.width, edges.height) < 2 * least else (1, 1)
+    thin = edges.height < 2 * least
     if edges.twist[0]:
         return (1, 2) if small or thin else (1, 1)
     count = edges.width // math.gcd(edges.shift[0], edges.width)  # after which the shift is none
     if thin:
-        return 1, min(count, -(-2 * _LEAST // edges.height))
+        return 1, min(count, -(-2 * least // edges.height))
     return (1, count) if small and count == 2 else (1, 1)
 
 
@@ -372,11 +393,11 @@ def _joined_copies(edges: JoinedEdges, copies: tuple[int, int]) -> Edges:
 
 def _clear_padding(words: Words, width: int) -> None:
     if width % 64:
-        words[:, -1] &= np.uint64((1 << width % 64) - 1)
+        words[..., -1] &= np.uint64((1 << width % 64) - 1)
 
 
 def _clear_columns(grid: BitGrid, x: int) -> None:
     """Kill all cells from a column on."""
-    grid.words[:, x // 64 + 1 :] = 0
-    if x // 64 < grid.words.shape[1]:
-        grid.words[:, x // 64] &= np.uint64((1 << x % 64) - 1)
+    grid.words[..., x // 64 + 1 :] = 0
+    if x // 64 < grid.words.shape[-1]:
+        grid.words[..., x // 64] &= np.uint64((1 << x % 64) - 1)

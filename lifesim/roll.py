@@ -77,7 +77,8 @@ class Roll:
                 yield TreePicture(SquareList(levels, children, leaves))
                 continue
             words: Words = np.frombuffer(data, np.uint64)
-            shape = shape_of(frame.width, frame.height)
+            one = frame.height * -(-frame.width // 64)
+            shape = shape_of(frame.width, frame.height, len(words) // one)
             yield GridPicture(BitGrid(frame.width, frame.height, words.reshape(shape)), frame)
 
     def close(self) -> None:

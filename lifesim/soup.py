@@ -24,6 +24,12 @@ which halves the distance to 1 or to 0. So every bit of acc is one with probabil
 P / 2^32, and a density of 1/2 takes one random word. Bits past the last column are
 cleared.
 
+In universes of n > 2 states the density is the share of cells that are not of state 0: the same
+cells as live in the soup of two states. They are in each of the states 1 to n - 1 alike: the state
+is 1 + floor(r * (n - 1) / 2^16), where bit k of r, 0 to 15, is the cell of the soup of density 1/2
+and seed (s + 0xd1342543de82ef95 * (k + 1)) modulo 2^64. (So no state is likelier than another by
+more than one part in 256.)
+
 Why a key for each word: were r(i) = mix(row + G * n) with n counting through the row,
 every row would be a window on the one sequence mix(G), mix(2 G), ..., and windows can
 overlap: among 2^24 x 2^24 cells, drawing at n = 64 w, about four pairs of rows would
@@ -44,11 +50,16 @@ import numpy as np
 from kernels import cells
 from kernels.cells import ref
 from kernels.cells.bands import for_bands
+from kernels.life.bytewise import unpacked
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Words, check_size, shape_of
+from lifesim.states import pack
 
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
+_NEXT = 0xD1342543DE82EF95
+_STATE_BITS = 16  # of the number that chooses a live cell's state
+_CHUNK = 1 << 20  # cells whose states are chosen at a time: 32 bytes each
 _ORIGIN = re.compile(r"soup of density ([0-9./e+-]+), seed ([0-9]{1,20})")
 
 
@@ -84,9 +95,13 @@ class Soup:
         """Return what a universe says that began as this soup."""
         return f"soup of density {self.density}, seed {self.seed}"
 
-    def fill_grid(self, grid: BitGrid) -> None:
-        """Overwrite all of a grid, on all cores."""
-        _fill(grid.words, self, 0, grid.width)
+    def fill_grid(self, grid: BitGrid, states: int = 2) -> None:
+        """Overwrite all of a grid, on all cores. states: of cells, which its bit planes hold; live
+        ones are 1 to states - 1."""
+        if states == 2:
+            _fill(grid.words, self, 0, grid.width)
+        else:
+            fill_states(self, grid, states)
 
     def fill(self, words: Words, y0: int, w0: int, width: int) -> None:
         """Overwrite a block of words of a universe width cells wide.
@@ -161,6 +176,28 @@ def _fill(words: Words, soup: Soup, y0: int, width: int) -> None:
         soup.fill(words[top:bottom], y0 + top, 0, width)
 
     for_bands(fill_band, *words.shape)
+
+
+def fill_states(soup: Soup, grid: BitGrid, states: int) -> None:
+    """Overwrite a grid of several bit planes with the soup of so many states."""
+    digits = [
+        Soup(Fraction(1, 2), (soup.seed + _NEXT * (k + 1)) & _MASK) for k in range(_STATE_BITS)
+    ]
+    rows = max(1, _CHUNK // grid.width)
+    for top in range(0, grid.height, rows):
+        shape = shape_of(grid.width, min(rows, grid.height - top), _STATE_BITS)
+        words = np.empty(shape, np.uint64)
+        for k, digit in enumerate(digits):
+            plane = np.empty((shape[0], shape[2]), np.uint64)
+            _fill(plane, digit, top, grid.width)
+            words[:, k] = plane
+        low, high = (
+            unpacked(np.ascontiguousarray(words[:, half : half + 8]), grid.width).astype(np.uint32)
+            for half in (0, 8)
+        )
+        state = 1 + ((low | high << 8) * (states - 1) >> _STATE_BITS)
+        _fill(plane, soup, top, grid.width)
+        pack(state * unpacked(plane, grid.width), grid.words[top : top + rows])
 
 
 def _numerator(density: Fraction | float) -> int:

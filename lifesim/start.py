@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from lifesim import patterns
+from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, GridError, check_size
 from lifesim.growing import COPIES, check_birth
 from lifesim.patterns import Pattern
@@ -81,14 +82,16 @@ def held_size(source: Pattern | Soup, where: Placement) -> tuple[int, int]:
 def start_of(source: Pattern | Soup, where: Placement) -> Start:
     """Make the universe in memory. Raises GridError where it does not fit."""
     size = held_size(source, where)
-    check_size(*size, copies=COPIES)
-    universe = BitGrid(*size)
+    planes = where.rule.planes
+    check_size(*size, copies=COPIES * planes)
+    universe = BitGrid(*size, planes=planes)
     if isinstance(source, Soup):
-        source.fill_grid(universe)
+        source.fill_grid(universe, where.rule.states)
         corner = 0, 0
     else:
         x, y = (at if bound else 0 for at, bound in zip(where.at, where.size, strict=True))
-        universe.paste(source.grid, x, y, wrap=where.topology is Topology.TORUS)
+        cells = cells_for(where.rule, source.grid)
+        universe.paste(cells, x, y, wrap=where.topology is Topology.TORUS)
         corner = where.at[0] - x, where.at[1] - y
     squares = source.squares if isinstance(source, Pattern) else None
     age = source.generation

@@ -23,11 +23,11 @@ def flipped_across(cells: BitGrid) -> BitGrid:
     Rows are taken at a time that fit in a cache; in each word the bytes change places, then the
     halves of bytes, then of halves (Warren, Hacker's Delight, 7-1).
     """
-    result = empty_part(cells.width, cells.height)
+    result = empty_part(cells.width, cells.height, cells.planes)
     padding = np.uint64(-cells.width % 64)
-    rows = max(1, _BLOCK // cells.words.shape[1])
+    rows = max(1, _BLOCK // cells.words[0].size)
     for y in range(0, cells.height, rows):
-        words = cells.words[y : y + rows, ::-1].byteswap()
+        words = cells.words[y : y + rows, ..., ::-1].byteswap()
         for shift, kept in _HALVES:
             high = words >> shift
             high &= kept
@@ -38,7 +38,7 @@ def flipped_across(cells: BitGrid) -> BitGrid:
         # What was padding at the end is now at the front.
         np.right_shift(words, padding, out=target)
         if padding:
-            target[:, :-1] |= words[:, 1:] << (np.uint64(64) - padding)
+            target[..., :-1] |= words[..., 1:] << (np.uint64(64) - padding)
     return result
 
 

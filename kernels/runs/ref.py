@@ -18,6 +18,7 @@ Runs = tuple[Ints, Ints, Ints]  # row, first column, column past the last
 MOST_DIGITS = 18
 MOST_CELLS = 1 << 62  # all counts together stay below it, so that int64 is exact
 LINE = 70  # the longest line that is written
+_NO_END = b"0123456789pqrstuvwxy"  # what stands before the last letter of a tag
 
 # Why a walk ended; see runs.hpp.
 NONE, END, FOREIGN, DIGITS, ZERO, CELLS, OUTSIDE = range(7)
@@ -26,21 +27,22 @@ NONE, END, FOREIGN, DIGITS, ZERO, CELLS, OUTSIDE = range(7)
 (LEFT, RIGHT, TOP, BOTTOM, WIDEST_AT, LOWEST_AT) = range(7, 13)
 FIELDS = 13
 
-_OTHER, _DIGIT, _BLANK, _DEAD, _LIVE, _ROW, _STOP = range(7)
-_KINDS = np.zeros(256, np.uint8)
+# What a character is.
+OTHER, DIGIT, BLANK, DEAD, LIVE, ROW, STOP = range(7)
+KINDS = np.zeros(256, np.uint8)
 for _kind, _characters in (
-    (_DIGIT, b"0123456789"),
-    (_BLANK, b" \t\r\n\v\f"),
-    (_DEAD, b"b."),
-    (_LIVE, b"oA"),
-    (_ROW, b"$"),
-    (_STOP, b"!"),
+    (DIGIT, b"0123456789"),
+    (BLANK, b" \t\r\n\v\f"),
+    (DEAD, b"b."),
+    (LIVE, b"oA"),
+    (ROW, b"$"),
+    (STOP, b"!"),
 ):
-    _KINDS[list(_characters)] = _kind
+    KINDS[list(_characters)] = _kind
 
 _STEP = 1 << 19  # characters looked at in one step: bounds the temporaries
 _WORDS = 1 << 15  # words looked at in one step
-_ZERO = np.uint8(ord("0"))
+ZERO_DIGIT = np.uint8(ord("0"))
 _ONES = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
@@ -74,29 +76,29 @@ def _step(
 ) -> tuple[int, int]:
     """Go on through a piece short enough to be taken apart at once; parameters as of walk()."""
     piece = np.frombuffer(text, np.uint8, last - first, first)
-    kinds = _KINDS[piece]
+    kinds = KINDS[piece]
     fault, at = NONE, last
-    ends = np.flatnonzero((kinds == _OTHER) | (kinds == _STOP))
+    ends = np.flatnonzero((kinds == OTHER) | (kinds == STOP))
     if len(ends):
         stop = int(ends[0])
-        fault, at = (END if kinds[stop] == _STOP else FOREIGN), first + stop
+        fault, at = (END if kinds[stop] == STOP else FOREIGN), first + stop
         piece, kinds = piece[:stop], kinds[:stop]
-    inked = np.flatnonzero(kinds != _BLANK)
+    inked = np.flatnonzero(kinds != BLANK)
     # The digits of a count that began before this piece stand in front again.
     held = np.frombuffer(f"{state[COUNT]:0{state[DIGITS_READ]}}".encode(), np.uint8)
     held = held[: state[DIGITS_READ]]
     places = np.concatenate([np.full(len(held), state[COUNT_AT]), first + inked])
-    digits = np.concatenate([held, piece[inked]]) - _ZERO
-    kinds = np.concatenate([np.full(len(held), _DIGIT, np.uint8), kinds[inked]])
+    digits = np.concatenate([held, piece[inked]]) - ZERO_DIGIT
+    kinds = np.concatenate([np.full(len(held), DIGIT, np.uint8), kinds[inked]])
 
-    tags = np.flatnonzero(kinds != _DIGIT)
+    tags = np.flatnonzero(kinds != DIGIT)
     length = np.diff(tags, prepend=-1) - 1  # digits before each tag
     rest = digits[int(tags[-1]) + 1 if len(tags) else 0 :]
     rest_at = int(places[-len(rest)]) if len(rest) else int(state[COUNT_AT])
     if len(rest) > MOST_DIGITS:
         fault, at = DIGITS, rest_at
-    counts = _counts(digits, tags, length)
-    totals = _totals(counts, int(state[ALL_CELLS]))
+    counts = counts_of(digits, tags, length)
+    totals = totals_of(counts, int(state[ALL_CELLS]))
     bad = (length > MOST_DIGITS) | (counts == 0) | (totals >= MOST_CELLS)
     if bad.any():
         one = int(bad.argmax())
@@ -107,7 +109,7 @@ def _step(
             fault, at = CELLS, int(places[tags[one]])
         tags, counts = tags[:one], counts[:one]
     if len(tags):
-        runs, where = _runs(kinds[tags], counts, places[tags], state)
+        runs, where = runs_of(kinds[tags], counts, places[tags], state)
         state[ALL_CELLS] += counts.sum()
         if words is not None:
             y, start, end = runs
@@ -122,10 +124,10 @@ def _step(
 
 
 def _text_of(digits: npt.NDArray[np.uint8]) -> bytes:
-    return (digits + _ZERO).tobytes()
+    return (digits + ZERO_DIGIT).tobytes()
 
 
-def _counts(digits: npt.NDArray[np.uint8], tags: Ints, length: Ints) -> Ints:
+def counts_of(digits: npt.NDArray[np.uint8], tags: Ints, length: Ints) -> Ints:
     """The count before each tag, 1 where none stands there; of too long ones the last digits."""
     value = np.zeros(len(tags), np.int64)
     for back in range(min(int(length.max(initial=0)), MOST_DIGITS)):
@@ -134,7 +136,7 @@ def _counts(digits: npt.NDArray[np.uint8], tags: Ints, length: Ints) -> Ints:
     return np.where(length > 0, value, 1)
 
 
-def _totals(counts: Ints, before: int) -> npt.NDArray[np.float64] | Ints:
+def totals_of(counts: Ints, before: int) -> npt.NDArray[np.float64] | Ints:
     """Return the sum of all counts up to each, exact as long as it matters."""
     rough = before + np.cumsum(counts, dtype=np.float64)
     if not len(counts) or rough[-1] < MOST_CELLS / 2:
@@ -149,12 +151,12 @@ def _totals(counts: Ints, before: int) -> npt.NDArray[np.float64] | Ints:
     return exact
 
 
-def _runs(
+def runs_of(
     kinds: npt.NDArray[np.uint8], counts: Ints, places: Ints, state: Ints
 ) -> tuple[Runs, Ints]:
     """The live runs in order, each with the place of its tag; state goes on to the next cell."""
     x, y = int(state[X]), int(state[Y])
-    rows, live = kinds == _ROW, kinds == _LIVE
+    rows, live = kinds == ROW, kinds == LIVE
     column = np.cumsum(np.where(rows, 0, counts))  # as if all were one row from x on
     row = np.cumsum(rows)
     row_starts = np.concatenate([[-x], column[rows]])
@@ -254,13 +256,13 @@ def write(words: Words, left: int, width: int, pen: Ints) -> bytes:
         x, y = int(end[-1]), int(row[-1])
         tags = np.broadcast_to(np.frombuffer(b"$bo", np.uint8), counts.shape)
         kept = counts > 0
-        part, line = _wrap(_text(counts[kept], tags[kept]), line)
+        part, line = wrapped(text_of(counts[kept], tags[kept]), line)
         parts.append(part)
     pen[:] = len(words) - y, line
     return b"".join(parts)
 
 
-def _text(counts: Ints, tags: npt.NDArray[np.uint8]) -> bytes:
+def text_of(counts: Ints, tags: npt.NDArray[np.uint8]) -> bytes:
     """Counts above 1 in decimal, each before its tag."""
     width = 1 + (counts > 1)
     bound = 10
@@ -275,19 +277,19 @@ def _text(counts: Ints, tags: npt.NDArray[np.uint8]) -> bytes:
     while len(at):
         at = at - 1
         value, digit = np.divmod(value, 10)
-        out[at] = digit + _ZERO
+        out[at] = digit + ZERO_DIGIT
         more = np.flatnonzero(value)
         at, value = at[more], value[more]
     return out.tobytes()
 
 
-def _wrap(text: bytes, line: int) -> tuple[bytes, int]:
+def wrapped(text: bytes, line: int) -> tuple[bytes, int]:
     """Text in lines, each ended after a tag, and how long the last is; `line` was before."""
     lines = []
     start, room = 0, LINE - line
     while len(text) - start > room:
         end = start + room
-        while end > start and text[end - 1] in b"0123456789":
+        while end > start and text[end - 1] in _NO_END:
             end -= 1
         lines.append(text[start:end] + b"\n")
         start, room = end, LINE

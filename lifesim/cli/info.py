@@ -12,6 +12,7 @@ from bulkbits.options import json_option
 from kernels.targets.cpu import levels
 from lifesim import patterns
 from lifesim.cli.options import rules_option
+from lifesim.cli.report import states_text
 from lifesim.digests import digest
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.patterns import Pattern
@@ -38,6 +39,8 @@ def command(file: str, as_json: bool) -> None:
         return
     pattern = patterns.read(file, as_squares=True if levels() else None)
     population, box, digested, notes = _survey(pattern)
+    states = pattern.rule.states if pattern.rule else 1 << pattern.grid.planes
+    counts = pattern.grid.populations()[:states] if states > 2 else None
     facts = {
         "file": file,
         "name": pattern.name,
@@ -46,6 +49,8 @@ def command(file: str, as_json: bool) -> None:
         "x": box.x,
         "y": box.y,
         "population": population,
+        "states": states,
+        "populations": counts,
         "rule": str(pattern.rule) if pattern.rule else None,
         "topology": str(pattern.topology) if pattern.topology else None,
         "universe": list(pattern.size) if pattern.size else None,
@@ -65,6 +70,7 @@ def command(file: str, as_json: bool) -> None:
         ("name", pattern.name or "-"),
         ("cells", f"{facts['width']}x{facts['height']} at ({box.x}, {box.y})"),
         ("population", f"{population:,}"),
+        *([("by state", states_text(counts))] if counts else []),
         ("rule", str(facts["rule"] or "not named (Life is meant)")),
         ("universe", universe),
         ("generation", f"{pattern.generation:,}"),

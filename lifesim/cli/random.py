@@ -22,7 +22,7 @@ from lifesim.outputs import PATTERN, check_target, is_directory_name
 from lifesim.patterns import Pattern, write
 from lifesim.soup import Soup
 from lifesim.start import soup_placement, start_of
-from lifesim.store.making import check_new
+from lifesim.store.making import check_new, check_rule
 
 
 @click.command("random")
@@ -53,11 +53,13 @@ def command(  # each parameter is an option, or an argument
 ) -> None:
     """Write a random soup: the same cells for the same seed, everywhere.
 
-    A larger soup of the same seed begins with the smaller one's cells.
+    A larger soup of the same seed begins with the smaller one's cells. By a rule of several states
+    the density is the share of cells that are not dead, which are in each other state alike.
     """
     soup = Soup(density, seed)
     where = soup_placement(size, *chosen_edges(rule, topology))
     if is_directory_name(out):
+        check_rule(out, where.rule)
         check_new(out)
         storage = Storage.chosen(**storing)
         beginning = Beginning(soup, where, origin_of(soup, where, None))

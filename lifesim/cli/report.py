@@ -43,6 +43,7 @@ def report(
     bounded = all(life.bounds)
     population = life.population() if whole else None
     frame = life.frame() if whole or bounded else None
+    counts = life.populations() if isinstance(life, Life) and life.rule.states > 2 else None
     edge = edge_facts(life)
     if not quiet:
         tell_edge(life, outcome.first)
@@ -50,6 +51,8 @@ def report(
     facts: dict[str, Any] = {
         "generation": life.generation,
         "population": population,
+        "states": life.rule.states,
+        "populations": counts,
         "digest": digest,
         "seconds": round(life.seconds, 6),
         "cell_updates_per_second": round(life.rate) if set(made) <= {"dense"} else None,
@@ -105,6 +108,7 @@ def _lines(outcome: RunOutcome, facts: dict[str, Any], frame: Box | None) -> lis
         lines = [
             f"generation {facts['generation']:,}: population {facts['population']:,} "
             f"in {where} {kind}",
+            *([f"by state {states_text(facts['populations'])}"] if facts["populations"] else []),
             f"digest {facts['digest']}" if facts["digest"] else str(facts["notes"][-1]),
         ]
     if outcome.found:
@@ -117,6 +121,12 @@ def _lines(outcome: RunOutcome, facts: dict[str, Any], frame: Box | None) -> lis
             lines.append(f"`lifesim resume {life.universe.path}` goes on")
         lines.append(f"universe {life.universe.path}")
     return lines + [f"wrote {path}" for path in outcome.written if path != "-"]
+
+
+def states_text(populations: Sequence[int]) -> str:
+    """Return how many cells are in each live state that has any."""
+    counts = [f"{state}: {count:,}" for state, count in enumerate(populations) if state and count]
+    return ", ".join(counts) or "none"
 
 
 def _engines_text(made: dict[str, int]) -> str:

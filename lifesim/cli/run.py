@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from kernels.life.rules import LifeRule
 from lifesim import patterns
 from lifesim.cli.choices import NOT_ON_DISK, RunChoices, running_options
 from lifesim.cli.drive import begin, busy, drive, finish
@@ -34,6 +35,7 @@ from lifesim.patterns import Pattern
 from lifesim.pauses import MOST_HASHED
 from lifesim.soup import Soup
 from lifesim.start import Placement, held_size, placement, soup_placement, start_of
+from lifesim.store.making import check_rule
 from lifesim.store.universe import Universe
 from lifesim.stream.executor import PhaseExecutor
 from lifesim.stream.run import StreamedLife
@@ -80,9 +82,10 @@ from lifesim.unbounded import ENGINES
 def command(**options: Any) -> None:
     """Run PATTERN (a file, or - for standard input) for --steps generations, or --until CONDITION.
 
-    Without PATTERN the universe starts as a random soup. A pattern lies on a plane without
-    bounds, unless its file says otherwise, or on one of --size, whose outside is dead;
-    --topology joins the edges, to a torus or one of Golly's other bounded grids. Where live
+    Without PATTERN the universe starts as a random soup; by a rule of several states its density is
+    the share of cells that are not dead, which are in each other state alike. A pattern lies on a
+    plane without bounds, unless its file says otherwise, or on one of --size, whose outside is
+    dead; --topology joins the edges, to a torus or one of Golly's other bounded grids. Where live
     cells meet an edge that was asked for, this is said, with the generation (`edge` of --json;
     null for soups, which fill all there is). Ctrl-C writes what --out asks for, says where it
     stopped and exits with 130.
@@ -109,6 +112,7 @@ def command(**options: Any) -> None:
         run.span = life.generation, life.generation + (choices.steps or 0)
         show = choices.shows_progress
         grows = choices.engine in ("auto", "dense") and not choices.until
+        grows = grows and isinstance(life.rule.cells, LifeRule)
         outgrow = run.outgrow if grows else None
         outcome = drive(
             life, run.left, run.outputs, show=show, outgrow=outgrow, until=choices.condition
@@ -157,6 +161,7 @@ class _LifeRun:
         self._path = named[0] if named else usual_name(source, placed, choices.pattern)
         on_disk = self._is_on_disk(source)
         if on_disk or named:
+            check_rule(self._path, placed.rule)
             torus_or_plane(placed.topology, f"{self._path}: a universe on disk")
         if on_disk and choices.until:
             raise click.UsageError(NOT_ON_DISK)
@@ -217,7 +222,8 @@ class _LifeRun:
         choices, placed = self._choices, self._placed
         if choices.engine in ("tiles", "hashlife"):
             return False
-        if choices.cluster is not None or exceeds_memory(held_size(source, placed), choices.memory):
+        size, planes = held_size(source, placed), placed.rule.planes
+        if choices.cluster is not None or exceeds_memory(size, choices.memory, planes):
             return True
         if choices.steps is None or choices.until:
             return False

@@ -23,7 +23,7 @@ from lifesim.patterns import Pattern
 from lifesim.soup import Soup
 from lifesim.start import Placement
 from lifesim.store.make import LEAST_ROOM, Source, check_room, from_pattern, make_universe
-from lifesim.store.making import check_new, form_of
+from lifesim.store.making import check_new, check_rule, form_of
 from lifesim.store.tilefile import TileFormat
 from lifesim.store.tiling import Tiling, tile_universe
 from lifesim.store.universe import MANIFEST, Universe
@@ -34,10 +34,11 @@ from lifesim.topology import Topology, torus_or_plane
 _MOST_ROOM = 1024  # cells around a pattern without bounds
 
 
-def exceeds_memory(size: tuple[int, int], memory: int | None) -> bool:
-    """Tell whether a run of that size in memory takes more than may be taken."""
+def exceeds_memory(size: tuple[int, int], memory: int | None, planes: int = 1) -> bool:
+    """Tell whether a run of that size in memory takes more than may be taken. planes: bits of a
+    cell."""
     most = available_memory() if memory is None else memory
-    return COPIES * bytes_of(*size) > most
+    return COPIES * bytes_of(*size, planes) > most
 
 
 @contextmanager
@@ -139,6 +140,7 @@ def made_universe(
                 f"{universe.width}x{universe.height}, {universe.rule}, {universe.topology})"
             )
         return universe
+    check_rule(path, where.rule)
     check_new(path)
     compression, pyramid = storage.compression, storage.pyramid
     if compression == "none":

@@ -9,6 +9,7 @@ import sys
 import zlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import BinaryIO, Protocol, TypeVar
@@ -23,6 +24,7 @@ from lifesim.patterns.pattern import Pattern, PatternError
 __all__ = ["Pattern", "PatternError", "ReadCancelledError", "formats", "read", "readable", "write"]
 
 _HEAD = 1 << 16
+_OF_STATES = (rle,)  # formats that have room for more states than two
 _SCRIPTS = (".lua", ".py")
 _MOST_NAMES = 2000  # of a folder, looked at for what was meant
 
@@ -110,7 +112,8 @@ def write(
     The format is the one named or else the extension's; streams get RLE. A path that
     ends in .gz is compressed, the same way every time. A file appears whole or not at
     all. What a format has no place for is left out: see its module. Raises
-    LifesimError for an unknown format or extension, and where the system refuses.
+    LifesimError for an unknown format or extension, for cells of several states in a format
+    of two, and where the system refuses.
     """
     if isinstance(target, (str, os.PathLike)) and os.fspath(target) != "-":
         path = os.fspath(target)
@@ -118,10 +121,12 @@ def write(
         if chosen is None:
             known = ", ".join(end for known in _FORMATS for end in known.EXTENSIONS)
             raise LifesimError(f"cannot write {path}: the name must end in one of {known}")
+        pattern = _fitting(pattern, chosen, path)
         fill = partial(chosen.write, pattern)
         save(path, fill, compress=path.lower().endswith(".gz"))
         return
     chosen = _named(format or rle.NAME)
+    pattern = _fitting(pattern, chosen, "the pattern")
     if not isinstance(target, (str, os.PathLike)):
         chosen.write(pattern, target)
         return
@@ -132,6 +137,20 @@ def write(
         raise  # ends the command as it ends others
     except OSError as error:
         raise LifesimError(f"cannot write standard output: {error.strerror or error}") from None
+
+
+def _fitting(pattern: Pattern, chosen: _WrittenFormat, what: str) -> Pattern:
+    """Return a pattern in as many bit planes as a format has. Raises LifesimError for states that
+    it has no letters for."""
+    if chosen in _OF_STATES or pattern.grid.planes == 1:
+        return pattern
+    if pattern.grid.largest_state() <= 1:
+        return replace(pattern, grid=pattern.grid.in_planes(1))
+    known = " or ".join(known.NAME for known in _OF_STATES)
+    raise LifesimError(
+        f"cannot write {what}: the format {chosen.NAME} has two states, the cells have more: "
+        f"write {known}"
+    )
 
 
 def looks_like_one(path: str) -> bool:

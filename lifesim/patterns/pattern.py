@@ -29,7 +29,7 @@ class PatternError(LifesimError):
 class Pattern:
     """Cells and what their file says about them.
 
-    grid: the cells.
+    grid: the cells; in as many bit planes as the rule has.
     x, y: coordinates of the grid's top-left cell in the file's own system (y grows
     downwards); any integers.
     rule: None where the file names none.

@@ -1,4 +1,4 @@
-"""RLE: Golly's and LifeWiki's run length encoded format, two states."""
+"""RLE: Golly's and LifeWiki's run length encoded format, of 2 to 256 states."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ def read(data: bytes, name: str) -> Pattern:
     top-left cell on where the header's size is 0 or too large.
     """
     says = _preamble(data, name)
-    grid, box, ended = decode(Body(data, says.body, name, says.header, says.header_at))
+    rule, states = (str(says.rule), says.rule.states) if says.rule else ("", 0)
+    body = Body(data, says.body, name, says.header, says.header_at, rule, states)
+    grid, box, ended = decode(body)
     notes = _notes(says, box, ended)
     x, y = _origin(says)
     if box is not None:

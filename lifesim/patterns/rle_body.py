@@ -9,26 +9,34 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels import runs
+from kernels.runs.states import TOO_LARGE, StateWalk, StateWriter
 from lifesim.cancelling import go_on
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.patterns.files import STEP
 from lifesim.patterns.pattern import PatternError
 from lifesim.patterns.room import grid_for, is_dense, may_pass_header
 from lifesim.patterns.text import error_at, shown
+from lifesim.states import pieces
 from lifesim.tree.rows import Runs
 
 _STATES = re.compile(rb"[B-Xp-y]")
+_MOST_STATES = 256
 
 
 class Body(NamedTuple):
     """The place where a body begins in its file, and what the header says: width, height, its
-    offset."""
+    offset.
+
+    rule: its text. states: how many it has; 0 where the file names no rule.
+    """
 
     data: bytes
     start: int
     name: str
     header: tuple[int, int] | None = None
     header_at: int = 0
+    rule: str = ""
+    states: int = 2
 
     def error(self, what: str, offset: int) -> PatternError:
         """Return a PatternError that points at data[offset]."""
@@ -39,17 +47,23 @@ def decode(body: Body) -> tuple[BitGrid, Box | None, bool]:
     """Return the cells in the smallest grid; where it lies in the body, None without cells; and
     whether a `!` ended it.
 
-    As in Golly cells may lie outside of what the header says, and the `!` may be missing. Raises
-    PatternError for a body without runs or that ends in a count where no `!` ends it, for foreign
-    characters, a count of 0, counts beyond 2^62, and a pattern too large for the file or for
-    memory (nothing is allocated before that is known).
+    The grid has the bit planes of the body's rule; where the file names none, those that the
+    largest state needs. As in Golly cells may lie outside of what the header says, and the `!` may
+    be missing. Raises PatternError for a body without runs or that ends in a count where no `!`
+    ends it, for foreign characters, states that the rule does not have, a count of 0, counts beyond
+    2^62, and a pattern too large for the file or for memory (nothing is allocated before that is
+    known).
     """
+    if body.states > 2:
+        return _decode_states(body)
     header = body.header
     if header is not None and is_dense(*header, len(body.data) - body.start):
         # What is as large as its text is painted at once.
         grid = BitGrid(*header)
         walk = runs.Walk(grid.words, grid.width)
         fault = _through(walk, body)
+        if fault == runs.FOREIGN:
+            return _decode_states(body)
         if fault != runs.OUTSIDE:
             box = _box(walk)
             if box is None:
@@ -58,6 +72,8 @@ def decode(body: Body) -> tuple[BitGrid, Box | None, bool]:
             return (grid if whole else grid.crop(box)), box, fault == runs.END
     walk = runs.Walk()
     fault = _through(walk, body)
+    if fault == runs.FOREIGN:
+        return _decode_states(body)
     box = _box(walk)
     if box is None:
         return BitGrid(1, 1), None, fault == runs.END
@@ -66,32 +82,48 @@ def decode(body: Body) -> tuple[BitGrid, Box | None, bool]:
     return grid, box, fault == runs.END
 
 
-def _box(walk: runs.Walk) -> Box | None:
+def _decode_states(body: Body) -> tuple[BitGrid, Box | None, bool]:
+    """Decode a body of more states than two; else as decode()."""
+    most = body.states or _MOST_STATES
+    walk = StateWalk(most)
+    fault = _through_states(walk, body)
+    planes = (most - 1 if body.states else max(walk.largest, 1)).bit_length()
+    box = _box(walk)
+    if box is None:
+        return BitGrid(1, 1, planes=planes), None, fault == runs.END
+    grid = _grid(body, box, walk, planes)
+    words = grid.words.reshape(grid.height, planes, -1)
+    _through_states(StateWalk(most, words, box.x, box.y), body)
+    return grid, box, fault == runs.END
+
+
+def _box(walk: runs.Walk | StateWalk) -> Box | None:
     if not walk.live:
         return None
     width, height = walk.right - walk.left_most, walk.bottom - walk.top_most + 1
     return Box(walk.left_most, walk.top_most, width, height)
 
 
-def _grid(body: Body, box: Box, walk: runs.Walk) -> BitGrid:
+def _grid(body: Body, box: Box, walk: runs.Walk | StateWalk, planes: int = 1) -> BitGrid:
     """Return an empty grid of a box's size, where the file may have one so large."""
     size, header = len(body.data), body.header
     width, height = box.x + box.width, box.y + box.height
     try:
         if header is None:
-            return grid_for(box.width, box.height, size)
+            return grid_for(box.width, box.height, size, planes=planes)
         fits = width <= header[0] and height <= header[1]
-        if not fits and not may_pass_header(box.width, box.height, size):
+        if not fits and not may_pass_header(box.width, box.height * planes, size):
             what = f"the header says {header[0]}x{header[1]} cells, the body has {width}x{height}"
             raise body.error(what, body.header_at)
-        return BitGrid(box.width, box.height)
+        return BitGrid(box.width, box.height, planes=planes)
     except GridError as error:
         place = walk.widest_at if box.width > box.height else walk.lowest_at
         raise body.error(str(error), place) from None
 
 
 def _through(walk: runs.Walk, body: Body) -> int:
-    """Read a body to its end: END, NONE without a `!`, or OUTSIDE. Raises PatternError."""
+    """Read a body to its end: END, NONE without a `!`, or OUTSIDE; or FOREIGN at the letter of a
+    state above 1 where the file names no rule. Raises PatternError."""
     data = body.data
     for start in range(body.start, len(data), STEP):
         go_on()
@@ -101,27 +133,56 @@ def _through(walk: runs.Walk, body: Body) -> int:
                 continue
             case runs.END | runs.OUTSIDE:
                 return fault
-            case runs.DIGITS:
-                raise body.error(f"a run count has at most {runs.MOST_DIGITS} digits", at)
-            case runs.ZERO:
-                raise body.error("a run count of 0", at)
-            case runs.CELLS:
-                raise body.error("the run counts add up to more than 2^62", at)
-        character = data[at : at + 1]
-        what = f"unknown character {shown(character)}"
-        if _STATES.match(character):
-            what = f"state {shown(character)}: only patterns of two states (b and o) can be read"
-        raise body.error(what, at)
+            case runs.FOREIGN if not body.states and _STATES.match(data, at):
+                return fault
+        raise _fault(fault, at, body)
     if not walk.started or walk.counting:
         raise body.error("the pattern is cut off: no '!' ends it", len(data))
     return runs.NONE
+
+
+def _through_states(walk: StateWalk, body: Body) -> int:
+    """Read a body of several states to its end, as _through()."""
+    data, at = body.data, body.start
+    while at < len(data):
+        go_on()
+        fault, at = walk.go(data, at)
+        if fault == runs.END:
+            return fault
+        if fault != runs.NONE:
+            raise _fault(fault, at, body)
+    if not walk.started or walk.counting:
+        raise body.error("the pattern is cut off: no '!' ends it", len(data))
+    return runs.NONE
+
+
+def _fault(fault: int, at: int, body: Body) -> PatternError:
+    """Return the error that says what is wrong in a body, and where."""
+    match fault:
+        case runs.DIGITS:
+            return body.error(f"a run count has at most {runs.MOST_DIGITS} digits", at)
+        case runs.ZERO:
+            return body.error("a run count of 0", at)
+        case runs.CELLS:
+            return body.error("the run counts add up to more than 2^62", at)
+    letter = _STATES.match(body.data, at)
+    if letter and (fault == TOO_LARGE or body.states == 2):
+        tag = shown(body.data[at : at + 1 + (letter[0] >= b"p")])
+        known = "0 and 1" if body.states == 2 else f"0 to {body.states - 1}"
+        return body.error(f"state {tag}: rule {body.rule} has states {known}", at)
+    return body.error(f"unknown character {shown(body.data[at : at + 1])}", at)
 
 
 def encode(grid: BitGrid, box: Box) -> Iterator[bytes]:
     """Return the body for the live cells of `grid`, all in `box`: lines of at most 70
     characters."""
     line = 0
-    if box.width and box.height:
+    if grid.planes > 1:
+        states = StateWriter()
+        for rows in pieces(grid.words[box.y : box.y + box.height], grid.width):
+            yield states.write(rows[:, box.x : box.x + box.width])
+        line = states.line
+    elif box.width and box.height:
         writer = runs.Writer(box.x, box.width)
         step = writer.rows_at_once(grid.words.shape[1])
         bottom = box.y + box.height

@@ -16,20 +16,20 @@ _PAST_FLOOR = 1 << 20  # of a file that has more cells than its header says
 _PAST = 1 << 6
 
 
-def grid_for(width: int, height: int, size: int, *, tree: bool = False) -> BitGrid:
+def grid_for(width: int, height: int, size: int, *, tree: bool = False, planes: int = 1) -> BitGrid:
     """Make an empty grid for a file of `size` bytes that does not say how large it is.
 
     Raises GridError, before anything is allocated, for a grid larger than such a file may have,
     or than free memory.
     """
-    check_size(width, height)
-    need = bytes_of(width, height)
+    check_size(width, height, planes)
+    need = bytes_of(width, height, planes)
     if need > _FLOOR + (_TREE if tree else _TEXT) * size:
         raise GridError(
             f"a universe of {width}x{height} cells needs {human_bytes(need)} of memory, too much "
             f"for {human_bytes(size)} of text that do not say so (the header of an RLE file does)"
         )
-    return BitGrid(width, height)
+    return BitGrid(width, height, planes=planes)
 
 
 def may_pass_header(width: int, height: int, size: int) -> bool:

@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from kernels.targets.cpu import core_count
 from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid, Box, GridError, bytes_of, human_bytes, spans
+from lifesim.grid import BitGrid, Box, GridError, bytes_of, human_bytes
+from lifesim.rule import LIFE
+from lifesim.spans import spans
 from lifesim.store import disk
-from lifesim.store.making import NewUniverse, UniverseBuilder, check_new
+from lifesim.store.making import NewUniverse, UniverseBuilder, check_new, check_rule
 from lifesim.store.read import region
 from lifesim.store.state import disk_errors
 from lifesim.store.tilefile import TileFormat, TileRecord
@@ -45,10 +47,11 @@ def make_universe(
 
     source: gives the cells, in threads. progress: called with tiles done, and with tiles in all.
     facts: Life, generation 0, without compression and with a pyramid unless they say otherwise.
-    Raises LifesimError where there is something of that name, or too little room on the disk;
-    then nothing is left behind.
+    Raises LifesimError where there is something of that name, or too little room on the disk, and
+    for a rule that is not Life-like; then nothing is left behind.
     """
     path = os.fspath(path)
+    check_rule(path, facts.get("rule", LIFE))
     check_new(path)
     if facts.get("compression", "none") == "none":
         pyramid = facts.get("pyramid", True)

@@ -10,6 +10,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import TypedDict, Unpack
 from uuid import uuid4
 
+from kernels.life.rules import LifeRule
 from lifesim.errors import LifesimError
 from lifesim.rule import LIFE, Rule
 from lifesim.store import disk
@@ -21,6 +22,15 @@ from lifesim.store.tilefile import COMPRESSIONS, TileFormat, TileRecord, chunk_r
 from lifesim.store.tilewriter import TileWriter
 from lifesim.store.tiling import Tiling, pyramid_top
 from lifesim.store.universe import Universe
+
+
+def check_rule(path: str, rule: Rule) -> None:
+    """Raise LifesimError for a rule by which no universe on disk is moved on."""
+    if not isinstance(rule.cells, LifeRule):
+        raise LifesimError(
+            f"{path}: a universe on disk has a Life-like rule, as B3/S23, not {rule}: "
+            f"write a pattern file"
+        )
 
 
 def check_new(path: str) -> None:

@@ -26,7 +26,7 @@ class State:
     """The cells of a generation, to be compared with those of another.
 
     box: Life.frame(). cells: with bounds both ways the words of a grid, else the live cells as
-    rows (x, y), None where only the others count.
+    rows (x, y), of several states (x, y, state); None where only the others count.
     """
 
     population: int
@@ -144,7 +144,18 @@ class Walk:
         if all(life.bounds):
             grid = life.grid()
             return State(grid.population(), life.frame(), grid.words)
-        return State(self.population(), life.frame(), life.live_cells())
+        return State(self.population(), life.frame(), self._listed())
+
+    def _listed(self) -> npt.NDArray[np.int64]:
+        """Return the live cells of a universe without bounds, with their states if there are
+        several."""
+        life = self.life
+        if life.rule.states == 2:
+            return life.live_cells()
+        frame, grid = life.frame(), life.grid()
+        cells = grid.cells()
+        states = grid.states()[cells[:, 1], cells[:, 0]]
+        return np.column_stack([cells + np.array([frame.x, frame.y]), states])
 
     def cells(self) -> npt.NDArray[np.int64]:
         """Return the live cells of a universe without bounds (Life.live_cells)."""
@@ -165,8 +176,8 @@ class Walk:
         moved = box.x - then.x, box.y - then.y
         if not before.population:
             return 0, 0
-        if before.cells is None or not np.array_equal(
-            life.live_cells() - np.array(moved), before.cells
-        ):
+        if before.cells is None:
             return None
-        return moved
+        cells = self._listed()
+        cells[:, :2] -= np.array(moved)
+        return moved if np.array_equal(cells, before.cells) else None

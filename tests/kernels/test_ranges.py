@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from kernels.ranges.ref import ReferenceRangeEngine
 from kernels.ranges.rules import Interval, RangeRule, circle, diamond, square
 from kernels.targets.cpu import CpuTarget
 from tests.life_cells_contract import CellsContract
+from tests.life_contract import run_chain
 from tests.quick import examples
 
 BUGS = RangeRule(square(5, middle=True), birth=((34, 45),), survival=((34, 58),))
@@ -71,6 +74,22 @@ class RangesContract(CellsContract):
         for _ in range(t):
             cells = engine.step(cells, rule or self.a_rule, shape.torus)
         return packed(cells, self.planes)
+
+    @pytest.mark.parametrize("slots", [1, 2])
+    def test_chains(self, engine: LifeEngine[RangeRule], slots: int) -> None:
+        """Blocks of a torus, one after the other, in the order of all chains."""
+        shape = ChainShape(67, 7, True, 9, self.planes)
+        least = engine.chain(shape).least_height(first=False)
+        heights = [least + 3, least, least + 1]
+        words = self.some_rows(67, sum(heights))
+        expected = self.moved(words, LifeShape(67, sum(heights), True, self.planes), 7)
+        shapes = [LifeShape(67, heights[0] + 14, True, self.planes)]
+        arena = engine.arena(shapes, slots, self.a_rule, shape)
+        cuts = list(accumulate(heights, initial=5))
+        for y, found in run_chain(arena, words, cuts, random.Random(1)):
+            np.testing.assert_array_equal(
+                found, expected[np.arange(y, y + len(found)) % len(words)]
+            )
 
 
 class TestCpu(RangesContract):

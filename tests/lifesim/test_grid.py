@@ -253,7 +253,7 @@ def test_bounding_box(cells):
 
 @given(bools(heights=st.integers(1, 200)), st.sampled_from([(1, 1), (2, 1), (1, 2), (16, 32)]))
 def test_transposed(cells, tile):
-    with mock.patch("lifesim.grid._TILE", tile):
+    with mock.patch("lifesim.transposing._TILE", tile):
         turned = BitGrid.from_bool(cells).transposed()
         assert_holds(turned, cells.T)
         assert turned.transposed() == BitGrid.from_bool(cells)

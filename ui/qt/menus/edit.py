@@ -177,7 +177,7 @@ class EditMenu(Menu):
             if not (session.is_endless or _in(cell, session.box)):
                 return False
             seen = window.canvas.is_live(x, y)
-            return session.cells(cell)[0, 0] if seen is None else seen
+            return bool(session.cells(cell)[0, 0]) if seen is None else seen
         elif session.is_endless:
             window.banner.note("Cells can be drawn up to 2^62 cells from the origin.")
         return None
