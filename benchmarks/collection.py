@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -183,16 +185,27 @@ def every_file(folder: Path, only: str = "") -> list[Path]:
 def in_time(arguments: Sequence[str], path: Path, seconds: float) -> Outcome:
     """Compare a file in a process of its own, and end it when its time is over."""
     command = [sys.executable, "-m", "benchmarks.collection", *arguments, "--one", str(path)]
-    is_late = False
-    try:
-        text = subprocess.run(command, capture_output=True, timeout=seconds).stdout
-    except subprocess.TimeoutExpired as late:
-        text, is_late = late.stdout or b"", True
+    # A session of its own, so that a bgolly that it waits for ends with it.
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, start_new_session=True) as child:
+        try:
+            text, said = child.communicate(timeout=seconds)
+            fault = "" if child.returncode == 0 else _last_line(said) or "it died"
+        except BaseException as late:
+            os.killpg(child.pid, signal.SIGKILL)
+            text, said = child.communicate()
+            if not isinstance(late, subprocess.TimeoutExpired):
+                raise
+            fault = ""
     lines = text.decode().splitlines()
     if not lines:
-        return Outcome(path.name, "not read", False, why="not read in time" if is_late else "died")
+        return Outcome(path.name, "not read", False, why=fault or "not read in time")
     file, family, is_open, equal, why = json.loads(lines[-1])
-    return Outcome(file, family, is_open, tuple(equal), why)
+    return Outcome(file, family, is_open, tuple(equal), why or fault)
+
+
+def _last_line(text: bytes) -> str:
+    return text.decode(errors="replace").strip().rpartition("\n")[2]
 
 
 def table(outcomes: Sequence[Outcome], last: int) -> str:
