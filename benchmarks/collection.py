@@ -47,7 +47,7 @@ class CollectionError(LifesimError):
 
 
 class Outcome(NamedTuple):
-    """What became of a file. family: of its rule. equal: generations in which all cells are
+    """Says what became of a file. family: of its rule. equal: generations in which all cells are
     bgolly's. why: what is wrong, empty where nothing is."""
 
     file: str
