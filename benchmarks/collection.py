@@ -1,7 +1,7 @@
 """Golly's collection of patterns: which files open, and whether all their cells are bgolly's.
 
     python -m benchmarks.collection --golly BGOLLY --patterns FOLDER [--rules FOLDER]
-        [--generations N,N,...] [--seconds SECONDS] [--only TEXT]
+        [--generations N,N,...] [--seconds SECONDS] [--only TEXT] [--backend BACKEND]
 
 Each file is run to those generations here and by bgolly, and the cells are compared: their number,
 the box they lie in and what is in it. Files that are made by scripts are left out. The table has a
@@ -118,7 +118,7 @@ def _algorithms(pattern: Pattern) -> tuple[str, ...]:
     return "QuickLife", "HashLife", "RuleLoader"
 
 
-def compared(path: Path, peer: Peer, generations: Sequence[int]) -> Outcome:
+def compared(path: Path, peer: Peer, generations: Sequence[int], backend: str) -> Outcome:
     """Run a file here and by bgolly, and say what became of it."""
     try:
         pattern = patterns.read(path, as_squares=None)
@@ -127,7 +127,7 @@ def compared(path: Path, peer: Peer, generations: Sequence[int]) -> Outcome:
     family = family_of(pattern.rule or LIFE)
     equal: list[int] = []
     try:
-        life = Life.from_pattern(pattern)
+        life = Life.from_pattern(pattern, backend=backend)
         for generation in sorted(generations):
             life.run(generation - (life.generation - pattern.generation))
             if wrong := _difference(life, path, pattern, peer, generation):
@@ -235,6 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rules", action="append", default=[], help="Golly's folder Rules")
     parser.add_argument("--generations", default=",".join(map(str, GENERATIONS)))
     parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--backend", default="auto", help="what computes here, as of lifesim run")
     parser.add_argument("--only", default="", help="a text in the paths of the files")
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -244,7 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.one:
         with tempfile.TemporaryDirectory() as folder:
             peer = Peer(options.golly, Path(folder), options.rules, options.seconds)
-            print(json.dumps(compared(options.one, peer, generations)))
+            print(json.dumps(compared(options.one, peer, generations, options.backend)))
         return
     outcomes = []
     for path in every_file(options.patterns, options.only):
