@@ -10,7 +10,11 @@ import click
 from bulkbits.options import force_option
 from lifesim import patterns
 from lifesim.cli.drive import busy
-from lifesim.cli.options import Size, storing_options
+from lifesim.cli.options import (
+    Size,
+    rules_option,
+    storing_options,
+)
 from lifesim.cli.report import note_oddities
 from lifesim.cli.streamed import Beginning, Storage, counting_bar, made_universe, origin_of
 from lifesim.outputs import PATTERN, check_target, is_directory_name
@@ -32,6 +36,7 @@ from lifesim.topology import Topology
     help="Format of the target, instead of its extension: rle, macrocell, ...",
 )
 @force_option
+@rules_option
 @click.option("--size", type=Size(), help="Size of a directory made from a pattern. [no bounds]")
 @storing_options
 def command(

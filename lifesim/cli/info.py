@@ -11,6 +11,7 @@ import click
 from bulkbits.options import json_option
 from kernels.targets.cpu import levels
 from lifesim import patterns
+from lifesim.cli.options import rules_option
 from lifesim.cli.report import states_text
 from lifesim.digests import digest
 from lifesim.grid import BitGrid, Box, GridError
@@ -25,6 +26,7 @@ from lifesim.tree.quadtree import Quadtree
 @click.command("info")
 @click.argument("file")
 @json_option
+@rules_option
 def command(file: str, as_json: bool) -> None:
     """Say what FILE (or - for standard input) holds: size, rule, population, digest.
 

@@ -14,6 +14,7 @@ from bulkbits.amounts import Memory
 from lifesim.pauses import MOST_STEPS
 from lifesim.render import parse_region, parse_scale
 from lifesim.rule import Rule
+from lifesim.rules import files
 from lifesim.soup import SoupError, parse_density
 from lifesim.topology import TopologyError, check_topology, parse_bounds
 from lifesim.view import PictureView
@@ -224,13 +225,33 @@ def chosen_edges(rule: str | None, topology: str | None) -> tuple[Rule | None, s
     return chosen, bounds
 
 
+def _look_in(_context: click.Context, _option: click.Parameter, folders: tuple[str, ...]) -> None:
+    files.look_in(folders)
+
+
+def rules_option(function: _Function) -> _Function:
+    """Add --rules, the folders that rule files are looked for in."""
+    option = click.option(
+        "--rules",
+        multiple=True,
+        metavar="FOLDER",
+        type=click.Path(exists=True, file_okay=False),
+        expose_value=False,
+        callback=_look_in,
+        help="A folder with rule files (.rule, .table, .tree), looked in before the pattern's own "
+        "and the usual ones. May be given several times.",
+    )
+    return option(function)
+
+
 def universe_options(function: _Function) -> _Function:
-    """Add --size, --topology, --rule."""
+    """Add --size, --topology, --rule, --rules."""
     for option in (
+        rules_option,
         click.option(
             "--rule",
-            help="B3/S23 or a name, as HighLife; with bounds as in Golly, B3/S23:T30,20. "
-            "[the file's, else Life]",
+            help="B3/S23, B2-a/S12, 345/2/4 or a name, as HighLife (`lifesim rules` lists them); "
+            "with bounds as in Golly, B3/S23:T30,20. [the file's, else Life]",
         ),
         click.option(
             "--topology",

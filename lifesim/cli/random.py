@@ -9,7 +9,14 @@ import click
 
 from bulkbits.options import force_option
 from lifesim.cli.drive import busy
-from lifesim.cli.options import Density, Size, TopologyText, chosen_edges, storing_options
+from lifesim.cli.options import (
+    Density,
+    Size,
+    TopologyText,
+    chosen_edges,
+    rules_option,
+    storing_options,
+)
 from lifesim.cli.streamed import Beginning, Storage, made_universe, origin_of
 from lifesim.outputs import PATTERN, check_target, is_directory_name
 from lifesim.patterns import Pattern, write
@@ -32,6 +39,7 @@ from lifesim.store.making import check_new, check_rule
     "directory, which may be larger than memory.",
 )
 @force_option
+@rules_option
 @storing_options
 def command(  # each parameter is an option, or an argument
     size: tuple[int, int],

@@ -14,7 +14,14 @@ from kernels.plane.hashlife.listing import SquareList
 from kernels.targets.cpu import levels
 from lifesim import patterns
 from lifesim.cli.drive import begin, busy, drive, finish
-from lifesim.cli.options import Generations, Size, check_steps, view_of, view_options
+from lifesim.cli.options import (
+    Generations,
+    Size,
+    check_steps,
+    rules_option,
+    view_of,
+    view_options,
+)
 from lifesim.cli.report import note_oddities, tell_edge
 from lifesim.outputs import PICTURE, check_target, open_output
 from lifesim.pauses import MOST_HASHED
@@ -38,6 +45,7 @@ FRAMES = 100
     "--every", type=Generations(1, MOST_HASHED), help="Generations between frames of a .gif."
 )
 @view_options
+@rules_option
 @one_device_options
 def command(**options: Any) -> None:
     """Draw FILE (or - for standard input), or a region of it.

@@ -52,15 +52,13 @@ def find(name: str, folders: Sequence[str] | None, beside: str | None) -> RuleFi
 
 
 def listed(folders: Iterable[str]) -> dict[str, str]:
-    """Return the names of the rule files in folders and the folder that each is taken from."""
+    """Return the names of the rule files in folders, and the path that find() takes for each."""
     found: dict[str, str] = {}
-    for folder in folders:
-        try:
-            names = sorted(os.listdir(folder))
-        except OSError:
-            continue
-        for file in names:
-            name, kind = os.path.splitext(file)
-            if kind in (".rule", ".table", ".tree") and could_be_one(name):
-                found.setdefault(name, folder)
+    for kind in (".rule", ".table", ".tree"):
+        for folder in folders:
+            for file in sorted(os.listdir(folder)) if os.access(folder, os.R_OK) else ():
+                name, ending = os.path.splitext(file)
+                path = os.path.join(folder, file)
+                if ending == kind and could_be_one(name) and os.path.isfile(path):
+                    found.setdefault(name, path)
     return found

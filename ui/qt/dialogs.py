@@ -32,24 +32,11 @@ from lifesim import patterns
 from lifesim.cli.options import Density, Size
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
+from lifesim.rules.named import NAMED
 from lifesim.topology import Topology
 from ui.numbers import generation_of, whole
 from ui.qt.rows import Scrolled
 
-RULES = (
-    ("Life", "B3/S23"),
-    ("HighLife", "B36/S23"),
-    ("Day & Night", "B3678/S34678"),
-    ("Seeds", "B2/S"),
-    ("Replicator", "B1357/S1357"),
-    ("Life without Death", "B3/S012345678"),
-    ("Maze", "B3/S12345"),
-    ("2x2", "B36/S125"),
-    ("Diamoeba", "B35678/S5678"),
-    ("Morley", "B368/S245"),
-    ("Anneal", "B4678/S35678"),
-    ("34 Life", "B34/S34"),
-)
 _DIRECTORY = "Universe directories (*)"
 _LONGEST, _FAR_POWER = 100, re.compile(r"[eE][+-]?[0-9_]{3}")  # of a density
 _EDGES = (
@@ -219,7 +206,9 @@ class RuleDialog(Form):
 
 def rule_choice(form: Form, rule: Rule) -> QComboBox:
     """Add a choice of rules by name to a form; any other may be typed."""
-    items: list[tuple[object, str]] = [(text, f"{name}  ({text})") for name, text in RULES]
+    items: list[tuple[object, str]] = [
+        (known.rule, f"{known.name}  ({known.rule})") for known in NAMED
+    ]
     return form.choice("&Rule", items, rule, Rule.parse)
 
 

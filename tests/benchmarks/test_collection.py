@@ -1,0 +1,43 @@
+"""A part of Golly's collection against bgolly, by the program that compares all of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmarks import collection
+
+FOLDER = Path(os.environ.get("GOLLY_PATTERNS", "/usr/share/golly/Patterns"))
+BGOLLY = shutil.which("bgolly")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BGOLLY is None, reason="bgolly is not installed")
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="Golly's patterns are not installed")
+@pytest.mark.parametrize("part", ["Life-Like", "Loops", "Larger-than-Life"])
+def test_cells_are_those_of_bgolly(part: str) -> None:
+    rules = str(FOLDER.parent / "Rules")
+    given = ["--golly", str(BGOLLY), "--patterns", str(FOLDER), "--rules", rules]
+    given += ["--generations", "0,1,64"]
+    found = [collection.in_time(given, path, 60) for path in collection.every_file(FOLDER / part)]
+    assert any(outcome.is_equal for outcome in found)
+    wrong = [outcome for outcome in found if outcome.why.startswith("generation ")]
+    assert not wrong
+
+
+def test_a_table_has_a_line_for_each_family_and_each_reason() -> None:
+    outcomes = [
+        collection.Outcome("a.rle", "Life-like", True, (0, 64)),
+        collection.Outcome("b.rle", "Life-like", True, (0,)),
+        collection.Outcome("c.rle", "JvN", False, why="refused"),
+    ]
+    lines = collection.table(outcomes, 64).splitlines()
+    assert lines[2:5] == [
+        "| JvN | 1 | 0 | 0 | 0 |",
+        "| Life-like | 2 | 2 | 2 | 1 |",
+        "| all | 3 | 2 | 2 | 1 |",
+    ]
+    assert lines[-1].split() == ["1", "JvN:", "refused"]
