@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from kernels.life.rules import CellRule, LifeRule
 from lifesim.families import family, nearest
@@ -47,11 +47,13 @@ class Rule:
     """A rule by the name that people and files call it by.
 
     cells: what it says of cells, as engines take it. name: the text of it in its usual form, which
-    parse() reads again.
+    parse() reads again. colours: red, green and blue, 0 to 255, of states for which its file names
+    them; they make no rule another.
     """
 
     cells: CellRule
     name: str
+    colours: Mapping[int, tuple[int, int, int]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def life_like_of(cls, birth: int, survival: int) -> Rule:
