@@ -35,6 +35,7 @@ from lifesim.rule import Rule
 from lifesim.topology import Topology
 from ui.numbers import generation_of, whole
 from ui.qt.rows import Scrolled
+from ui.rules import shown_rule
 
 RULES = (
     ("Life", "B3/S23"),
@@ -214,13 +215,13 @@ class RuleDialog(Form):
 
     def value(self) -> tuple[Rule, Topology]:
         """Return what has been entered."""
-        return Rule.parse(self.rule.currentText()), self.topology.currentData()
+        return shown_rule(self.rule.currentText()), self.topology.currentData()
 
 
 def rule_choice(form: Form, rule: Rule) -> QComboBox:
     """Add a choice of rules by name to a form; any other may be typed."""
     items: list[tuple[object, str]] = [(text, f"{name}  ({text})") for name, text in RULES]
-    return form.choice("&Rule", items, rule, Rule.parse)
+    return form.choice("&Rule", items, rule, shown_rule)
 
 
 class NewDialog(Form):
@@ -250,7 +251,7 @@ class NewDialog(Form):
         soup = self.fill.currentData()
         return New(
             size(self.size_.text()),
-            Rule.parse(self.rule.currentText()),
+            shown_rule(self.rule.currentText()),
             self.topology.currentData(),
             density(self.density.text()) if soup else None,
             _seed(self.seed.text()) if soup else 1,
