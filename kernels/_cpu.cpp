@@ -18,6 +18,7 @@
 
 namespace nb = nanobind;
 
+void bind_ageing(nb::module_& m);
 void bind_bignum(nb::module_& m);
 void bind_cky(nb::module_& m);
 void bind_cky_text(nb::module_& m);
@@ -62,27 +63,16 @@ bool life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t
                int threads, nb::object stopped) {
     const LifeOps& ops = *level_named(levels, level).life;
     const std::int64_t height = std::int64_t(src.shape(0)), stride = std::int64_t(src.shape(1));
-    // Up to these sizes no sum or product below leaves 64 bits: a plan has at most 128
-    // steps.
-    constexpr int MOST = 1 << 20;
-    constexpr std::int64_t WIDEST = std::int64_t(1) << 56;
-    if (width > WIDEST || height > WIDEST || panels > WIDEST || useful > WIDEST || columns < 0 ||
-        columns > 32 || halo < 0 || halo > MOST || steps > MOST || block_rows > MOST)
-        throw nb::value_error("parameters of a pass contradict each other, or are too large");
     checks::require_aligned(src, dst);
-    band_rows = std::min(band_rows, height);
-    const std::int64_t reach = std::int64_t(ops.vector_bytes) * 8 * columns;
-    bool closed = torus && halo == 0 && panels == 1 && reach == width;
-    bool direct = columns == 0 && steps == 1 && panels == 1 && halo == 0;
-    if (src.shape(0) != dst.shape(0) || src.shape(1) != dst.shape(1) || height < 1 || width < 1 ||
-        stride != (width + 63) / 64 || birth > 511 || survival > 511 ||
-        steps < 1 || useful < 1 || useful % 64 || (width - 1) / useful != panels - 1 || band_rows < 1 ||
-        block_rows < 1 || threads < 1 || checks::overlap(src, dst) ||
-        !(direct || closed || (halo >= steps && useful + 2 * halo <= reach)))
-        throw nb::value_error("parameters of a pass contradict each other");
     volatile bool cancelled = false;
-    LifePass pass{src.data(), dst.data(), width, height,  stride, torus,     birth,      survival,
-                  steps,      panels,     useful, columns, halo,   band_rows, block_rows, &cancelled};
+    LifePass pass{src.data(), dst.data(), width,     height,     stride,
+                  torus,      birth,      survival,  steps,      panels,
+                  useful,     columns,    halo,      std::min(band_rows, height), block_rows,
+                  &cancelled};
+    if (src.shape(0) != dst.shape(0) || src.shape(1) != dst.shape(1) || birth > 511 ||
+        survival > 511 || threads < 1 || checks::overlap(src, dst) || !life_fits(pass, ops.vector_bytes) ||
+        stride != (width + 63) / 64)
+        throw nb::value_error("parameters of a pass contradict each other");
     run_tasks(life_tasks(pass), checks::threads_of(threads), ops.scratch_bytes(pass), cancelled,
               [&](std::int64_t i, void* scratch) { ops.run_task(pass, i, scratch); },
               stopped.is_none() ? nullptr : stopped.ptr());
@@ -383,6 +373,7 @@ NB_MODULE(_cpu, m) {
           nb::arg("before").noconvert().none(), nb::arg("passed"), nb::arg("shades").noconvert(),
           nb::arg("counts").noconvert(), nb::arg("levels").noconvert(),
           "Ages of blocks of 2^scale x 2^scale cells, and how bright they are.");
+    bind_ageing(m);
     bind_bignum(m);
     bind_cky(m);
     bind_cky_text(m);

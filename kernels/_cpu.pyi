@@ -89,12 +89,33 @@ class TilesPlane:
     def get(self, x: int, y: int, words: _U64) -> None: ...
     def counts(self, x: int, y: int, level: int, blocks: npt.NDArray[np.float64]) -> None: ...
 
+def ageing_pass(
+    level: str,
+    src: _U64,
+    dst: _U64,
+    width: int,
+    torus: bool,
+    birth: int,
+    survival: int,
+    states: int,
+    steps: int,
+    panels: int,
+    useful: int,
+    columns: int,
+    halo: int,
+    band_rows: int,
+    block_rows: int,
+    threads: int,
+    stopped: Callable[[], bool] | None = None,
+) -> bool: ...
 def macrocell_lines(
     text: bytes, start: int, most: int, highest: int, levels: bytearray
 ) -> tuple[int, int, bytes, bytes, bytes]: ...
 
 class HashTree:
-    def __init__(self, level: str, birth: int, survival: int, memory: int) -> None: ...
+    def __init__(
+        self, level: str, birth: int, survival: int, memory: int, threads: int
+    ) -> None: ...
     def step(self, generations: bytes, stopped: Callable[[], bool] | None) -> bool: ...
     def put(self, places: _I64, squares: _U64, stopped: Callable[[], bool] | None) -> bool: ...
     def build(

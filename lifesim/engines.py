@@ -6,7 +6,7 @@ from typing import Any
 
 from kernels import ageing, life, ranges, tables
 from kernels.life.contract import LifeEngine
-from kernels.life.rules import AgeingRule, LifeRule, MapRule
+from kernels.life.rules import AgeingRule, LifeRule, MapRule, counts_of
 from kernels.ranges.rules import RangeRule
 from kernels.tables.rules import TableRule
 from kernels.targets.contract import Target
@@ -28,6 +28,8 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
                 raise LifesimError(f"rule {rule} is computed by the backend reference only")
             return life.engine_for(target)
         case AgeingRule():
+            if counts_of(rule.cells.table) is None and not target.is_reference:
+                raise LifesimError(f"rule {rule} is computed by the backend reference only")
             return ageing.engine_for(target, rule.planes)
         case RangeRule():
             return ranges.engine_for(target, rule.planes)

@@ -42,7 +42,7 @@ def plane_target(
     device: int | Sequence[int] = 0,
     cells: int = 0,
 ) -> Target:
-    """Return the target of an engine; HashLife's is the CPU, with one thread.
+    """Return the target of an engine; HashLife's is the CPU.
 
     cells: of the grid that it begins with: "auto" takes a GPU for tiles where they are many, and
     there is one. Raises LifesimError for the name of a target that the engine does not run on, and
@@ -56,7 +56,7 @@ def plane_target(
                 raise
     if backend not in ("auto", "cpu"):
         raise _not_there(engine)
-    return CpuTarget(1 if engine == "hashlife" else threads)
+    return CpuTarget(threads)
 
 
 def _not_there(engine: str) -> LifesimError:

@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kernels.life.rules import CellRule, LifeRule
 from lifesim.families import family, nearest
-from lifesim.rules import counted, strings
+from lifesim.rules import counted, files, named, ranges, strings, tables
 from lifesim.rules.errors import RuleError as RuleError
 from lifesim.rules.errors import shown
 
-_NAMES = {
-    "life": "B3/S23",
-    "conway": "B3/S23",
-    "highlife": "B36/S23",
-    "day & night": "B3678/S34678",
-    "daynight": "B3678/S34678",
-    "seeds": "B2/S",
-    "replicator": "B1357/S1357",
-    "life without death": "B3/S012345678",
-    "maze": "B3/S12345",
-    "2x2": "B36/S125",
-    "diamoeba": "B35678/S5678",
-    "morley": "B368/S245",
-    "anneal": "B4678/S35678",
-    "34 life": "B34/S34",
-    "brian's brain": "/2/3",
-    "briansbrain": "/2/3",
-    "star wars": "345/2/4",
-    "starwars": "345/2/4",
-}
-
-
 # Which texts a notation's reader is for, and that reader.
 _NOTATIONS: tuple[tuple[Callable[[str], bool], Callable[[str], tuple[CellRule, str]]], ...] = (
+    (tables.looks, tables.read),
+    (ranges.looks, ranges.read),
     (counted.looks, counted.read),
     (strings.looks_like_map, strings.read_map),
     (strings.looks_like_wolfram, strings.read_wolfram),
@@ -64,18 +43,27 @@ class Rule:
         return cls(LifeRule(birth, survival), f"B{_digits(birth)}/S{_digits(survival)}")
 
     @classmethod
-    def parse(cls, text: str) -> Rule:
+    def parse(
+        cls, text: str, folders: Sequence[str] | None = None, *, beside: str | None = None
+    ) -> Rule:
         """Read B3/S23, b3s23, 23/3 (survival first), B3 (nothing survives), B2-a/S12 (Hensel's
-        letters), B2/S34H, 345/2/4 (Generations), W110, a MAP string, or a name such as HighLife.
+        letters), B2/S34H, 345/2/4 (Generations), R5,C0,M1,S34..58,B34..45,NM (Larger than Life),
+        W110, a MAP string, a name such as HighLife, or the name of a rule file.
 
-        Raises RuleError for anything else, with the column of what is wrong where there is one.
+        folders: where rule files are; None takes those of lifesim.rules.files.look_in(), that of
+        the file `beside`, the user's own and Golly's. Raises RuleError for anything else, with the
+        column of what is wrong where there is one.
         """
         name = text.strip()
-        spelled = _NAMES.get(name.lower(), name)
-        for looks, read in _NOTATIONS:
-            if looks(spelled):
-                return cls(*read(spelled))
-        raise RuleError(_refusal(name))
+        known = named.find(name)
+        spelled = known.rule if known else name
+        try:
+            return cls(*_read(spelled))
+        except RuleError:
+            file = files.find(name, folders, beside)
+            if file is None:
+                raise
+        return cls(file.cells, file.name, file.colours)
 
     def __str__(self) -> str:
         return self.name
@@ -103,15 +91,19 @@ class Rule:
         return self.cells
 
 
-def _refusal(name: str) -> str:
-    """Say why this is no rule that can be run."""
-    kind = family(name)
-    if kind:
-        return f"rule {shown(name)} is {kind}: not supported yet"
-    close = nearest(name, _NAMES)
+def _read(text: str) -> tuple[CellRule, str]:
+    """Return what a rule says, and its usual name."""
+    said = family(text)
+    if said:
+        raise RuleError(f"rule {shown(text)} is {said}")
+    for looks, read in _NOTATIONS:
+        if looks(text):
+            return read(text)
+    close = nearest(text, named.names())
     hint = f"is {close!r} meant? Else write it as B3/S23" if close else "write it as B3/S23"
-    named = not close and re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name)
-    return f"unknown rule {shown(name)}: {hint}" + ("; no rule table can be run" if named else "")
+    is_file = not close and files.could_be_one(text)
+    hint += f", or have a file {text}.rule in a folder of rules" if is_file else ""
+    raise RuleError(f"unknown rule {shown(text)}: {hint}")
 
 
 def _digits(neighbours: int) -> str:

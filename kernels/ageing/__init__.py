@@ -14,6 +14,13 @@ def engine_for(target: Target, planes: int) -> LifeEngine[AgeingRule]:
 
     planes: the bit planes of the rules that it computes, as AgeingRule.planes, 2 to 8.
     """
+    # Imported only now: whoever asks for help, or for the CPU, is not to wait for the others.
+    from kernels.targets.cpu import CpuTarget
+
+    if isinstance(target, CpuTarget):
+        from .cpu.engine import CpuAgeingEngine
+
+        return CpuAgeingEngine(target, planes)
     from .ref import ReferenceAgeingEngine
 
     return ReferenceAgeingEngine(planes)

@@ -23,6 +23,7 @@ from kernels.life.contract import (
     Words,
     check_planes,
 )
+from kernels.life.rules import CellRule
 
 States = npt.NDArray[np.uint8]  # (rows, columns): the state of each cell
 
@@ -64,6 +65,7 @@ class BytewiseEngine(LifeEngine[RuleT]):
             raise ValueError(
                 f"a rule of {rule.states} states for cells in {self.planes} bit planes"
             )
+        check_reach(rule, chain)
         chosen = None if chain is None else self.chain(chain)
         return BytewiseArena(self, _most_cells(shapes, chain), slots, rule, chosen)
 
@@ -84,6 +86,13 @@ class BytewiseEngine(LifeEngine[RuleT]):
         check_chain(shape)
         passes = even_passes(shape.generations, min(_LONGEST_PASS, shape.height // 2))
         return LifeChain(shape.width, shape.torus, passes, self.planes)
+
+
+def check_reach(rule: CellRule, chain: ChainShape | None) -> None:
+    """Raise ValueError for a chain of a rule that looks farther than the next cell: the halo of a
+    chain is one row for each generation."""
+    if chain is not None and rule.reach > 1:
+        raise ValueError(f"a rule that looks {rule.reach} cells far cannot be computed in chains")
 
 
 def _most_cells(shapes: Sequence[LifeShape], chain: ChainShape | None) -> int:

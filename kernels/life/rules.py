@@ -67,6 +67,18 @@ class LifeRule(CellRule):
 _CENTRE = 1 << 4
 
 
+def counts_of(table: int) -> tuple[int, int] | None:
+    """Return (birth, survival), as of LifeRule, of a table that only counts live neighbours; None
+    of any other, which minds where they are."""
+    birth = survival = 0
+    for n in range(9):
+        near = (1 << n) - 1  # n of the eight cells: four bits below the centre's, four above
+        cells = near & (_CENTRE - 1) | near >> 4 << 5
+        birth |= (table >> cells & 1) << n
+        survival |= (table >> (cells | _CENTRE) & 1) << n
+    return (birth, survival) if LifeRule(birth, survival).table == table else None
+
+
 @dataclass(frozen=True, slots=True)
 class MapRule(CellRule):
     """A rule of two states that may be any function of a cell and its eight neighbours.

@@ -11,13 +11,13 @@ __all__ = ["RangeRule", "engine_for"]
 
 
 def engine_for(target: Target, planes: int) -> LifeEngine[RangeRule]:
-    """Return the engine of such rules for a target and cells of so many bit planes.
-
-    Raises ValueError for a target with devices: GPUs compute none of these rules.
-    """
+    """Return the engine of such rules for a target, its first device if it has several, and cells
+    of so many bit planes."""
     # Imported only now: whoever asks for help is not to wait for numpy.
     if target.devices:
-        raise ValueError("rules of large neighbourhoods are computed on the CPU only")
+        from .cuda.engine import CudaRangeEngine
+
+        return CudaRangeEngine(target.devices[0], planes)
     from kernels.targets.cpu import CpuTarget
 
     if isinstance(target, CpuTarget):

@@ -45,7 +45,7 @@ def read(data: bytes, name: str) -> Pattern:
             rule = LIFE
         elif key == b"R":
             try:
-                rule = Rule.parse(text)
+                rule = Rule.parse(text, beside=name)
             except RuleError as error:
                 raise error_at(str(error), name, data, offset) from None
         elif key in (b"D", b"C", b"O"):

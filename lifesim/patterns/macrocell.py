@@ -201,7 +201,7 @@ class _Tree:
             self.last = offset
         elif text.startswith(b"#R"):
             try:
-                self._rule = parse_rule(decoded(text[2:]))
+                self._rule = parse_rule(decoded(text[2:]), name)
             except RuleError as error:
                 raise error_at(str(error), name, data, offset) from None
         elif text.startswith(b"#G"):

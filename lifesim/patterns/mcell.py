@@ -54,7 +54,7 @@ def read(data: bytes, name: str) -> Pattern:
                 game = decoded(value)
             elif key == b"#GOLLY" or (key == b"#RULE" and game.lower() != "rules table"):
                 # Golly's own name of what MCell has as a table of several states.
-                rule = Rule.parse(decoded(value))
+                rule = Rule.parse(decoded(value), beside=name)
         except RuleError as error:
             raise error_at(str(error), name, data, offset) from None
         if key in (b"#L", b"#RULE") and game.lower() not in _GAMES:

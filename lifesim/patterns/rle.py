@@ -163,7 +163,7 @@ def _hash_line(says: _Preamble, text: bytes, data: bytes, offset: int, name: str
 
 def _set_rule(says: _Preamble, text: bytes, data: bytes, offset: int, name: str) -> None:
     try:
-        says.rule, says.topology, says.size = parse_rule(decoded(text))
+        says.rule, says.topology, says.size = parse_rule(decoded(text), name)
     except RuleError as error:
         raise error_at(str(error), name, data, offset) from None
 

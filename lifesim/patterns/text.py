@@ -56,13 +56,14 @@ def one_line(text: str) -> bytes:
     return b" ".join(encoded(text))
 
 
-def parse_rule(text: str) -> tuple[Rule, Edges | None, tuple[int, int] | None]:
+def parse_rule(text: str, beside: str) -> tuple[Rule, Edges | None, tuple[int, int] | None]:
     """Read `B3/S23`, with Golly's bounds after it or not: `B3/S23:T100,200`.
 
-    Raises RuleError for an unknown rule, and for what lifesim.topology.parse_bounds() refuses.
+    beside: the path of the file that names the rule, beside which a rule file may be. Raises
+    RuleError for an unknown rule, and for what lifesim.topology.parse_bounds() refuses.
     """
     rule, colon, bounds = text.partition(":")
-    known = Rule.parse(rule)
+    known = Rule.parse(rule, beside=beside)
     if not colon:
         return known, None, None
     try:

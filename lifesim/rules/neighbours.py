@@ -29,7 +29,10 @@ _EXAMPLES = {
 
 
 class Neighbourhood(StrEnum):
-    """Which of the eight cells around a cell count. The value is the letter behind a rule."""
+    """A neighbourhood: which of the eight cells around a cell count.
+
+    The value is the letter behind a rule.
+    """
 
     MOORE = ""
     VON_NEUMANN = "V"

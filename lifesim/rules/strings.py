@@ -42,8 +42,7 @@ def read_wolfram(text: str) -> tuple[CellRule, str]:
 
 def looks_like_map(text: str) -> bool:
     """Tell whether a text is meant as a MAP string."""
-    is_long = len(text) > 24 and text[:3].upper() == "MAP"
-    return is_long or re.fullmatch(r"MAP[A-Za-z0-9+/=]+|[Mm][Aa][Pp](.{6}|.{22})", text) is not None
+    return re.fullmatch(r"MAP[A-Za-z0-9+/=].*", text, re.DOTALL) is not None
 
 
 def read_map(text: str) -> tuple[CellRule, str]:

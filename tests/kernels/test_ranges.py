@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.life.bytewise import packed, unpacked
-from kernels.life.contract import LifeEngine, LifeShape, Words
+from kernels.life.contract import ChainShape, LifeEngine, LifeShape, Words
 from kernels.life.rules import LifeRule
 from kernels.ranges.cpu.engine import CpuRangeEngine
 from kernels.ranges.plan import range_plan
@@ -19,6 +21,7 @@ from kernels.ranges.ref import ReferenceRangeEngine
 from kernels.ranges.rules import Interval, RangeRule, circle, diamond, square
 from kernels.targets.cpu import CpuTarget
 from tests.life_cells_contract import CellsContract
+from tests.life_contract import run_chain
 from tests.quick import examples
 
 BUGS = RangeRule(square(5, middle=True), birth=((34, 45),), survival=((34, 58),))
@@ -71,6 +74,22 @@ class RangesContract(CellsContract):
         for _ in range(t):
             cells = engine.step(cells, rule or self.a_rule, shape.torus)
         return packed(cells, self.planes)
+
+    @pytest.mark.parametrize("slots", [1, 2])
+    def test_chains(self, engine: LifeEngine[RangeRule], slots: int) -> None:
+        """Blocks of a torus, one after the other, in the order of all chains."""
+        shape = ChainShape(67, 7, True, 9, self.planes)
+        least = engine.chain(shape).least_height(first=False)
+        heights = [least + 3, least, least + 1]
+        words = self.some_rows(67, sum(heights))
+        expected = self.moved(words, LifeShape(67, sum(heights), True, self.planes), 7)
+        shapes = [LifeShape(67, heights[0] + 14, True, self.planes)]
+        arena = engine.arena(shapes, slots, self.a_rule, shape)
+        cuts = list(accumulate(heights, initial=5))
+        for y, found in run_chain(arena, words, cuts, random.Random(1)):
+            np.testing.assert_array_equal(
+                found, expected[np.arange(y, y + len(found)) % len(words)]
+            )
 
 
 class TestCpu(RangesContract):
@@ -151,6 +170,13 @@ def test_life_is_a_rule_of_range_one() -> None:
     made = CpuRangeEngine(CpuTarget(1), 1).step(cells, life, True)
     expected = ReferenceLifeEngine().step(cells, LifeRule(8, 12), True)
     np.testing.assert_array_equal(made, expected)
+
+
+def test_no_chain_of_a_rule_that_looks_far() -> None:
+    engine = CpuRangeEngine(CpuTarget(1), 1)
+    shape, chain = LifeShape(65, 33, True), ChainShape(65, 3, True, 20)
+    with pytest.raises(ValueError, match="looks 5 cells far"):
+        engine.arena([shape], 1, BUGS, chain)
 
 
 def test_neighbourhoods() -> None:

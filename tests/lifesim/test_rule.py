@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from lifesim.errors import LifesimError
 from lifesim.rule import LIFE, Rule, RuleError
+from lifesim.rules import named
+from lifesim.rules.named import NAMED
 
 SETS = st.integers(0, 511)
 
@@ -67,28 +69,17 @@ def test_the_bits_of_a_rule():
     assert str(Rule.life_like_of(511, 0)) == "B012345678/S"
 
 
-@pytest.mark.parametrize(
-    ("name", "rule"),
-    [
-        ("life", "B3/S23"),
-        ("Conway", "B3/S23"),
-        ("HighLife", "B36/S23"),
-        ("Day & Night", "B3678/S34678"),
-        ("daynight", "B3678/S34678"),
-        ("Seeds", "B2/S"),
-        ("Replicator", "B1357/S1357"),
-        ("Life without Death", "B3/S012345678"),
-        ("Maze", "B3/S12345"),
-        ("2x2", "B36/S125"),
-        ("DiAmoeba", "B35678/S5678"),
-        ("Morley", "B368/S245"),
-        ("Anneal", "B4678/S35678"),
-        ("34 Life", "B34/S34"),
-    ],
-)
-def test_names(name, rule):
-    assert str(Rule.parse(name)) == rule
-    assert Rule.parse(f" {name.upper()} ") == Rule.parse(rule)
+@pytest.mark.parametrize("known", NAMED, ids=lambda known: known.name)
+def test_names(known):
+    rule = Rule.parse(known.rule)
+    assert str(rule) == known.rule
+    for name in (known.name, *known.others):
+        assert Rule.parse(f" {name.upper()} ") == rule
+    assert known.known_for.endswith(".")
+
+
+def test_names_are_of_one_rule_each():
+    assert len(named.names()) == sum(1 + len(known.others) for known in NAMED)
 
 
 @pytest.mark.parametrize(
@@ -103,14 +94,40 @@ def test_names(name, rule):
         ("B3 S23", "column 3: ' ' is neither"),
         ("B3/B3", "column 4: B stands twice"),
         ("B-3/S23", "column 2: '-' is neither a count"),
-        ("R5,C0,M1,S34..58,B34..45,NM", "of the Larger than Life family"),
-        ("LifeHistory", "of several states"),
-        ("WireWorld", "a rule table of several states: not supported yet"),
-        ("TMGasMargolus_emulated", "Margolus"),
-        ("Turmite_181181121010", "a turmite"),
         ("Lief", "unknown rule 'Lief': is 'life' meant"),
         ("HihgLife", "unknown rule 'HihgLife': is 'highlife' meant"),
-        ("Primer", "unknown rule 'Primer': write it as B3/S23; no rule table can be run"),
+        ("Primer", "unknown rule 'Primer': write it as B3/S23, or have a file Primer.rule"),
+        ("JvN29", "rule 'JvN29' is one of von Neumann's"),
+        ("LifeSuper", "one with states that mark cells: a rule file is needed"),
+        ("B1a/S", "column 3: no letter 'a' behind 1, but ce"),
+        ("B3/S2x3", "column 6: 'x' is neither a count of neighbours nor a letter behind one"),
+        ("B8c/S", "column 3: 8 neighbours lie in one way only"),
+        ("B2aa/S", "column 4: 2a stands twice"),
+        ("B2a3S2a2a", "column 8: 2a stands twice"),
+        ("B2c-a/S", "column 4: '-' is neither"),
+        ("B5/SV", "column 2: a cell has at most 4 neighbours in the von Neumann neighbourhood"),
+        ("B2a/S3V", "column 3: letters as 'a' are for the Moore neighbourhood only"),
+        ("B7/S3H", "column 2: a cell has at most 6 neighbours in the hexagonal neighbourhood"),
+        ("0B", "column 2: a slash is missing before B"),
+        ("B3/S23/1", "column 8: a rule has 2 to 256 states"),
+        ("345/2/257", "column 7: a rule has 2 to 256 states"),
+        ("G4/B2/S3/G5", "column 10: the number of states stands twice"),
+        ("W21", "column 3: an odd number fills empty rows"),
+        ("W256", "column 2: one of Wolfram's rules has a number of 0 to 255"),
+        ("MAPARYXf", "a MAP string has 6, 22 or 86 characters behind MAP, not 5"),
+        ("MAPARY-XfhZofugWaH7oaIDogBZo", "column 7: '-' is no character of base64"),
+        ("MAPARYXfg/1", "column 11: a rule has 2 to 256 states"),
+        ("R501,C0,M1,S1..2,B1..2,NM", "column 2: '501' is more than 500"),
+        ("R1,C0,M0,S2..10,B3..3,NM", "column 11: '10' is more than 8"),
+        ("R1,C0,M0,S3..2,B3..3,NM", "column 11: '3..2' begins with the larger number"),
+        ("R1,C0,M0,S2..3,B3..3,NQ", "column 23: no neighbourhood 'Q'"),
+        ("R300,C0,M0,S2..3,B3..3,N#", "column 25: N# is for radii up to 200"),
+        ("R1,C0,S1,B2,N@A", "column 15: with a radius of 1 2 hexadecimal digits stand behind N@"),
+        ("R1,C0,S1,2,B3,S4", "column 15: S stands twice"),
+        ("R1,C0,S1", "B is missing"),
+        ("1,3,30,3,4", "column 17: '30' is more than 9"),
+        ("345/2/4History", "only a rule of two states has a History"),
+        ("B0/S2History", "a rule in which empty space is born has no History"),
         ("B1" * 40_000, "column 5: a rule has two sets"),
         ("0-" * 400 + "!", "one set of neighbours"),
         ("B3/S2,3", "column 6: ',' is neither"),

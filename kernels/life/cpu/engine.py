@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from kernels.life.contract import (
     check_planes,
 )
 from kernels.life.plan import CpuPlan, choose_cpu, cpu_plan
-from kernels.life.rules import LifeRule, NineCellRule, check_life_like
+from kernels.life.rules import CellRule, LifeRule, NineCellRule, check_life_like
 from kernels.targets.cpu import CpuTarget, level2_bytes
 
 try:
@@ -49,11 +50,8 @@ class CpuLifeEngine(LifeEngine[NineCellRule]):
     ) -> tuple[int, int]:
         """Return the bytes of host memory that arena() would take, and 0."""
         check_planes(shapes, chain)
-        history = 0
-        if chain is not None:
-            shapes = with_slack(shapes, chain, self.chain(chain))
-            history = 2 * chain.generations * -(-chain.width // 64)
-        return 8 * ((slots + 1) * (_slot_words(shapes) + 7) + history), 0
+        made = None if chain is None else self.chain(chain)
+        return cpu_bytes(shapes, slots, chain, made), 0
 
     def chain(self, shape: ChainShape) -> LifeChain:
         """Return the chain of an arena, as cpu_chain() does."""
@@ -74,11 +72,28 @@ def cpu_chain(shape: ChainShape, target: CpuTarget) -> LifeChain:
         target.threads,
         chained=True,
     )
-    return LifeChain(shape.width, shape.torus, even_passes(shape.generations, plan.steps))
+    return chain_by(shape, plan)
+
+
+def chain_by(shape: ChainShape, plan: CpuPlan) -> LifeChain:
+    """Return the chain whose passes are of at most as many generations as the plan's."""
+    passes = even_passes(shape.generations, plan.steps)
+    return LifeChain(shape.width, shape.torus, passes, shape.planes)
+
+
+def cpu_bytes(
+    shapes: Sequence[LifeShape], slots: int, shape: ChainShape | None, chain: LifeChain | None
+) -> int:
+    """Return the bytes of an arena, with room for a chain where there is one."""
+    history = 0
+    if shape is not None and chain is not None:
+        shapes = with_slack(shapes, shape, chain)
+        history = 2 * chain.generations * shape.planes * -(-chain.width // 64)
+    return 8 * ((slots + 1) * (_slot_words(shapes) + 7) + history)
 
 
 def _slot_words(shapes: Sequence[LifeShape]) -> int:
-    return max(shape.height * shape.row_words for shape in shapes)
+    return max(shape.height * shape.planes * shape.row_words for shape in shapes)
 
 
 def _aligned_words(count: int) -> Words:
@@ -92,7 +107,8 @@ class CpuArena(LifeArena):
     """An arena of flat arrays, the last of them the spare.
 
     A pass reads one, writes the spare, and they swap. plan: is used for every pass of at least
-    its steps, instead of the chosen one.
+    its steps, instead of the chosen one. What depends on the class of the rule is in make_pass(),
+    choose(), plan_of() and chain_of().
     """
 
     def __init__(
@@ -100,23 +116,19 @@ class CpuArena(LifeArena):
         target: CpuTarget,
         shapes: Sequence[LifeShape],
         slots: int,
-        rule: LifeRule,
+        rule: CellRule,
         plan: CpuPlan | None = None,
         chain: ChainShape | None = None,
     ) -> None:
         self.slots, self.target, self.plan = slots, target, plan
-        self.rule = rule
+        self.rule, self.planes = rule, rule.planes
         self.chain = None
         self.history: Words = np.empty((0, 0), np.uint64)
         if chain is not None:
-            self.chain = cpu_chain(chain, target)
-            if plan is not None:
-                self.chain = LifeChain(
-                    chain.width, chain.torus, even_passes(chain.generations, plan.steps)
-                )
+            self.chain = self.chain_of(chain) if plan is None else chain_by(chain, plan)
             self._turns = ChainTurns(self.chain)
             shapes = with_slack(shapes, chain, self.chain)
-            self.history = np.empty((2 * chain.generations, -(-chain.width // 64)), np.uint64)
+            self.history = np.empty((2 * chain.generations, *self._row(chain.width)), np.uint64)
         self.slot_words = _slot_words(shapes)
         self.memory = [_aligned_words(self.slot_words) for _ in range(slots + 1)]
 
@@ -133,14 +145,36 @@ class CpuArena(LifeArena):
         return ChainedCpuLife(self, slot, height, self._turns, first=first)
 
     def _check_room(self, shape: LifeShape, slack: int = 0) -> None:
-        if (shape.height + slack) * shape.row_words > self.slot_words:
+        if (shape.height + slack) * self.planes * shape.row_words > self.slot_words:
             raise ValueError(f"{shape.width}x{shape.height} cells in {self.slot_words} words")
 
     def rows(self, index: int, width: int, first: int, count: int) -> Words:
         """Return rows of one of the arrays, as they lie for universes of this width."""
-        row_words = -(-width // 64)
+        row = self._row(width)
+        row_words = prod(row)
         words = self.memory[index][first * row_words : (first + count) * row_words]
-        return words.reshape(-1, row_words)
+        return words.reshape(-1, *row)
+
+    def _row(self, width: int) -> tuple[int, ...]:
+        """Return the shape of a row, as put() takes it."""
+        row_words = -(-width // 64)
+        return (row_words,) if self.planes == 1 else (self.planes, row_words)
+
+    def choose(self, width: int, height: int, torus: bool, generations: int) -> CpuPlan:
+        """Return the plan of the first pass of a run of `generations`."""
+        return choose_cpu(width, height, torus, generations, *self.machine())
+
+    def plan_of(self, width: int, height: int, torus: bool, steps: int) -> CpuPlan:
+        """Return the best plan of a pass of `steps` generations."""
+        return cpu_plan(width, height, torus, steps, *self.machine())
+
+    def chain_of(self, shape: ChainShape) -> LifeChain:
+        """Return the chain of universes of these sizes."""
+        return cpu_chain(shape, self.target)
+
+    def machine(self) -> tuple[int, int, int]:
+        """Return what plans depend on: bits of a vector, bytes of cache, threads."""
+        return self.target.vector_bits, level2_bytes(), self.target.threads
 
     def make_pass(
         self,
@@ -153,6 +187,7 @@ class CpuArena(LifeArena):
     ) -> bool:
         """Make one pass; return False where `stopped` broke it off, which leaves the target
         undefined."""
+        assert isinstance(self.rule, LifeRule)
         return _cpu.life_pass(
             self.target.level,
             source,
@@ -186,23 +221,16 @@ class CpuLife(LifeUniverse):
 
     def __init__(self, arena: CpuArena, slot: int, shape: LifeShape) -> None:
         self.width, self.height, self.generation = shape.width, shape.height, 0
+        self.planes = shape.planes
         self._arena, self._slot, self._torus = arena, slot, shape.torus
         self.stride = self.plan(1 << 30).steps
 
     def plan(self, generations: int) -> CpuPlan:
         """Return how the first pass of a run of `generations` is cut up."""
-        target, given = self._arena.target, self._arena.plan
+        given = self._arena.plan
         if given is not None and generations >= given.steps:
             return given
-        return choose_cpu(
-            self.width,
-            self.height,
-            self._torus,
-            generations,
-            target.vector_bits,
-            level2_bytes(),
-            target.threads,
-        )
+        return self._arena.choose(self.width, self.height, self._torus, generations)
 
     def _rows(self, index: int) -> Words:
         """Return all rows, in one of the arena's arrays."""
@@ -267,15 +295,7 @@ class ChainedCpuLife(ChainedUniverse, CpuLife):
         start, count = self.base - above, self.height + above
         plan = arena.plan
         if plan is None or plan.steps != steps:
-            plan = cpu_plan(
-                self.width,
-                count,
-                self._torus,
-                steps,
-                arena.target.vector_bits,
-                level2_bytes(),
-                arena.target.threads,
-            )
+            plan = arena.plan_of(self.width, count, self._torus, steps)
         source = arena.rows(slot, self.width, start, count)
         target = arena.rows(-1, self.width, start + above // 2, count)
         arena.make_pass(source, target, self.width, self._torus, plan)

@@ -18,24 +18,24 @@ std::size_t row_bytes(const LifePass& p) { return std::size_t(p.stride) * 8; }
 // Returns the bytes of scratch memory that a task of this pass needs.
 std::size_t scratch_bytes(const LifePass& p) {
     if (p.direct()) return row_bytes(p);
-    Layout n(p);
-    return 2 * n.block + n.above + n.mask + n.line + n.strips;
+    return Layout(p, pitch_of(p.columns)).all();
 }
 
-// Runs one of the two ways of a pass by the rule that it is given.
-template <class Runner>
-struct Rows {
-    const Runner& runner;
+// Runs the rows y0 to y1 - 1 straight, by the rule that it is given.
+struct Straight {
+    const Direct<V>& direct;
     i64 y0, y1;
     template <class Rule>
-    void run(const Rule& rule) const { runner.run(rule, y0, y1); }
+    void run(const Rule& rule) const { direct.run(rule, y0, y1); }
 };
 
-// Runs the rows y0 to y1 - 1 with the rule of the pass, compiled in where it is known.
-template <class Runner>
-void with_rule(const LifePass& p, const Runner& runner, i64 y0, i64 y1) {
-    with_rule<V>(p.birth, p.survival, Rows<Runner>{runner, y0, y1});
-}
+// Does so by strips.
+struct Strips {
+    const Task& task;
+    i64 y0, y1;
+    template <class Rule>
+    void run(const Rule& rule) const { task.run(OneBit<Rule>{rule}, y0, y1); }
+};
 
 // Carries out task `index`: one panel of one band.
 void run_task(const LifePass& p, i64 index, void* scratch) {
@@ -43,23 +43,12 @@ void run_task(const LifePass& p, i64 index, void* scratch) {
     i64 y1 = y0 + p.band_rows < p.height ? y0 + p.band_rows : p.height;
     if (p.direct()) {
         if (!p.torus) std::memset(scratch, 0, row_bytes(p));
-        return with_rule(p, Direct<V>{p, static_cast<const u64*>(scratch)}, y0, y1);
+        const Direct<V> direct{p, static_cast<const u64*>(scratch)};
+        return with_rule<V>(p.birth, p.survival, Straight{direct, y0, y1});
     }
-    Layout n(p);
-    char* at = static_cast<char*>(scratch);
-    Scratch s;
-    auto take = [&](std::size_t bytes) {
-        char* here = at;
-        at += bytes;
-        return here;
-    };
-    s.a = reinterpret_cast<V*>(take(n.block));
-    s.b = reinterpret_cast<V*>(take(n.block));
-    s.above = reinterpret_cast<V*>(take(n.above));
-    s.mask = reinterpret_cast<V*>(take(n.mask));
-    s.line = reinterpret_cast<u64*>(take(n.line));
-    s.strips = reinterpret_cast<u32*>(take(n.strips));
-    with_rule(p, Task{p, s, panel, panel * p.useful - p.halo, p.columns}, y0, y1);
+    const Scratch s = Layout(p, pitch_of(p.columns)).of(scratch);
+    const Task task{p, s, panel, panel * p.useful - p.halo, p.columns};
+    with_rule<V>(p.birth, p.survival, Strips{task, y0, y1});
 }
 
 }  // namespace

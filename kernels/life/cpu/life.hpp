@@ -30,6 +30,22 @@ inline std::int64_t life_tasks(const LifePass& p) {
     return p.panels * ((p.height + p.band_rows - 1) / p.band_rows);
 }
 
+// Tells whether a pass is cut up as said above, by vectors of so many bytes, and its numbers are so
+// small that no sum or product of them leaves 64 bits: a plan has at most 128 steps.
+inline bool life_fits(const LifePass& p, int vector_bytes) {
+    constexpr int MOST = 1 << 20;
+    constexpr std::int64_t WIDEST = std::int64_t(1) << 56;
+    if (p.width < 1 || p.width > WIDEST || p.height < 1 || p.height > WIDEST || p.panels > WIDEST ||
+        p.useful < 1 || p.useful > WIDEST || p.columns < 0 || p.columns > 32 || p.halo < 0 ||
+        p.halo > MOST || p.steps < 1 || p.steps > MOST || p.block_rows < 1 || p.block_rows > MOST ||
+        p.band_rows < 1 || p.useful % 64 || (p.width - 1) / p.useful != p.panels - 1)
+        return false;
+    const std::int64_t reach = std::int64_t(vector_bytes) * 8 * p.columns;
+    if (p.direct()) return p.steps == 1 && p.panels == 1 && p.halo == 0;
+    const bool closed = p.torus && p.halo == 0 && p.panels == 1 && reach == p.width;
+    return closed || (p.halo >= p.steps && p.useful + 2 * p.halo <= reach);
+}
+
 // What each CPU level exports, as `extern const LifeOps life_LEVEL`.
 struct LifeOps {
     int vector_bytes;

@@ -1,5 +1,6 @@
 // One panel of one band, moved on by a pass: rows are fetched, turned into strips, moved on in cache
-// by all generations of the pass, turned back and stored.
+// by all generations of the pass, turned back and stored. What a row of cells is, and how rows are
+// moved on, is said by `Cells`: here OneBit, for other kinds of cells a class beside this one.
 #pragma once
 #include <cstring>
 
@@ -25,12 +26,19 @@ struct Task {
 
     i64 line_bits() const { return i64(STRIPS) * columns; }
 
-    // Copies row y of the universe into the line, in column order from `start` on.
-    void fetch(i64 y) const {
-        const i64 w = p.width, n = line_bits();
+    // Returns row y of the universe; null where all of it is dead for ever.
+    const u64* row(i64 y) const {
         if (p.torus) {
             y %= p.height;
-            const u64* row = p.src + (y < 0 ? y + p.height : y) * p.stride;
+            return p.src + (y < 0 ? y + p.height : y) * p.stride;
+        }
+        return y < 0 || y >= p.height ? nullptr : p.src + y * p.stride;
+    }
+
+    // Copies a packed row into the line, in column order from `start` on; zeros where it is null.
+    void fetch(const u64* row) const {
+        const i64 w = p.width, n = line_bits();
+        if (p.torus) {
             i64 from = start % w, have = 0;
             if (from < 0) from += w;
             // Copies one period and then doubles what is there, as it repeats with
@@ -47,9 +55,9 @@ struct Task {
             }
         } else {
             std::memset(s.line, 0, std::size_t(n / 8));
-            if (y < 0 || y >= p.height) return;
+            if (!row) return;
             i64 low = start < 0 ? 0 : start, high = start + n < w ? start + n : w;
-            if (low < high) copy_bits(s.line, low - start, p.src + y * p.stride, low, high - low);
+            if (low < high) copy_bits(s.line, low - start, row, low, high - low);
         }
     }
 
@@ -105,12 +113,12 @@ struct Task {
         }
     }
 
-    // Writes a row of vectors, without its halo, to row y of the target.
-    void store(i64 y, const V* row) const {
+    // Writes a row of vectors, without its halo, to a packed row.
+    void store(u64* to, const V* row) const {
         to_line(row);
         i64 first = panel * p.useful, left = p.width - first;
         i64 count = left < p.useful ? left : p.useful;
-        u64* out = p.dst + y * p.stride + (first >> 6);
+        u64* out = to + (first >> 6);
         i64 from = p.halo;
         i64 words = count >> 6;
         shift_words(out, s.line, from, words);
@@ -135,10 +143,10 @@ struct Task {
     // Generation g of a block is g rows further up than generation 0, so that a block needs nothing
     // below it and, of what is above, only the last two rows of each generation, which `above`
     // keeps.
-    template <bool MASKED, class Rule>
-    void run(const Rule& rule, i64 y0, i64 y1) const {
+    template <bool MASKED, class Cells>
+    void run(const Cells& cells, i64 y0, i64 y1) const {
         const int steps = p.steps;
-        const i64 pitch = pitch_of(columns);
+        const i64 pitch = Cells::pitch(columns);
         const std::size_t row_bytes = std::size_t(pitch) * sizeof(V);
         std::memset(s.above, 0, 2 * std::size_t(steps) * row_bytes);
         for (i64 top = y0 - steps; top < y1 + steps; top += p.block_rows) {
@@ -146,8 +154,7 @@ struct Task {
             i64 left = y1 + steps - top;
             const int rows = int(left < p.block_rows ? left : p.block_rows);
             for (int i = 0; i < rows; i++) {
-                fetch(top + i);
-                to_vectors(s.a + i * pitch);
+                cells.load(*this, row(top + i), s.a + i * pitch);
             }
             V *in = s.a, *out = s.b;
             int g = 0;
@@ -157,7 +164,7 @@ struct Task {
                 // Row top - g - 1 + i comes out. Rows above y0 - (steps - g - 1)
                 // serve nothing.
                 bool needed = top - g - 2 + rows >= y0 - (steps - g - 1);
-                if (needed) sweep<MASKED>(rule, above, in, out, rows, columns, s.mask);
+                if (needed) cells.template sweep<MASKED>(above, in, out, rows, columns, s.mask);
                 if (rows >= 2) {
                     std::memcpy(above, in + (rows - 2) * pitch, 2 * row_bytes);
                 } else {
@@ -176,32 +183,74 @@ struct Task {
             if (g < steps) continue;
             for (int i = 0; i < rows; i++) {
                 i64 y = top - steps + i;
-                if (y >= y0 && y < y1) store(y, in + i * pitch);
+                if (y >= y0 && y < y1) cells.store(*this, p.dst + y * p.stride, in + i * pitch);
             }
         }
     }
 
     // Does so with a mask where one is needed.
-    template <class Rule>
-    void run(const Rule& rule, i64 y0, i64 y1) const {
+    template <class Cells>
+    void run(const Cells& cells, i64 y0, i64 y1) const {
         if (touches_outside()) {
             make_mask();
-            run<true>(rule, y0, y1);
+            run<true>(cells, y0, y1);
         } else {
-            run<false>(rule, y0, y1);
+            run<false>(cells, y0, y1);
         }
+    }
+};
+
+// Cells of one bit, which a circuit moves on. A row is as many vectors as it has columns.
+template <class Rule>
+struct OneBit {
+    const Rule& rule;
+
+    static int pitch(int columns) { return pitch_of(columns); }
+
+    void load(const Task& task, const u64* packed, V* row) const {
+        task.fetch(packed);
+        task.to_vectors(row);
+    }
+
+    void store(const Task& task, u64* packed, const V* row) const { task.store(packed, row); }
+
+    template <bool MASKED>
+    void sweep(const V* above, const V* in, V* out, int rows, int columns, const V* mask) const {
+        ::sweep<MASKED>(rule, above, in, out, rows, columns, mask);
     }
 };
 
 // The bytes of each part of a task's scratch memory.
 struct Layout {
     std::size_t block, above, mask, line, strips;
-    explicit Layout(const LifePass& p)
-        : block(std::size_t(p.block_rows) * std::size_t(pitch_of(p.columns)) * sizeof(V)),
-          above(2 * std::size_t(p.steps) * std::size_t(pitch_of(p.columns)) * sizeof(V)),
+
+    // pitch: the vectors from one row in cache to the next.
+    Layout(const LifePass& p, int pitch)
+        : block(std::size_t(p.block_rows) * std::size_t(pitch) * sizeof(V)),
+          above(2 * std::size_t(p.steps) * std::size_t(pitch) * sizeof(V)),
           mask(std::size_t(p.columns) * sizeof(V)),
           line((std::size_t(STRIPS) * std::size_t(p.columns) / 8 + 32 + 63) / 64 * 64),
           strips(STRIPS * 4) {}
+
+    std::size_t all() const { return 2 * block + above + mask + line + strips; }
+
+    // Cuts the memory of a task, of all() bytes, into its parts.
+    Scratch of(void* memory) const {
+        char* at = static_cast<char*>(memory);
+        auto take = [&](std::size_t bytes) {
+            char* here = at;
+            at += bytes;
+            return here;
+        };
+        Scratch s;
+        s.a = reinterpret_cast<V*>(take(block));
+        s.b = reinterpret_cast<V*>(take(block));
+        s.above = reinterpret_cast<V*>(take(above));
+        s.mask = reinterpret_cast<V*>(take(mask));
+        s.line = reinterpret_cast<u64*>(take(line));
+        s.strips = reinterpret_cast<u32*>(take(strips));
+        return s;
+    }
 };
 
 }  // namespace

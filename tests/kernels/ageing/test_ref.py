@@ -83,7 +83,7 @@ def test_definition(
 
 
 def test_bands_of_a_wide_universe() -> None:
-    """What is looked up band by band is what is looked up at once."""
+    """Bands are looked up as all rows at once would be."""
     rule = AgeingRule(int.from_bytes(np.random.default_rng(1).bytes(64), "little"), 5)
     cells = some_states(5, 9000, 7)
     found = ref.step(cells, rule, True)

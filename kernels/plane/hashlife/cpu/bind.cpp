@@ -49,22 +49,29 @@ nb::object number(const void* bytes, size_t count) {
 }
 
 class HashTree {
-    // One thread at a time, and never one that waits with the interpreter's lock.
+    // One thread at a time, and never one that waits with the interpreter's lock. Signals break off
+    // the wait.
     struct Alone {
-        explicit Alone(std::mutex& busy) : lock(busy) {}
+        explicit Alone(std::timed_mutex& busy) : lock(busy, std::defer_lock) {
+            while (!lock.try_lock_for(std::chrono::milliseconds(50))) {
+                if (!may_be_main_thread()) continue;
+                nb::gil_scoped_acquire acquire;
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            }
+        }
         nb::gil_scoped_release release;
-        std::lock_guard<std::mutex> lock;
+        std::unique_lock<std::timed_mutex> lock;
     };
 
     // Calls work() without the interpreter's lock; stopped() and signals can break it off.
     template <class Work>
-    auto run(nb::object& stopped, Work work) {
+    auto run(const nb::object& stopped, Work work) {
         const bool main_thread = may_be_main_thread();
         bool failed = false;
-        decltype(work()) outcome;
+        decltype(work()) outcome{};
         {
             Alone alone(busy_);
-            census_.reset();
+            tree_->begin();
             tree_->asked = [&] {
                 if (!main_thread && stopped.is_none()) return false;
                 nb::gil_scoped_acquire acquire;
@@ -78,6 +85,7 @@ class HashTree {
             };
             try {
                 outcome = work();
+            } catch (const Interrupted&) {  // and so failed
             } catch (...) {
                 tree_->asked = nullptr;
                 throw;
@@ -90,25 +98,31 @@ class HashTree {
 
     template <class Work>
     bool edit(nb::object& stopped, Work work) {
-        const Edited outcome = run(stopped, work);
+        const Edited outcome = run(stopped, [&] {
+            census_.reset();
+            return work();
+        });
         if (outcome == Edited::no_memory) throw std::bad_alloc();
         checks::require(outcome != Edited::contradiction, "squares that contradict each other");
         return outcome == Edited::made;
     }
 
 public:
-    HashTree(const std::string& level, unsigned birth, unsigned survival, std::uint64_t memory) {
+    HashTree(const std::string& level, unsigned birth, unsigned survival, std::uint64_t memory, int threads) {
         if (birth > 511 || survival > 511 || birth & 1)
             throw nb::value_error("no rule of an unbounded plane");
         const LeafOps& ops = *level_named(levels, level).leaf;
-        tree_ = std::make_unique<Tree>(ops, birth, survival, size_t(memory));
+        tree_ = std::make_unique<Tree>(ops, birth, survival, size_t(memory), checks::threads_of(threads));
     }
 
     bool step(nb::bytes generations, nb::object stopped) {
         Generations wanted;
         wanted.bits.resize(generations.size());
         std::memcpy(wanted.bits.data(), generations.data(), generations.size());
-        const Outcome outcome = run(stopped, [&] { return tree_->step(wanted); });
+        const Outcome outcome = run(stopped, [&] {
+            census_.reset();
+            return tree_->step(wanted);
+        });
         if (outcome == Outcome::no_memory) throw std::bad_alloc();
         return outcome == Outcome::made;
     }
@@ -142,23 +156,18 @@ public:
     }
 
     nb::object population() {
-        Count count;
-        {
-            Alone alone(busy_);
-            count = census().population(tree_->root());
-        }
+        const Count count = run(nb::none(), [&] { return census().population(tree_->root()); });
         return number(count.data(), sizeof(count));
     }
 
     // How far the outermost live cells are from the four sides of the root; None where none lives.
     nb::object margins() {
-        std::vector<std::uint8_t> bits[4];
-        {
-            Alone alone(busy_);
-            if (tree_->is_empty(tree_->root())) bits[0].clear();
-            else
-                for (int side = 0; side < 4; side++) bits[side] = distance_bits(*tree_, Side(side));
-        }
+        const auto bits = run(nb::none(), [&] {
+            std::array<std::vector<std::uint8_t>, 4> bits;
+            for (size_t side = 0; side < 4 && !tree_->is_empty(tree_->root()); side++)
+                bits[side] = distance_bits(*tree_, Side(side));
+            return bits;
+        });
         if (bits[0].empty()) return nb::none();
         nb::list found;
         for (const auto& side : bits) {
@@ -259,7 +268,8 @@ public:
             nb::ndarray<nb::numpy, std::uint32_t>(four->data(), {nodes, size_t(4)}, owner(four)));
     }
 
-    // How many milliseconds lie between two calls of `stopped`, at least.
+    // How many milliseconds lie between two calls of `stopped`, at least. After a fifth of that other
+    // threads help with a step.
     void set_pause(int milliseconds) {
         checks::require(milliseconds >= 0, "a pause is not negative");
         Alone alone(busy_);
@@ -285,6 +295,7 @@ public:
         found["collections"] = s.collections;
         found["abandoned"] = s.abandoned;
         found["unfinished"] = unfinished;
+        found["shared"] = s.shared;
         found["squares"] = squares;
         return found;
     }
@@ -303,16 +314,17 @@ private:
     // Whether all names are those of squares; visit(i, name) is called up to the first that is not.
     template <class Visit>
     bool each(const Array<std::uint32_t, 1>& ids, Visit visit) {
-        Alone alone(busy_);
-        for (size_t i = 0; i < ids.shape(0); i++) {
-            const Id id = ids.data()[i];
-            if (id != NOTHING && !tree_->names(id)) return false;
-            visit(i, id);
-        }
-        return true;
+        return run(nb::none(), [&] {
+            for (size_t i = 0; i < ids.shape(0); i++) {
+                const Id id = ids.data()[i];
+                if (id != NOTHING && !tree_->names(id)) return false;
+                visit(i, id);
+            }
+            return true;
+        });
     }
 
-    std::mutex busy_;
+    std::timed_mutex busy_;
     std::unique_ptr<Tree> tree_;
     std::unique_ptr<Census> census_;
 };
@@ -334,8 +346,8 @@ void bind_hashlife(nb::module_& m) {
     m.def("macrocell_lines", &macrocell_lines, nb::arg("text"), nb::arg("start"), nb::arg("most"),
           nb::arg("highest"), nb::arg("levels"));
     nb::class_<HashTree>(m, "HashTree")
-        .def(nb::init<const std::string&, unsigned, unsigned, std::uint64_t>(), nb::arg("level"),
-             nb::arg("birth"), nb::arg("survival"), nb::arg("memory"))
+        .def(nb::init<const std::string&, unsigned, unsigned, std::uint64_t, int>(), nb::arg("level"),
+             nb::arg("birth"), nb::arg("survival"), nb::arg("memory"), nb::arg("threads"))
         .def("step", &HashTree::step, nb::arg("generations"), nb::arg("stopped").none())
         .def("put", &HashTree::put, nb::arg("places"), nb::arg("squares"), nb::arg("stopped").none())
         .def("build", &HashTree::build, nb::arg("levels"), nb::arg("children"), nb::arg("leaves"),

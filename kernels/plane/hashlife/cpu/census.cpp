@@ -13,10 +13,11 @@ std::uint64_t Census::small(Id id) {
         return count;
     }
     if (tree_.is_empty(id)) return 0;
-    if (const std::uint64_t* known = small_.get(id)) return *known;
+    if (const std::uint64_t known = small_[id]) return known - 1;
+    tree_.look();
     std::uint64_t count = 0;
     for (int i = 0; i < 4; i++) count += small(tree_.children(id)[i]);
-    small_.put(id, count);
+    small_[id] = count + 1;
     return count;
 }
 
@@ -28,6 +29,7 @@ Count Census::population(Id id) {
         return count;
     }
     if (const Count* known = large_.get(id)) return *known;
+    tree_.look();
     for (int i = 0; i < 4; i++) {
         const Count part = population(tree_.children(id)[i]);
         unsigned __int128 carry = 0;
@@ -54,21 +56,23 @@ namespace {
 constexpr int NEAR[4][2] = {{0, 2}, {1, 3}, {0, 1}, {2, 3}};
 constexpr int FAR[4][2] = {{1, 3}, {0, 2}, {2, 3}, {0, 1}};
 
-void add_children(const Tree& tree, const std::vector<Id>& from, const int (&which)[2],
+void add_children(Tree& tree, const std::vector<Id>& from, const int (&which)[2],
                   std::vector<Id>& to) {
     to.clear();
-    for (Id id : from)
+    for (Id id : from) {
+        tree.look();
         for (int i : which) {
             const Id child = tree.children(id)[i];
             if (!tree.is_empty(child)) to.push_back(child);
         }
+    }
     std::sort(to.begin(), to.end());
     to.erase(std::unique(to.begin(), to.end()), to.end());
 }
 
 }  // namespace
 
-std::vector<std::uint8_t> distance_bits(const Tree& tree, Side side) {
+std::vector<std::uint8_t> distance_bits(Tree& tree, Side side) {
     const int s = int(side);
     std::vector<std::uint8_t> bits;
     std::vector<Id> front = {tree.root()}, next;
@@ -96,7 +100,7 @@ namespace {
 
 class Lister {
 public:
-    explicit Lister(const Tree& tree) : tree_(tree) {}
+    explicit Lister(Tree& tree) : tree_(tree), numbers_(tree) {}
     Listing list() {
         find_leaves(tree_.root());
         add(tree_.root());
@@ -105,34 +109,37 @@ public:
 
 private:
     void find_leaves(Id id) {
-        if (tree_.is_empty(id) || numbers_.get(id)) return;
+        if (tree_.is_empty(id) || numbers_[id]) return;
+        tree_.look();
         if (!is_leaf(id)) {
-            numbers_.put(id, 0);  // seen
+            numbers_[id] = SEEN;
             for (int i = 0; i < 4; i++) find_leaves(tree_.children(id)[i]);
             return;
         }
         listing_.leaves.push_back(id);
-        numbers_.put(id, std::uint32_t(listing_.leaves.size()));
+        numbers_[id] = std::uint32_t(listing_.leaves.size());
     }
     std::uint32_t add(Id id) {
         if (tree_.is_empty(id)) return 0;
-        if (const std::uint32_t number = *numbers_.get(id)) return number;
+        if (const std::uint32_t number = numbers_[id]; number != SEEN) return number;
+        tree_.look();
         std::array<std::uint32_t, 4> four{};
         for (int i = 0; i < 4; i++) four[std::size_t(i)] = add(tree_.children(id)[i]);
         listing_.four.push_back(four);
         listing_.levels.push_back(std::uint8_t(tree_.level(id)));
         const auto number = std::uint32_t(listing_.leaves.size() + listing_.four.size());
-        numbers_.put(id, number);
+        numbers_[id] = number;
         return number;
     }
 
-    const Tree& tree_;
+    static constexpr std::uint32_t SEEN = ~std::uint32_t(0);
+    Tree& tree_;
     Listing listing_;
-    Memo<std::uint32_t> numbers_;
+    BySquare<std::uint32_t> numbers_;  // 0: not seen
 };
 
 }  // namespace
 
-Listing list(const Tree& tree) { return Lister(tree).list(); }
+Listing list(Tree& tree) { return Lister(tree).list(); }
 
 }  // namespace hashlife

@@ -1,13 +1,17 @@
 // Things of one size that are each kept once: numbered in the order in which they were made, and
-// found by a table of their hashes. Numbers stay as long as the things do.
+// found by a table of their hashes. Numbers stay as long as the things do. Several threads may find and
+// make things at the same time, each with a reserve of numbers; all else is done by one alone.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #include "memory.hpp"
+#include "spin.hpp"
 #include "table.hpp"
 
 namespace hashlife {
@@ -22,6 +26,15 @@ inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
     return std::uint64_t(product) ^ std::uint64_t(product >> 64);
 }
 
+// Numbers for new things that one thread has for itself.
+struct Reserve {
+    static constexpr int MOST = 128;
+    std::uint32_t numbers[MOST];  // the last is the next to be given
+    int left = 0;
+    int counted = 0;  // of those that are left, and of those that were given after them
+    std::size_t made() const { return std::size_t(counted - left); }  // but not counted yet
+};
+
 template <std::size_t SIZE>  // bytes of each
 class Kept {
 public:
@@ -30,7 +43,7 @@ public:
     Kept(std::size_t room, int table_bits) : room_(room), table_(table_bits) { memory_.grow(SIZE * room); }
 
     std::size_t live() const { return table_.live(); }
-    std::size_t end() const { return end_; }  // all numbers are below; 0 is none, or not in the table
+    std::size_t end() const { return end_.load(std::memory_order_relaxed); }  // all numbers are below; 0 is none, or not in the table
     std::size_t bytes() const { return SIZE * room_ + table_.bytes(); }
 
     // Whether more cannot be made without grow().
@@ -57,7 +70,7 @@ public:
     using Index = Table<UpperHalf>;  // entries: a hash, and a name below
     Index& index() { return table_; }
     // Gives up all places that were given up, so that forget() can be called for each anew.
-    void forget_none() { free_ = spare_ = 0; }
+    void forget_none() { free_ = 0, spare_ = 0; }
     // Gives up the place of a number, which the table does not name any more.
     void forget(std::size_t number) {
         std::memset(at(number), 0, SIZE);
@@ -66,20 +79,24 @@ public:
         spare_++;
     }
 
+    void share(bool shared) { table_.share(shared); }
+    // Counts what was made with a reserve.
+    void count(Reserve& reserve) {
+        table_.added(reserve.made());
+        reserve.counted = reserve.left;
+    }
+    // Makes a reserve empty, before forget_none() or at the end of its thread.
+    void drop(Reserve& reserve) {
+        count(reserve);
+        reserve.left = reserve.counted = 0;
+    }
+    void give_back(Reserve& reserve) {
+        for (int i = 0; i < reserve.left; i++) forget(reserve.numbers[i]);
+        drop(reserve);
+    }
+
 protected:
     char* at(std::size_t number) const { return static_cast<char*>(memory_.data()) + SIZE * number; }
-    // Returns a number for something new, which the table will name at a free place.
-    std::size_t take() {
-        std::size_t number = free_;
-        if (number) {
-            std::memcpy(&free_, at(number) + LINK, sizeof(free_));
-            spare_--;
-        } else {
-            if (end_ >= room_) throw std::bad_alloc();  // nobody asked for room
-            number = end_++;
-        }
-        return number;
-    }
     // The name of the first thing of a hash that it might be; NOTHING where there is none.
     Id guess(std::uint32_t hash) const {
         for (std::size_t place = table_.place(hash);; place = table_.next(place)) {
@@ -87,15 +104,23 @@ protected:
             if (!entry || UpperHalf::of(entry) == hash) return Id(entry);
         }
     }
-    // Returns the name of a thing of a hash that is(name) is true for, or what make() names.
+    // Returns the name of a thing of a hash that is(name) is true for. Where there is none, that is
+    // what make(number) makes and names.
     template <class Is, class Make>
-    Id find(std::uint32_t hash, Is is, Make make) {
+    Id find(std::uint32_t hash, Reserve& reserve, Is is, Make make) {
+        Id id = NOTHING;  // of what was made, but has no place yet
         for (std::size_t place = table_.place(hash);; place = table_.next(place)) {
-            const std::uint64_t entry = table_.at(place);
+            std::uint64_t entry = table_.at(place);
             if (!entry) {
-                const Id id = make();
-                table_.enter(place, std::uint64_t(hash) << 32 | id);
-                return id;
+                if (!id) {
+                    if (!reserve.left) refill(reserve);
+                    id = make(reserve.numbers[reserve.left - 1]);
+                }
+                entry = table_.enter(place, std::uint64_t(hash) << 32 | id);
+                if (!entry) {
+                    reserve.left--;
+                    return id;
+                }
             }
             if (UpperHalf::of(entry) == hash && is(Id(entry))) return Id(entry);
         }
@@ -105,11 +130,31 @@ protected:
 private:
     static constexpr std::size_t LINK = 8;  // where a free place names the next one
 
-    bool lacks_room(std::size_t more) const { return spare_ + (room_ - end_) < more; }
+    bool lacks_room(std::size_t more) const {
+        return spare_.load(std::memory_order_relaxed) + (room_ - end()) < more;
+    }
+    __attribute__((noinline)) void refill(Reserve& reserve) {
+        count(reserve);
+        const std::lock_guard<Spin> alone(taking_);
+        int found = 0;
+        for (; found < Reserve::MOST && free_; found++) {
+            reserve.numbers[found] = std::uint32_t(free_);
+            std::memcpy(&free_, at(free_) + LINK, sizeof(free_));
+        }
+        spare_.store(spare_.load(std::memory_order_relaxed) - std::size_t(found), std::memory_order_relaxed);
+        std::size_t number = end();
+        while (found < Reserve::MOST && number < room_) reserve.numbers[found++] = std::uint32_t(number++);
+        end_.store(number, std::memory_order_relaxed);
+        if (!found) throw std::bad_alloc();  // nobody asked for room
+        std::reverse(reserve.numbers, reserve.numbers + found);
+        reserve.left = reserve.counted = found;
+    }
 
     Memory memory_;
-    std::size_t room_, end_ = 1, spare_ = 0;
+    std::size_t room_;
+    std::atomic<std::size_t> end_{1}, spare_{0};
     std::size_t free_ = 0;  // the first of the places that were given up
+    Spin taking_;           // held by who takes numbers
     Index table_;
 };
 

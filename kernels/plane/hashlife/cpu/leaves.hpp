@@ -33,13 +33,11 @@ public:
     }
     void ask(std::uint32_t hash) const { prefetch(guess(hash)); }
     // Returns the leaf with such cells, 32 rows, made where there is none. There must be room.
-    Id find(const std::uint32_t* rows) { return find(rows, hash(rows)); }
-    Id find(const std::uint32_t* rows, std::uint32_t hash) {
+    Id find(const std::uint32_t* rows, std::uint32_t hash, Reserve& reserve) {
         if (empty(rows)) return EMPTY_LEAF;
         return Kept::find(
-            hash, [&](Id id) { return std::memcmp(this->rows(id), rows, LEAF_BYTES) == 0; },
-            [&] {
-                const std::size_t number = take();
+            hash, reserve, [&](Id id) { return std::memcmp(this->rows(id), rows, LEAF_BYTES) == 0; },
+            [&](std::size_t number) {
                 std::memcpy(at(number), rows, LEAF_BYTES);
                 return Id(number) << 1 | 1;
             });

@@ -72,13 +72,15 @@ public:
         }
     }
     void prefetch(Id key) const { table_->prefetch(Key::of(key)); }
-    // There must be room (is_full()).
-    void put(Id key, Id later) {
+    // Returns whether that was new, for table().added(). There must be room (is_full()).
+    bool put(Id key, Id later) {
         const std::uint64_t entry = std::uint64_t(later) << 32 | key;
-        std::size_t at = table_->place(Key::of(key));
-        for (; table_->at(at); at = table_->next(at))
-            if (Id(table_->at(at)) == key) return table_->set(at, entry);
-        table_->enter(at, entry);
+        for (std::size_t at = table_->place(Key::of(key));; at = table_->next(at)) {
+            std::uint64_t known = table_->at(at);
+            if (!known) known = table_->enter(at, entry);
+            if (!known) return true;
+            if (Id(known) == key) return false;
+        }
     }
     void clear() { table_ = std::make_unique<Inside>(11); }
 

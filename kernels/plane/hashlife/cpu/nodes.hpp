@@ -28,7 +28,10 @@ public:
 
     Node& numbered(std::size_t number) const { return *reinterpret_cast<Node*>(at(number)); }
     const Id* children(Id id) const { return numbered(id >> 1).child; }
-    Id& result(Id id) const { return numbered(id >> 1).result; }
+    Id result(Id id) const { return __atomic_load_n(&numbered(id >> 1).result, __ATOMIC_ACQUIRE); }
+    void set_result(Id id, Id result) {
+        __atomic_store_n(&numbered(id >> 1).result, result, __ATOMIC_RELEASE);
+    }
     int level(Id id) const { return numbered(id >> 1).level; }
     void prefetch(Id id) const {
         __builtin_prefetch(at(id >> 1));
@@ -50,13 +53,12 @@ public:
         }
     }
     // Returns the node of a key, made where there is none. There must be room.
-    Id find(const Key& key, int level) {
+    inline __attribute__((always_inline)) Id find(const Key& key, int level, Reserve& reserve) {
         const auto is = [&](Id id) { return std::memcmp(children(id), key.child, sizeof(key.child)) == 0; };
         if (key.guess && is(key.guess)) return again(key.guess);
-        bool made = false;
-        const Id id = Kept::find(key.hash, is, [&] {
-            made = true;
-            const std::size_t number = take();
+        std::size_t made = 0;
+        const Id id = Kept::find(key.hash, reserve, is, [&](std::size_t number) {
+            made = number;
             Node& node = numbered(number);
             std::memcpy(node.child, key.child, sizeof(key.child));
             node.result = NOTHING;
@@ -64,14 +66,15 @@ public:
             node.found_again = false;
             return Id(number) << 1;
         });
-        return made ? id : again(id);
+        return id >> 1 == made ? id : again(id);
     }
     bool names(Id id) const { return id >> 1 && (id >> 1) < end() && children(id)[0]; }
 
 private:
     Id again(Id id) const {
-        Node& node = numbered(id >> 1);
-        if (!node.found_again) node.found_again = true;
+        bool* const found_again = &numbered(id >> 1).found_again;
+        if (!__atomic_load_n(found_again, __ATOMIC_RELAXED))
+            __atomic_store_n(found_again, true, __ATOMIC_RELAXED);
         return id;
     }
 };

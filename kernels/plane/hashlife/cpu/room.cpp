@@ -10,10 +10,13 @@ namespace {
 // How often a step may give up all that is remembered: more often, and it makes the same again and
 // again.
 constexpr int MOST_EMPTIED = 4;
-constexpr std::size_t OFTEN = 1 << 13;  // squares that take about a millisecond
 }
 
 Outcome Tree::make_room() {
+    crew_.each([&](Worker& worker) {
+        nodes_.count(worker.new_nodes);
+        leaves_.count(worker.new_leaves);
+    });
     if (collection_ && !sweep()) return Outcome::stopped;
     bool collected = false;
     while (lacks_room()) {
@@ -25,7 +28,8 @@ Outcome Tree::make_room() {
         collected = true;
         if (!collect(false)) return Outcome::stopped;
         // Where little was given up, all is that the universe does not need.
-        if (nodes_.lacks(nodes_.live() / 3 + MARGIN) || leaves_.lacks(leaves_.live() / 4 + LEAF_MARGIN)) {
+        if (nodes_.lacks(nodes_.live() / 3 + for_all(MARGIN)) ||
+            leaves_.lacks(leaves_.live() / 4 + for_all(LEAF_MARGIN))) {
             if (++emptied_ > MOST_EMPTIED) return Outcome::no_memory;
             if (!collect(true)) return Outcome::stopped;
         }
@@ -36,18 +40,18 @@ Outcome Tree::make_room() {
 // Bytes that grow() takes at least.
 std::size_t Tree::growth() const {
     const Later::Inside& later = later_.table();
-    return nodes_.growth(MARGIN) + leaves_.growth(LEAF_MARGIN) +
-           (later.is_full(LATER_MARGIN) ? later.growth() : 0);
+    return nodes_.growth(for_all(MARGIN)) + leaves_.growth(for_all(LEAF_MARGIN)) +
+           (later.is_full(for_all(LATER_MARGIN)) ? later.growth() : 0);
 }
 
 // Returns false where somebody asked to stop: another call goes on then.
 bool Tree::grow() {
     const auto stopped = [&] { return is_stopped(); };
     const std::size_t more = memory_ - bytes() - growth();  // than is needed
-    if (nodes_.lacks(MARGIN) && !nodes_.grow(MARGIN, nodes_.growth(MARGIN) + more, stopped)) return false;
-    if (leaves_.lacks(LEAF_MARGIN) && !leaves_.grow(LEAF_MARGIN, leaves_.growth(LEAF_MARGIN), stopped))
-        return false;
-    return !later_.table().is_full(LATER_MARGIN) || later_.table().grow(stopped);
+    const std::size_t nodes = for_all(MARGIN), leaves = for_all(LEAF_MARGIN);
+    if (nodes_.lacks(nodes) && !nodes_.grow(nodes, nodes_.growth(nodes) + more, stopped)) return false;
+    if (leaves_.lacks(leaves) && !leaves_.grow(leaves, leaves_.growth(leaves), stopped)) return false;
+    return !later_.table().is_full(for_all(LATER_MARGIN)) || later_.table().grow(stopped);
 }
 
 void Tree::mark(Id id, Collection& collection) {
@@ -73,7 +77,9 @@ bool Tree::collect(bool all) {
     collection->nodes.resize(nodes_.end());
     collection->leaves.resize(leaves_.end());
     collection->leaves[EMPTY_LEAF >> 1] = true;
-    for (std::size_t i = 0; i < top_; i++) mark(stack_[i], *collection);
+    crew_.each([&](const Worker& worker) {
+        for (Id id : worker.stack) mark(id, *collection);
+    });
     for (Id id : held) mark(id, *collection);
     for (Id id : empties_) mark(id, *collection);
     for (std::size_t i = 1; !all && i < nodes_.end() && !collection->stopped; i++) {
@@ -84,10 +90,14 @@ bool Tree::collect(bool all) {
         mark(node.result, *collection);
     }
     if (collection->stopped) {
-        statistics_.abandoned++;
+        crew_.first.statistics.abandoned++;
         return false;
     }
-    statistics_.collections++;
+    crew_.first.statistics.collections++;
+    crew_.each([&](Worker& worker) {
+        nodes_.drop(worker.new_nodes);
+        leaves_.drop(worker.new_leaves);
+    });
     collection->nodes_left = nodes_.end();
     collection->leaves_left = leaves_.end();
     collection_ = std::move(collection);

@@ -3,7 +3,11 @@
 // An entry lies at the place that the highest bits of its hash say, or at the first free place
 // behind it. So a table of twice the size has its entries in the same order, and is filled from the
 // first to the last. All passes can be broken off, and gone on with later.
+//
+// Several threads may look for entries and put in new ones at the same time (share()); in passes only
+// one thread uses the table.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -22,19 +26,26 @@ public:
 
     std::size_t place(std::uint32_t hash) const { return hash >> (32 - bits_); }
     std::size_t next(std::size_t at) const { return (at + 1) & mask_; }
-    Entry at(std::size_t place) const { return entries_[place]; }
+    Entry at(std::size_t place) const { return __atomic_load_n(entries_ + place, __ATOMIC_ACQUIRE); }
     void prefetch(std::uint32_t hash) const { __builtin_prefetch(entries_ + place(hash)); }
-    void set(std::size_t place, Entry entry) { entries_[place] = entry; }
-    void enter(std::size_t place, Entry entry) {
-        entries_[place] = entry;
-        live_++;
+    // Puts an entry at a free place and returns 0, or returns what another thread has put there just
+    // before. Whoever puts entries in counts them, and says so now and then (added()).
+    Entry enter(std::size_t place, Entry entry) {
+        Entry found = 0;
+        if (!shared_) entries_[place] = entry;
+        else if (!__atomic_compare_exchange_n(entries_ + place, &found, entry, false, __ATOMIC_ACQ_REL,
+                                              __ATOMIC_ACQUIRE))
+            return found;
+        return 0;
     }
+    void added(std::size_t count) { live_.fetch_add(count, std::memory_order_relaxed); }
+    void share(bool shared) { shared_ = shared; }  // whether several threads use it at the same time
 
-    std::size_t live() const { return live_; }
+    std::size_t live() const { return live_.load(std::memory_order_relaxed); }
     std::size_t size() const { return mask_ + 1; }
     std::size_t bytes() const { return sizeof(Entry) * (size() + (larger_.data() ? 2 * size() : 0)); }
     // Whether there is too little room for so many more.
-    bool is_full(std::size_t more) const { return (live_ + more) * 8 > size() * 5; }
+    bool is_full(std::size_t more) const { return (live() + more) * 8 > size() * 5; }
     // Bytes that grow() takes beside those that are taken.
     std::size_t growth() const { return larger_.data() ? 0 : 2 * sizeof(Entry) * size(); }
 
@@ -43,11 +54,11 @@ public:
     template <class Stopped>
     bool grow(Stopped is_stopped) {
         if (bits_ == MOST_BITS) throw std::bad_alloc();
-        if (!larger_.data() || moved_live_ != live_) {
+        if (!larger_.data() || moved_live_ != live()) {
             Memory fresh(2 * sizeof(Entry) * size());
             larger_.swap(fresh);
             moved_ = 0;
-            moved_live_ = live_;
+            moved_live_ = live();
         }
         auto* const to = static_cast<Entry*>(larger_.data());
         const std::size_t mask = 2 * mask_ + 1;
@@ -95,19 +106,18 @@ public:
                 continue;
             }
             entries_[at] = 0;
-            live_--;
             if (keep(entry)) insert(entry);
+            else live_--;
         }
         return true;
     }
 
+private:
     void insert(Entry entry) {
         std::size_t at = place(Hash::of(entry));
         while (entries_[at]) at = next(at);
-        enter(at, entry);
+        entries_[at] = entry;
     }
-
-private:
     static constexpr int MOST_BITS = 31;
     static constexpr std::size_t OFTEN = 1 << 16;  // places, which take less than a millisecond or two
 
@@ -123,7 +133,9 @@ private:
     Memory memory_, larger_;
     Entry* entries_ = nullptr;
     int bits_;
-    std::size_t mask_ = 0, live_ = 0, moved_ = 0, moved_live_ = 0;
+    bool shared_ = false;
+    std::size_t mask_ = 0, moved_ = 0, moved_live_ = 0;
+    std::atomic<std::size_t> live_{0};
 };
 
 // Entries whose upper half is their hash.

@@ -2,7 +2,7 @@
 // (Gosper 1984).
 //
 // A square of level n has 2^n x 2^n cells; the root's middle is the corner (0, 0) of cell (0, 0).
-// Whatever names squares while others are made lies in `stack_`: making room may give up those that
+// Whatever names squares while others are made lies on the stack: making room may give up those that
 // are named nowhere.
 #pragma once
 #include <array>
@@ -13,62 +13,42 @@
 #include <memory>
 #include <vector>
 
-#include "memo.hpp"
-#include "nodes.hpp"
+#include "crew.hpp"
 
 namespace hashlife {
 
-constexpr int HIGHEST = 250;  // level of a root, at most
-constexpr int BATCH = 64;     // squares that are worked on together, at most
-constexpr int WIDTH = 9;      // squares that one is spread into
-
-using Place = std::uint16_t;  // in a list of at most WIDTH * BATCH squares
-
-// The number of generations of a step: bit b of `bits[b / 8]`.
-struct Generations {
-    std::vector<std::uint8_t> bits;
-    bool bit(int b) const { return b >> 3 < int(bits.size()) && bits[std::size_t(b >> 3)] >> (b & 7) & 1; }
-    int width() const;     // bits up to the highest that is set; 0 for none
-    int trailing() const;  // zeros below the lowest; HIGHEST + 8 for none
-    std::uint32_t low(int count) const;  // the lowest bits, at most 8 of them
-};
-
-enum class Outcome { made, stopped, no_memory };
-
-struct Statistics {
-    std::uint64_t steps = 0;        // of squares of level 6, by the circuit
-    std::uint64_t results = 0;      // of larger squares
-    std::uint64_t collections = 0;  // of garbage
-    std::uint64_t abandoned = 0;    // of them that were broken off while they looked for what stays
-};
+// Raised where a question is broken off.
+struct Interrupted {};
 
 class Tree {
 public:
-    Tree(const LeafOps& ops, std::uint32_t birth, std::uint32_t survival, std::size_t memory);
+    // threads: that a step may use, at most. memory: bytes.
+    Tree(const LeafOps& ops, std::uint32_t birth, std::uint32_t survival, std::size_t memory, int threads);
 
     // Asked from time to time during long work: whether to break off.
     std::function<bool()> asked;
-    std::chrono::milliseconds pause{10};  // between two times that it is asked, at least
+    std::chrono::milliseconds pause{10};  // between two times that it is asked, at least; after a fifth
+                                          // of it, other threads help with a step
 
     // Moves the universe on, or leaves it as it was.
     Outcome step(const Generations& generations);
 
-    Id root() const { return stack_[0]; }
+    Id root() const { return stack()[0]; }
     int root_level() const { return level_; }
     // Makes `id`, of a level of at least 6, the root, without empty squares around it.
     void set_root(Id id, int level);
     void restore(Id id, int level) {  // the same, as it is
-        stack_[0] = id;
+        stack()[0] = id;
         level_ = level;
-        top_ = 1;
+        stack().keep(1);
     }
     void pad();  // puts the root into the middle of a square of twice its size
 
     // Returns the square of four of level - 1.
     Id join(Id nw, Id ne, Id sw, Id se, int level) {
-        return nodes_.find(nodes_.key(nw, ne, sw, se), level);
+        return crew_.first.join(nw, ne, sw, se, level);
     }
-    Id leaf(const std::uint32_t* rows) { return leaves_.find(rows); }
+    Id leaf(const std::uint32_t* rows) { return crew_.first.leaf(rows); }
     Id empty(int level) const { return empties_[std::size_t(level)]; }
     bool is_empty(Id id) const {
         return id == EMPTY_LEAF || (!is_leaf(id) && id == empties_[std::size_t(nodes_.level(id))]);
@@ -86,44 +66,47 @@ public:
     // to stop: whoever makes squares asks before every few of them. Names are then good only where
     // they stand on the stack or in `held`.
     bool ready();
+    // Whether some worker might not find room.
+    bool lacks_room() const {
+        return nodes_.lacks(for_all(MARGIN)) || leaves_.lacks(for_all(LEAF_MARGIN)) ||
+               later_.table().is_full(for_all(LATER_MARGIN));
+    }
     // How often squares were given up that nothing named.
-    std::uint64_t collections() const { return statistics_.collections; }
-    Outcome outcome() const { return outcome_; }
-    void begin();  // before the first of a row of calls of ready()
+    std::uint64_t collections() const { return statistics().collections; }
+    Outcome outcome() const { return crew_.outcome(); }
+    void begin();  // before the first of a row of calls of ready(), or of look()
+    // What a question calls for every few squares. Raises Interrupted where somebody asked to stop.
+    void look() {
+        if (++polls_ % OFTEN == 0 && is_stopped()) throw Interrupted();
+    }
     static constexpr std::size_t MARGIN = 1 << 13, LEAF_MARGIN = 1 << 10, LATER_MARGIN = 1 << 10;
+    static constexpr std::size_t FOR_EACH = 1 << 10;  // squares of either kind that a helper needs room for
 
     // Returns room for so many names on the stack.
-    Id* push(int count);
-    void pop(int count) { top_ -= std::size_t(count); }
+    Id* push(int count) { return stack().push(count); }
+    void pop(int count) { stack().pop(count); }
     std::vector<Id> held;
 
-    std::size_t bytes() const { return nodes_.bytes() + leaves_.bytes() + later_.table().bytes(); }
-    std::size_t squares() const { return nodes_.live() + leaves_.live() + 1; }
-    const Statistics& statistics() const { return statistics_; }
+    std::size_t bytes() const { return squares_.bytes(); }
+    std::size_t nodes_end() const { return nodes_.end(); }  // numbers of nodes are below
+    std::size_t leaves_end() const { return leaves_.end(); }
+    std::size_t squares() const {
+        const Worker& worker = crew_.first;
+        return nodes_.live() + worker.new_nodes.made() + leaves_.live() + worker.new_leaves.made() + 1;
+    }
+    const Statistics& statistics() const { return crew_.first.statistics; }
     // Whether a collection was broken off while it gave up squares: the next call of ready() ends it.
     bool is_collecting() const { return bool(collection_); }
     void set_memory(std::size_t memory) { memory_ = memory; }
 
 private:
     void trim();
-    struct Todo {  // some squares of a list, no two the same
-        int count;
-        const Place* at;
-    };
-    // Replaces squares by their middles, later by 2^(level - 2) generations (whole), or by the
-    // generations of this step modulo that.
-    void advance(Id* slots, int count, int level, bool whole);
-    int unknown(Id* slots, int count, bool whole, Place* first, Place* todo) const;
-    void grow_older(Id* slots, const Todo& todo, int level, bool whole);
-    void leaf_steps(Id* slots, const Todo& todo, int generations, bool kept);
-    void middle(Id* slots, int count, int level);  // at once
-    void join_middles(Id* slots, int count, int level);
-    void spread(const Id* slots, const Todo& todo, int level, Id* nine);
-    void combine(Id* nine, int count, int level);
-    bool lacks_room() const {
-        return nodes_.lacks(MARGIN) || leaves_.lacks(LEAF_MARGIN) || later_.table().is_full(LATER_MARGIN);
-    }
+    Stack& stack() { return crew_.first.stack; }
+    const Stack& stack() const { return crew_.first.stack; }
+    // A margin with what helpers need beside it.
+    std::size_t for_all(std::size_t margin) const { return margin + FOR_EACH * crew_.helpers(); }
     bool is_stopped();  // asks, but not sooner than after a pause
+    void call_help();
     Outcome make_room();
     std::size_t growth() const;
     bool grow();
@@ -142,25 +125,23 @@ private:
     bool collect(bool all);
     bool sweep();
 
-    const LeafOps& ops_;
-    const std::uint32_t birth_, survival_;
+    static constexpr std::size_t LEAST_FOR_EACH = std::size_t(4) << 20;  // bytes that a thread must find
+
     std::size_t memory_;
-    Nodes nodes_;
-    Leaves leaves_;
-    Later later_;  // what squares become in the generations of `now_`, where they are less than their own
-    Generations now_;
+    Squares squares_;
+    const int most_helpers_;
+    Nodes& nodes_ = squares_.nodes;
+    Leaves& leaves_ = squares_.leaves;
+    Later& later_ = squares_.later;
+    Crew crew_{*this, squares_};
     int level_ = LEAF_LEVEL + 1;
     std::array<Id, HIGHEST + 1> empties_{};
-    static constexpr std::size_t STACK = WIDTH * BATCH * (HIGHEST + 8);
-    Memory stack_memory_;
-    Id* stack_;
-    std::size_t top_ = 1;
-    Outcome outcome_ = Outcome::made;
+    bool is_stepping_ = false;
+    static constexpr std::uint32_t OFTEN = 1 << 13;  // squares that are looked at in about a millisecond
     std::uint32_t polls_ = 0;
     std::unique_ptr<Collection> collection_;  // one that was broken off after it gave up the first square
     int emptied_ = 0;  // how often all that nothing names was given up, since begin()
-    std::chrono::steady_clock::time_point last_;
-    Statistics statistics_;
+    std::chrono::steady_clock::time_point begun_, last_;
 };
 
 }  // namespace hashlife

@@ -1,0 +1,1 @@
+"""Ageing cells on the CPU."""

@@ -1,0 +1,169 @@
+"""Ageing cells on the CPU: planes lie row-major in host memory, moved on by the compiled passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kernels.ageing.plan import choose_cpu, cpu_plan
+from kernels.ageing.states import check_counting, check_rule, check_states
+from kernels.life.chain import check_chain
+from kernels.life.contract import (
+    ChainShape,
+    LifeArena,
+    LifeChain,
+    LifeEngine,
+    LifeShape,
+    Words,
+    check_planes,
+)
+from kernels.life.cpu.engine import ChainedCpuLife, CpuArena, CpuLife, chain_by, cpu_bytes
+from kernels.life.plan import CpuPlan
+from kernels.life.rules import AgeingRule
+from kernels.targets.cpu import CpuTarget, level2_bytes
+
+try:
+    from kernels import _cpu
+except ImportError:
+    _cpu = None  # type: ignore[assignment]
+
+
+class CpuAgeingEngine(LifeEngine[AgeingRule]):
+    """Ageing cells by the compiled passes, at the level and with the threads of a CpuTarget.
+
+    planes: the bit planes of all its rules.
+    """
+
+    def __init__(self, target: CpuTarget, planes: int) -> None:
+        self.target, self.planes = target, planes
+
+    def arena(
+        self,
+        shapes: Sequence[LifeShape],
+        slots: int,
+        rule: AgeingRule,
+        chain: ChainShape | None = None,
+    ) -> LifeArena:
+        """Return an arena of packed rows in host memory."""
+        check_planes(shapes, chain, self.planes)
+        check_rule(rule, self.planes)
+        made = None if chain is None else self.chain(chain)
+        return CpuAgeingArena(self.target, shapes, slots, rule, chain=chain, made=made)
+
+    def arena_bytes(
+        self, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None = None
+    ) -> tuple[int, int]:
+        """Return the bytes of host memory that arena() would take, and 0."""
+        check_planes(shapes, chain, self.planes)
+        made = None if chain is None else self.chain(chain)
+        return cpu_bytes(shapes, slots, chain, made), 0
+
+    def chain(self, shape: ChainShape) -> LifeChain:
+        """Return the chain whose passes should be done soonest, for as many states as the planes
+        hold. Raises ValueError for sizes that make no chain."""
+        check_planes((), shape, self.planes)
+        check_chain(shape)
+        plan = choose_cpu(
+            shape.width,
+            shape.height,
+            shape.torus,
+            shape.generations,
+            self.target.vector_bits,
+            level2_bytes(),
+            self.target.threads,
+            1 << self.planes,
+            chained=True,
+        )
+        return chain_by(shape, plan)
+
+
+class CpuAgeingArena(CpuArena):
+    """An arena of rows of bit planes.
+
+    made: the chain of a chain's universes.
+    """
+
+    rule: AgeingRule
+
+    def __init__(
+        self,
+        target: CpuTarget,
+        shapes: Sequence[LifeShape],
+        slots: int,
+        rule: AgeingRule,
+        plan: CpuPlan | None = None,
+        chain: ChainShape | None = None,
+        made: LifeChain | None = None,
+    ) -> None:
+        self._counts, self._made = check_counting(rule), made
+        super().__init__(target, shapes, slots, rule, plan, chain)
+
+    def open(self, slot: int, shape: LifeShape) -> CpuAgeing:
+        """Return a universe in a slot; its cells are undefined until all are put."""
+        self.check_slot(slot, shape)
+        self._check_room(shape)
+        return CpuAgeing(self, slot, shape)
+
+    def open_chained(self, slot: int, height: int, *, first: bool) -> ChainedCpuAgeing:
+        """Return a universe of the chain in a slot."""
+        shape = self.check_chained(slot, height, first=first)
+        self._check_room(shape, 0 if first else self._turns.chain.slack)
+        return ChainedCpuAgeing(self, slot, height, self._turns, first=first)
+
+    def choose(self, width: int, height: int, torus: bool, generations: int) -> CpuPlan:
+        """Return the plan of the first pass of a run of `generations`."""
+        return choose_cpu(width, height, torus, generations, *self.machine(), self.rule.states)
+
+    def plan_of(self, width: int, height: int, torus: bool, steps: int) -> CpuPlan:
+        """Return the best plan of a pass of `steps` generations."""
+        return cpu_plan(width, height, torus, steps, *self.machine(), self.rule.states)
+
+    def chain_of(self, shape: ChainShape) -> LifeChain:
+        """Return the chain that the arena was made with."""
+        assert self._made is not None
+        return self._made
+
+    def make_pass(
+        self,
+        source: Words,
+        target: Words,
+        width: int,
+        torus: bool,
+        plan: CpuPlan,
+        stopped: Callable[[], bool] | None = None,
+    ) -> bool:
+        """Make one pass; return False where `stopped` broke it off, which leaves the target
+        undefined."""
+        return _cpu.ageing_pass(
+            self.target.level,
+            source,
+            target,
+            width,
+            torus,
+            *self._counts,
+            self.rule.states,
+            plan.steps,
+            plan.panels,
+            plan.useful,
+            plan.columns,
+            plan.halo,
+            plan.band_rows,
+            plan.block_rows,
+            self.target.threads,
+            stopped,
+        )
+
+
+class CpuAgeing(CpuLife):
+    """A universe in rows of bit planes, in a slot of an arena."""
+
+    _arena: CpuAgeingArena
+
+    def put(self, y: int, words: Words) -> None:
+        """Copy rows into the array, if the rule has all their states."""
+        self.check_rows(y, words)
+        check_states(words, self._arena.rule.states)
+        super().put(y, words)
+
+
+class ChainedCpuAgeing(ChainedCpuLife, CpuAgeing):
+    """A universe of a chain of ageing cells on the CPU."""

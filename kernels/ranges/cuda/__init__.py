@@ -1,0 +1,1 @@
+"""Larger than Life on CUDA devices."""

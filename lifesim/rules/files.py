@@ -1,0 +1,66 @@
+"""Rules by the names of rule files, and the folders that this process looks for them in."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from lifesim.rules.errors import RuleError, shown
+
+if TYPE_CHECKING:
+    from lifesim.ruletables import RuleFile
+
+_asked: tuple[str, ...] = ()
+
+
+def look_in(folders: Iterable[str]) -> None:
+    """Set the folders that rules are looked for in first, from now on, in all of this process."""
+    global _asked
+    _asked = tuple(folders)
+
+
+def asked_for() -> tuple[str, ...]:
+    """Return the folders that look_in() was given last."""
+    return _asked
+
+
+def could_be_one(name: str) -> bool:
+    """Tell whether a text may be the name of a rule file."""
+    return re.fullmatch(r"[^\W_][\w .'()+&~-]{0,99}", name) is not None and not name.endswith(" ")
+
+
+def find(name: str, folders: Sequence[str] | None, beside: str | None) -> RuleFile | None:
+    """Return the rule file of a name, None where there is none.
+
+    folders: those to look in; None takes those of look_in(), that of the file `beside`, the
+    user's own and Golly's (lifesim.ruletables.folders_for).
+    Raises RuleError where there is one that cannot be read.
+    """
+    if not could_be_one(name):
+        return None
+    from lifesim import ruletables  # only where a name is none of those that are known
+
+    places = ruletables.folders_for(_asked, beside) if folders is None else list(folders)
+    if not any(os.path.isdir(place) for place in places):
+        return None
+    try:
+        return ruletables.find(name, places)
+    except ruletables.RuleFileError as error:
+        raise RuleError(f"rule {shown(name)}: {error}") from None
+
+
+def listed(folders: Iterable[str]) -> dict[str, str]:
+    """Return the names of the rule files in folders and the folder that each is taken from."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        for file in names:
+            name, kind = os.path.splitext(file)
+            if kind in (".rule", ".table", ".tree") and could_be_one(name):
+                found.setdefault(name, folder)
+    return found
