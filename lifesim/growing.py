@@ -92,7 +92,7 @@ class GrowingUniverse:
             if side and (side, 0) != (length, start):
                 raise ValueError(f"{length} cells from {start} on do not fill bounds of {side}")
         self._backend, self._rule, self._torus, self._memory = backend, rule, torus, memory
-        self._reach = rule.cells.reach
+        self._reach, self._planes = rule.cells.reach, rule.planes
         self._on_device = backend.free_device_memory() is not None
         self.bounds = bounds
         self.x, self.y = at
@@ -159,11 +159,11 @@ class GrowingUniverse:
         right = min(box.x + box.width, self.x + self.cells.width)
         bottom = min(box.y + box.height, self.y + self.cells.height)
         if left >= right or top >= bottom:
-            return BitGrid(box.width, box.height, planes=self._rule.planes)
+            return BitGrid(box.width, box.height, planes=self._planes)
         held = part_of(self.cells, Box(left - self.x, top - self.y, right - left, bottom - top))
         if (held.width, held.height) == (box.width, box.height):
             return held
-        grid = BitGrid(box.width, box.height, planes=self._rule.planes)
+        grid = BitGrid(box.width, box.height, planes=self._planes)
         grid.paste(held, left - box.x, top - box.y)
         return grid
 
@@ -182,7 +182,7 @@ class GrowingUniverse:
     @property
     def nbytes(self) -> int:
         """Return the bytes of memory that its cells take just now."""
-        return 2 * bytes_of(self.cells.width, self.cells.height, self._rule.planes)
+        return 2 * bytes_of(self.cells.width, self.cells.height, self._planes)
 
     def counts(self, x: int, y: int, level: int, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
         """Return how many cells live in each of many blocks, as PlaneUniverse.counts() does."""
@@ -280,7 +280,7 @@ class GrowingUniverse:
         x, width = self._span(0, live.x, live.width, room.left, room.right)
         y, height = self._span(1, live.y, live.height, room.top, room.bottom)
         self._check(width, height)
-        words = np.zeros(shape_of(width, height, self._rule.planes), np.uint64)
+        words = np.zeros(shape_of(width, height, self._planes), np.uint64)
         first, last = live.x // 64, -(-(live.x + live.width) // 64)
         to = first - x // 64
         cells = part_of(
@@ -318,7 +318,7 @@ class GrowingUniverse:
     def _check(self, width: int, height: int) -> None:
         most = available_memory() if self._memory is None else self._memory
         copies = REFERENCE_COPIES if self._backend.is_reference else COPIES
-        need = copies * bytes_of(width, height, self._rule.planes)
+        need = copies * bytes_of(width, height, self._planes)
         if need > most:
             raise OutgrownError(
                 f"the pattern has outgrown memory at generation {self.generation}: "
@@ -328,7 +328,7 @@ class GrowingUniverse:
 
     def _open(self, words: Words, width: int, height: int) -> LifeUniverse:
         return engine_of(self._rule, self._backend).universe(
-            words, LifeShape(width, height, self._torus, self._rule.planes), self._rule.cells
+            words, LifeShape(width, height, self._torus, self._planes), self._rule.cells
         )
 
 
