@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.life.contract import LifeShape, LifeUniverse
+from kernels.life.rules import LifeRule
 from kernels.plane.contract import SIDE, Places
 from kernels.targets.contract import Target
 from kernels.targets.memory import available_memory
@@ -217,6 +218,11 @@ class GrowingUniverse:
 
     def take(self, squares: object) -> None:
         """Raise GridError: a tree is not unfolded here."""
+        if not isinstance(self._rule.cells, LifeRule):
+            raise GridError(
+                f"cells that lie too far apart for a rectangle are for Life-like rules, as B3/S23, "
+                f"not {self._rule}"
+            )
         raise GridError("a list of squares is for HashLife")
 
     def _live(self) -> Box | None:

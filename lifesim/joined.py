@@ -13,7 +13,7 @@ a halo is repeated until it is a plain torus, or large enough.
 
 The copies are mirrored, or turned: what they become is what the cells become, mirrored, only by
 rules that make no difference between left and right, up and down, or rows and columns. Others have
-no such universes here.
+no such universes here, but tori whose horizontal edges are shifted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def open_bounded(backend: Target, grid: BitGrid, edges: Edges, rule: Rule) -> Li
     if isinstance(edges, JoinedEdges):
         if len(backend.members) > 1:
             raise TopologyError(f"a {edges.name} is computed by one device, not by several")
-        if not is_symmetric(rule.cells):
+        if _mirrors(edges) and not is_symmetric(rule.cells):
             raise TopologyError(
                 f"rule {rule} is not the same in a mirror, or not known to be: "
                 f"no {edges.name} is computed by it"
@@ -349,6 +349,11 @@ def _rolled(rows: BitGrid, shift: int) -> BitGrid:
     moved = empty_part(rows.width, rows.height, rows.planes)
     moved.paste(rows, shift, 0, wrap=True)
     return moved
+
+
+def _mirrors(edges: JoinedEdges) -> bool:
+    """Tell whether copies of cells are mirrored or turned, or rows are held as columns."""
+    return edges.is_sphere or any(edges.twist) or bool(edges.shift[1])
 
 
 def _is_all_around(edges: JoinedEdges) -> bool:
