@@ -32,7 +32,7 @@ from lifesim.grid import BitGrid, Box, empty_part, shape_of
 from lifesim.mirrors import is_symmetric
 from lifesim.rule import Rule
 from lifesim.topology import Edges, JoinedEdges, Topology, TopologyError, joined
-from lifesim.turned import flipped_across, flipped_down, rotated
+from lifesim.turned import clear_columns, clear_padding, flipped_across, flipped_down, rotated
 
 _LEAST = 128  # cells: no halo is less deep, and no side that has one less than twice as long,
 # unless a rule reaches farther
@@ -197,7 +197,7 @@ class HaloUniverse(LifeUniverse):
         band = np.empty(shape_of(self._cells.width, len(words), self.planes), np.uint64)
         self._cells.get(self._top + y, band)
         words[:] = band[..., self._words]
-        _clear_padding(words, self.width)
+        clear_padding(words, self.width)
 
     def _renew(self) -> None:
         """Copy the halo anew. It needs only cells of the universe, so that it can be done again
@@ -233,7 +233,7 @@ class HaloUniverse(LifeUniverse):
         depth, end = self._depth, self._depth + self.width
         before = flipped_down(whole.crop(Box(end - depth, depth, depth, self.height)))
         after = flipped_down(whole.crop(Box(depth, depth, depth, self.height)))
-        _clear_columns(whole, end)
+        clear_columns(whole, end)
         whole.words[depth : depth + self.height, ..., : depth // 64] = before.words
         whole.paste(after, end, depth)
         for y, source in ((0, self.height), (depth + self.height, depth)):
@@ -254,7 +254,7 @@ class HaloUniverse(LifeUniverse):
             for x, to_x in ((depth, 0), (end - depth, end))
             for y, to_y in ((depth, 0), (end - depth, end))
         }
-        _clear_columns(whole, end)
+        clear_columns(whole, end)
         whole.words[depth:end, ..., : depth // 64] = 0
         whole.words[:depth] = 0
         whole.words[end:] = 0
@@ -311,7 +311,7 @@ class RepeatedUniverse(LifeUniverse):
         band = np.empty(shape_of(self._cells.width, len(words), self.planes), np.uint64)
         self._cells.get(y, band)
         words[:] = band[..., : words.shape[-1]]
-        _clear_padding(words, self.width)
+        clear_padding(words, self.width)
 
     def _repeated(self, words: Words) -> BitGrid:
         """Return all copies."""
@@ -394,15 +394,3 @@ def _joined_copies(edges: JoinedEdges, copies: tuple[int, int]) -> Edges:
         return Topology.TORUS
     width, height = edges.width, edges.height * copies[1]
     return joined(JoinedEdges(width, height, shift=(edges.shift[0] * copies[1], 0)))
-
-
-def _clear_padding(words: Words, width: int) -> None:
-    if width % 64:
-        words[..., -1] &= np.uint64((1 << width % 64) - 1)
-
-
-def _clear_columns(grid: BitGrid, x: int) -> None:
-    """Kill all cells from a column on."""
-    grid.words[..., x // 64 + 1 :] = 0
-    if x // 64 < grid.words.shape[-1]:
-        grid.words[..., x // 64] &= np.uint64((1 << x % 64) - 1)
