@@ -287,8 +287,8 @@ def test_commands_refuse(tmp_path, arguments, message):
     assert read(source).grid.largest_state() == 3
 
 
+def test_shifted_tori_take_every_rule():
     """A rule that mirrors change runs where only the horizontal edges are shifted."""
-    """Nothing is mirrored where only the horizontal edges are shifted."""
     one = Rule(AgeingRule(1 << 0b100_000_000 | 1 << 0b101_000_000, 3), "corners")
     edges = JoinedEdges(20, 12, shift=(3, 0))
     cells = some_states(one, 20, 12, 4)
