@@ -239,7 +239,7 @@ def test_mcell_of_lifes_rules_is_read() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (b"23/3", b"2 to 3", "a:3:1: unknown rule '2 to 3'"),
+        (b"23/3", b"2 to 3", "a:3:1: rule '2 to 3', column 6: one set"),
         (b"Life", b"Rules table", "a:3:1: MCell's game 'Rules table' is not supported"),
         (b"Life", b"Special rules", "a:3:1: MCell's game 'Special rules' is not supported"),
         (b"#GAME Life", b"#GOLLY WireWorm", "a:2:1: unknown rule 'WireWorm'"),
