@@ -21,9 +21,9 @@ from bulkbits.timing import TimedRunner, compete
 from kernels.life.contract import LifeShape, LifeUniverse
 from kernels.targets.contract import Target
 from lifesim.engines import engine_of
-from lifesim.grid import GridError, check_size
+from lifesim.grid import BitGrid, GridError, check_size
 from lifesim.rule import LIFE, Rule
-from lifesim.soup import random_grid
+from lifesim.soup import Soup
 from lifesim.topology import Topology
 
 TILE_SOURCE = Path(__file__).parents[1] / "benchmarks" / "tile_loop.cpp"
@@ -60,12 +60,12 @@ def soup_universe(
     topology: Topology = Topology.TORUS,
 ) -> LifeUniverse:
     """Make a soup of density 1/2, seed 1, in the backend. Raises GridError and MemoryError."""
-    check_size(width, height, copies=1 if backend.devices else 3)
-    return engine_of(rule, backend).universe(
-        random_grid(width, height, Fraction(1, 2), 1).words,
-        LifeShape(width, height, topology is Topology.TORUS),
-        rule.cells,
-    )
+    planes = rule.planes
+    check_size(width, height, copies=planes * (1 if backend.devices else 3))
+    soup = BitGrid(width, height, planes=planes)
+    Soup(Fraction(1, 2), 1).fill_grid(soup, rule.states)
+    shape = LifeShape(width, height, topology is Topology.TORUS, planes)
+    return engine_of(rule, backend).universe(soup.words, shape, rule.cells)
 
 
 def measure_soup(

@@ -10,6 +10,7 @@ import os
 from types import TracebackType
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels.draft import Draft
 from lifesim.errors import cannot_write
@@ -29,18 +30,19 @@ class GifWriter:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        palette: str = "dark",
+        palette: str | npt.NDArray[np.uint8] = "dark",
         *,
         frame_ms: int = 100,
         repeat: bool = True,
     ) -> None:
         """Open a temporary file beside path.
 
+        palette: its name, or the 256 colours of levels, uint8 (256, 3).
         Each frame is shown for frame_ms milliseconds, to the nearest ten. Raises
         RenderError for an unknown palette or a time that is not 10 to 655350, and
         LifesimError for a path that cannot be written.
         """
-        self._colours = palette_table(palette)
+        self._colours = palette_table(palette) if isinstance(palette, str) else palette
         if not 10 <= frame_ms <= 655350:
             raise RenderError(f"a frame lasts 10 to 655350 ms, not {frame_ms}")
         self._frame_ms = (frame_ms + 5) // 10 * 10

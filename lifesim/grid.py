@@ -199,7 +199,7 @@ class BitGrid:
     def __getitem__(self, at: tuple[int, int]) -> int:
         """Return a cell's state, a bool where there is one bit plane. Raises IndexError."""
         x, y = self._checked(at)
-        if self.planes == 1:
+        if self.words.ndim == 2:
             return bool(int(self.words[y, x >> 6]) >> (x & 63) & 1)
         bits = [int(word) >> (x & 63) & 1 for word in self.words[y, :, x >> 6]]
         return sum(bit << plane for plane, bit in enumerate(bits))
@@ -208,16 +208,21 @@ class BitGrid:
         """Set a cell's state; where there is one bit plane anything that is true is alive. Raises
         IndexError, and ValueError for a state that planes do not hold."""
         x, y = self._checked(at)
-        column, bit = self.words[y, ..., x >> 6 : (x >> 6) + 1], np.uint64(1 << (x & 63))
-        number = bool(state) if self.planes == 1 else operator.index(state)
+        bit = np.uint64(1 << (x & 63))
+        if self.words.ndim == 2:
+            if state:
+                self.words[y, x >> 6] |= bit
+            else:
+                self.words[y, x >> 6] &= ~bit
+            return
+        number, column = operator.index(state), self.words[y, :, x >> 6]
         if not 0 <= number < 1 << self.planes:
             raise ValueError(f"states are 0 to {(1 << self.planes) - 1}, not {number}")
-        planes = column.reshape(-1)
         for plane in range(self.planes):
             if number >> plane & 1:
-                planes[plane] |= bit
+                column[plane] |= bit
             else:
-                planes[plane] &= ~bit
+                column[plane] &= ~bit
 
     def _checked(self, at: tuple[int, int]) -> tuple[int, int]:
         x, y = operator.index(at[0]), operator.index(at[1])

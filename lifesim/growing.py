@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.life.contract import LifeShape, LifeUniverse
+from kernels.life.rules import LifeRule
 from kernels.plane.contract import SIDE, Places
 from kernels.targets.contract import Target
 from kernels.targets.memory import available_memory
@@ -92,7 +93,7 @@ class GrowingUniverse:
             if side and (side, 0) != (length, start):
                 raise ValueError(f"{length} cells from {start} on do not fill bounds of {side}")
         self._backend, self._rule, self._torus, self._memory = backend, rule, torus, memory
-        self._reach = rule.cells.reach
+        self._reach, self._planes = rule.cells.reach, rule.planes
         self._on_device = backend.free_device_memory() is not None
         self.bounds = bounds
         self.x, self.y = at
@@ -159,11 +160,11 @@ class GrowingUniverse:
         right = min(box.x + box.width, self.x + self.cells.width)
         bottom = min(box.y + box.height, self.y + self.cells.height)
         if left >= right or top >= bottom:
-            return BitGrid(box.width, box.height, planes=self._rule.planes)
+            return BitGrid(box.width, box.height, planes=self._planes)
         held = part_of(self.cells, Box(left - self.x, top - self.y, right - left, bottom - top))
         if (held.width, held.height) == (box.width, box.height):
             return held
-        grid = BitGrid(box.width, box.height, planes=self._rule.planes)
+        grid = BitGrid(box.width, box.height, planes=self._planes)
         grid.paste(held, left - box.x, top - box.y)
         return grid
 
@@ -182,7 +183,7 @@ class GrowingUniverse:
     @property
     def nbytes(self) -> int:
         """Return the bytes of memory that its cells take just now."""
-        return 2 * bytes_of(self.cells.width, self.cells.height, self._rule.planes)
+        return 2 * bytes_of(self.cells.width, self.cells.height, self._planes)
 
     def counts(self, x: int, y: int, level: int, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
         """Return how many cells live in each of many blocks, as PlaneUniverse.counts() does."""
@@ -217,6 +218,11 @@ class GrowingUniverse:
 
     def take(self, squares: object) -> None:
         """Raise GridError: a tree is not unfolded here."""
+        if not isinstance(self._rule.cells, LifeRule):
+            raise GridError(
+                f"cells that lie too far apart for a rectangle are for Life-like rules, as B3/S23, "
+                f"not {self._rule}"
+            )
         raise GridError("a list of squares is for HashLife")
 
     def _live(self) -> Box | None:
@@ -280,7 +286,7 @@ class GrowingUniverse:
         x, width = self._span(0, live.x, live.width, room.left, room.right)
         y, height = self._span(1, live.y, live.height, room.top, room.bottom)
         self._check(width, height)
-        words = np.zeros(shape_of(width, height, self._rule.planes), np.uint64)
+        words = np.zeros(shape_of(width, height, self._planes), np.uint64)
         first, last = live.x // 64, -(-(live.x + live.width) // 64)
         to = first - x // 64
         cells = part_of(
@@ -318,7 +324,7 @@ class GrowingUniverse:
     def _check(self, width: int, height: int) -> None:
         most = available_memory() if self._memory is None else self._memory
         copies = REFERENCE_COPIES if self._backend.is_reference else COPIES
-        need = copies * bytes_of(width, height, self._rule.planes)
+        need = copies * bytes_of(width, height, self._planes)
         if need > most:
             raise OutgrownError(
                 f"the pattern has outgrown memory at generation {self.generation}: "
@@ -328,7 +334,7 @@ class GrowingUniverse:
 
     def _open(self, words: Words, width: int, height: int) -> LifeUniverse:
         return engine_of(self._rule, self._backend).universe(
-            words, LifeShape(width, height, self._torus, self._rule.planes), self._rule.cells
+            words, LifeShape(width, height, self._torus, self._planes), self._rule.cells
         )
 
 

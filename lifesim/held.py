@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from kernels.life.contract import LifeUniverse, Words
 from kernels.targets.contract import Target
+from lifesim.colours import Colours, Pixels, pixels_of
 from lifesim.digests import digest
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.growing import GrowingUniverse
@@ -241,3 +242,11 @@ class HeldUniverse:
             if is_far(self._unbounded, held) and (far := squares_of(self._unbounded)):
                 return TreePicture(far).levels(box, scale_log2)
         return GridPicture(self._unbounded.part(held), held).levels(box, scale_log2)
+
+    def pixels(self, box: Box, scale_log2: int, colours: Colours) -> Pixels:
+        """Return a region in colours (lifesim.colours.pixels_of)."""
+        if self._unbounded is None:
+            return pixels_of(self.grid(), box, scale_log2, colours)
+        held = common(box, self.frame())
+        inner = Box(box.x - held.x, box.y - held.y, box.width, box.height)
+        return pixels_of(self._unbounded.part(held), inner, scale_log2, colours)

@@ -13,7 +13,7 @@ a halo is repeated until it is a plain torus, or large enough.
 
 The copies are mirrored, or turned: what they become is what the cells become, mirrored, only by
 rules that make no difference between left and right, up and down, or rows and columns. Others have
-no such universes here.
+no such universes here, but tori whose horizontal edges are shifted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lifesim.grid import BitGrid, Box, empty_part, shape_of
 from lifesim.mirrors import is_symmetric
 from lifesim.rule import Rule
 from lifesim.topology import Edges, JoinedEdges, Topology, TopologyError, joined
-from lifesim.turned import flipped_across, flipped_down, rotated
+from lifesim.turned import clear_columns, clear_padding, flipped_across, flipped_down, rotated
 
 _LEAST = 128  # cells: no halo is less deep, and no side that has one less than twice as long,
 # unless a rule reaches farther
@@ -49,7 +49,7 @@ def open_bounded(backend: Target, grid: BitGrid, edges: Edges, rule: Rule) -> Li
     if isinstance(edges, JoinedEdges):
         if len(backend.members) > 1:
             raise TopologyError(f"a {edges.name} is computed by one device, not by several")
-        if not is_symmetric(rule.cells):
+        if _mirrors(edges) and not is_symmetric(rule.cells):
             raise TopologyError(
                 f"rule {rule} is not the same in a mirror, or not known to be: "
                 f"no {edges.name} is computed by it"
@@ -197,7 +197,7 @@ class HaloUniverse(LifeUniverse):
         band = np.empty(shape_of(self._cells.width, len(words), self.planes), np.uint64)
         self._cells.get(self._top + y, band)
         words[:] = band[..., self._words]
-        _clear_padding(words, self.width)
+        clear_padding(words, self.width)
 
     def _renew(self) -> None:
         """Copy the halo anew. It needs only cells of the universe, so that it can be done again
@@ -233,7 +233,7 @@ class HaloUniverse(LifeUniverse):
         depth, end = self._depth, self._depth + self.width
         before = flipped_down(whole.crop(Box(end - depth, depth, depth, self.height)))
         after = flipped_down(whole.crop(Box(depth, depth, depth, self.height)))
-        _clear_columns(whole, end)
+        clear_columns(whole, end)
         whole.words[depth : depth + self.height, ..., : depth // 64] = before.words
         whole.paste(after, end, depth)
         for y, source in ((0, self.height), (depth + self.height, depth)):
@@ -254,7 +254,7 @@ class HaloUniverse(LifeUniverse):
             for x, to_x in ((depth, 0), (end - depth, end))
             for y, to_y in ((depth, 0), (end - depth, end))
         }
-        _clear_columns(whole, end)
+        clear_columns(whole, end)
         whole.words[depth:end, ..., : depth // 64] = 0
         whole.words[:depth] = 0
         whole.words[end:] = 0
@@ -311,7 +311,7 @@ class RepeatedUniverse(LifeUniverse):
         band = np.empty(shape_of(self._cells.width, len(words), self.planes), np.uint64)
         self._cells.get(y, band)
         words[:] = band[..., : words.shape[-1]]
-        _clear_padding(words, self.width)
+        clear_padding(words, self.width)
 
     def _repeated(self, words: Words) -> BitGrid:
         """Return all copies."""
@@ -349,6 +349,11 @@ def _rolled(rows: BitGrid, shift: int) -> BitGrid:
     moved = empty_part(rows.width, rows.height, rows.planes)
     moved.paste(rows, shift, 0, wrap=True)
     return moved
+
+
+def _mirrors(edges: JoinedEdges) -> bool:
+    """Tell whether copies of cells are mirrored or turned, or rows are held as columns."""
+    return edges.is_sphere or any(edges.twist) or bool(edges.shift[1])
 
 
 def _is_all_around(edges: JoinedEdges) -> bool:
@@ -389,15 +394,3 @@ def _joined_copies(edges: JoinedEdges, copies: tuple[int, int]) -> Edges:
         return Topology.TORUS
     width, height = edges.width, edges.height * copies[1]
     return joined(JoinedEdges(width, height, shift=(edges.shift[0] * copies[1], 0)))
-
-
-def _clear_padding(words: Words, width: int) -> None:
-    if width % 64:
-        words[..., -1] &= np.uint64((1 << width % 64) - 1)
-
-
-def _clear_columns(grid: BitGrid, x: int) -> None:
-    """Kill all cells from a column on."""
-    grid.words[..., x // 64 + 1 :] = 0
-    if x // 64 < grid.words.shape[-1]:
-        grid.words[..., x // 64] &= np.uint64((1 << x % 64) - 1)

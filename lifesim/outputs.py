@@ -14,6 +14,7 @@ from bulkbits import overwriting
 from bulkbits.overwriting import FileKind, begins
 from kernels.draft import Draft
 from lifesim import gif, patterns, render
+from lifesim.colours import Colours, GifColours
 from lifesim.engine import Life
 from lifesim.errors import LifesimError, cannot_write, writing_to
 from lifesim.pattern_of import Holder, is_macrocell, pattern_of, squares_of
@@ -22,6 +23,7 @@ from lifesim.store.make import LEAST_ROOM, check_room, from_grid, from_pattern, 
 from lifesim.store.making import check_new
 from lifesim.store.tiling import tile_universe
 from lifesim.topology import Topology, torus_or_plane
+from lifesim.tree.picture import GridPicture, TreePicture
 from lifesim.view import DensitySource, PictureView
 
 
@@ -246,7 +248,10 @@ class _PictureOutput(_SnapshotOutput):
         self._view.image_size(width, height)
 
     def save(self, life: Running, path: str) -> None:
-        render.save_png(path, self._view.levels(life), self._view.palette)
+        if isinstance(life, Life) and self._view.colours(life.rule) is not None:
+            render.save_png(path, self._view.pixels(life))
+        else:
+            render.save_png(path, self._view.levels(life), self._view.palette)
 
 
 class _AnimationOutput(Output):
@@ -254,6 +259,8 @@ class _AnimationOutput(Output):
         super().__init__(path)
         self._view = view
         self._writer: gif.GifWriter | None = None
+        self._colours: GifColours | None = None  # of several states
+        self._states: Colours | None = None
         self._roll: Roll | None = None  # of a plane without bounds: its pictures' common frame
         self._frames = 0
 
@@ -262,12 +269,18 @@ class _AnimationOutput(Output):
 
     def add(self, life: Running) -> None:
         if self._writer is None:
-            self._writer = gif.GifWriter(self.path, self._view.palette)
+            self._states = self._view.colours(life.rule)
+            if self._states is not None:
+                self._colours = GifColours(self._states)
+            table = self._view.palette if self._colours is None else self._colours.table
+            self._writer = gif.GifWriter(self.path, table)
         if self._view.region is None and not all(life.bounds):
             if self._roll is None:
                 self._roll = Roll()
             gif.check_size(*self._view.of(self._roll.frame_with(life.frame())).image_size(0, 0))
             self._roll.add(life)
+        elif self._colours is not None and isinstance(life, Life):
+            self._writer.append(self._colours.indices(self._view.pixels(life)))
         else:
             self._writer.append(self._view.levels(life))
         self._frames += 1
@@ -286,9 +299,15 @@ class _AnimationOutput(Output):
             if self._roll is not None and self._roll.frame:
                 view = self._view.of(self._roll.frame)
                 for shot in self._roll:
-                    self._writer.append(view.levels(shot))
+                    self._writer.append(self._levels(view, shot))
             self._writer.close()
             self.written.append(self.path)
+
+    def _levels(self, view: PictureView, shot: GridPicture | TreePicture) -> render.Levels:
+        """Return a picture of kept cells as numbers of colours."""
+        if self._colours is None or self._states is None or not isinstance(shot, GridPicture):
+            return view.levels(shot)
+        return self._colours.indices(view.shot(shot, self._states))
 
     def abort(self) -> None:
         if self._roll is not None:

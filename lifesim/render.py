@@ -242,11 +242,14 @@ def palette_table(name: str) -> Levels:
 def to_image(levels: Levels, palette: str = "dark") -> Image.Image:
     """Return a Pillow image of mode P: each pixel is its level, looked up in the palette.
 
-    levels: uint8 array of shape (rows, columns). Raises RenderError for an unknown
-    palette.
+    levels: uint8 array of shape (rows, columns). Colours, of shape (rows, columns, 3), are taken
+    as they are, for an image of mode RGB. Raises RenderError for an unknown palette.
     """
     table = palette_table(palette)
     from PIL import Image
+
+    if levels.ndim == 3:
+        return Image.fromarray(checked_pixels(levels))
 
     image = Image.fromarray(checked_levels(levels))
     image.putpalette(table.tobytes())
@@ -254,7 +257,7 @@ def to_image(levels: Levels, palette: str = "dark") -> Image.Image:
 
 
 def save_png(path: str | os.PathLike[str], levels: Levels, palette: str = "dark") -> None:
-    """Write levels (uint8, of shape (rows, columns)) as a PNG file.
+    """Write levels (uint8, of shape (rows, columns)), or colours (rows, columns, 3), as a PNG file.
 
     The file appears complete or not at all. Raises RenderError for an unknown palette
     and LifesimError for a path that cannot be written.
@@ -268,6 +271,15 @@ def checked_levels(levels: Levels) -> Levels:
     if levels.ndim != 2 or levels.dtype != np.uint8 or not levels.size:
         raise ValueError(f"levels must be uint8 (rows, columns), not {levels.dtype} {levels.shape}")
     return levels
+
+
+def checked_pixels(pixels: Levels) -> Levels:
+    """Return colours. Raises ValueError for anything but a uint8 picture of three of them."""
+    if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8 or not pixels.size:
+        raise ValueError(
+            f"colours must be uint8 (rows, columns, 3), not {pixels.dtype} {pixels.shape}"
+        )
+    return pixels
 
 
 def _shown(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kernels.life.rules import CellRule, LifeRule
 from lifesim.families import family, nearest
@@ -26,11 +26,13 @@ class Rule:
     """A rule by the name that people and files call it by.
 
     cells: what it says of cells, as engines take it. name: the text of it in its usual form, which
-    parse() reads again.
+    parse() reads again. colours: red, green and blue, 0 to 255, of states for which its file names
+    them; they make no rule another.
     """
 
     cells: CellRule
     name: str
+    colours: Mapping[int, tuple[int, int, int]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def life_like_of(cls, birth: int, survival: int) -> Rule:
@@ -61,7 +63,7 @@ class Rule:
             file = files.find(name, folders, beside)
             if file is None:
                 raise
-        return cls(file.cells, file.name)
+        return cls(file.cells, file.name, file.colours)
 
     def __str__(self) -> str:
         return self.name

@@ -28,12 +28,14 @@ def find(
     It is looked for in all eight orientations, and, with a `period`, in each of so many
     generations under the rule: `period=4` finds gliders in all their phases. A shape that is the
     same in several of these is found once. Raises ValueError for a pattern without a live cell,
-    or one that dies within the period.
+    or one that dies within the period, and for cells of several states.
     """
     period = operator.index(period)
     if period < 1:
         raise ValueError(f"a period is at least 1, not {period}")
     chosen = rule if isinstance(rule, Rule) else Rule.parse(rule)
+    if max(grid.planes, pattern.planes) > 1:
+        raise ValueError("cells of several states are not looked for")
     shapes = {_key(shape): shape for shape in _shapes(pattern.to_bool(), period, chosen)}
     places = [_places(grid, shape) for shape in shapes.values()]
     found = np.concatenate(places) if places else np.empty((0, 2), np.int64)

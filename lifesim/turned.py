@@ -1,10 +1,10 @@
-"""Grids turned over: mirrored, upside down, and by quarter turns."""
+"""Grids turned over: mirrored, upside down, by quarter turns; and cells cleared at the right."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from lifesim.grid import BitGrid, empty_part
+from lifesim.grid import BitGrid, Words, empty_part
 
 _BLOCK = 1 << 14  # words that are flipped at a time
 _HALVES = [
@@ -45,3 +45,16 @@ def flipped_across(cells: BitGrid) -> BitGrid:
 def rotated(cells: BitGrid, *, clockwise: bool) -> BitGrid:
     """Return the cells after a quarter turn: a height x width grid."""
     return flipped_down(cells).transposed() if clockwise else flipped_down(cells.transposed())
+
+
+def clear_padding(words: Words, width: int) -> None:
+    """Clear the bits past the last column."""
+    if width % 64:
+        words[..., -1] &= np.uint64((1 << width % 64) - 1)
+
+
+def clear_columns(grid: BitGrid, x: int) -> None:
+    """Kill all cells from a column on."""
+    grid.words[..., x // 64 + 1 :] = 0
+    if x // 64 < grid.words.shape[-1]:
+        grid.words[..., x // 64] &= np.uint64((1 << x % 64) - 1)

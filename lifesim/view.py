@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lifesim import render
+from lifesim.colours import Colours, Pixels, state_colours
 from lifesim.grid import Box
+from lifesim.rule import Rule
+
+if TYPE_CHECKING:
+    from lifesim.engine import Life
+    from lifesim.tree.picture import GridPicture
 
 PICTURE_PIXELS = 1 << 20
 
@@ -54,6 +60,18 @@ class PictureView:
     def levels(self, life: DensitySource) -> render.Levels:
         """Return the densities of the cells that the view shows."""
         return life.levels(*self._frame(life.frame()))
+
+    def colours(self, rule: Rule) -> Colours | None:
+        """Return the colours of a rule's states; None where pictures show densities."""
+        return state_colours(rule, self.palette)
+
+    def pixels(self, life: Life) -> Pixels:
+        """Return the cells that the view shows in colours."""
+        return life.pixels(*self._frame(life.frame()), self.palette)
+
+    def shot(self, kept: GridPicture, colours: Colours) -> Pixels:
+        """Return kept cells that the view shows in colours."""
+        return kept.pixels(*self._frame(kept.frame()), colours)
 
     def of(self, frame: Box) -> PictureView:
         """Return this view of a frame, which it shows unless it has a region of its own."""

@@ -18,7 +18,7 @@ from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.growing import COPIES, check_birth
 from lifesim.patterns import Pattern
 from lifesim.planes import HashedUniverse, plane_target
-from lifesim.rule import LIFE, Rule
+from lifesim.rule import LIFE, Rule, RuleError
 from lifesim.soup import Soup
 from lifesim.start import Start, place, soup
 from lifesim.topology import Topology, TopologyError, topology_of, torus_or_plane
@@ -28,6 +28,7 @@ from ui.disk.session import DiskSession
 from ui.planes.session import PlaneSession
 from ui.planes.universe import empty_start, open_seen
 from ui.reading import CountedReader, Progress, in_silence
+from ui.rules import shown_rule
 from ui.session import Session, SessionError
 
 _RECTANGLE = 1 << 28  # cells: a wider macrocell file stays a tree
@@ -64,9 +65,10 @@ def open(
     if pattern.squares is not None and engine is None:
         pattern, engine = _held(pattern, rule or pattern.rule or LIFE)
     try:
+        shown_rule(rule or pattern.rule or LIFE)
         start = place(pattern, size, None, rule, topology)
         torus_or_plane(start.topology, "what the window shows")
-    except (GridError, TopologyError) as error:
+    except (GridError, RuleError, TopologyError) as error:
         raise SessionError(f"{path}: {error}") from None
     notes = pattern.name, pattern.comments
     where = None if path == "-" else os.path.abspath(path)
@@ -170,7 +172,7 @@ def new(
     """Make an empty universe. topology: "unbounded" for one that has no size, whatever width and
     height are. Raises RuleError, TopologyError, GridError for a size there is no memory for,
     SessionError where nothing computes."""
-    chosen = rule if isinstance(rule, Rule) else Rule.parse(rule)
+    chosen = shown_rule(rule)
     edges, bounds = topology_of(topology, None, (width, height))
     held = (1, 1) if topology == "unbounded" else bounds
     check_size(*held, COPIES)
@@ -190,6 +192,7 @@ def empty_plane(
     rule of B0."""
     if size or topology is Topology.TORUS:
         raise GridError(f"the engine {engine} is for planes without bounds")
+    shown_rule(rule)
     return _begun(lambda: _session(empty_start(rule), backend, engine=engine))
 
 
@@ -204,7 +207,7 @@ def random(
     backend: Target | str = "auto",
 ) -> EditedSession:
     """Make a soup. Raises SoupError for a density or seed that none has, and what new() does."""
-    chosen = rule if isinstance(rule, Rule) else Rule.parse(rule)
+    chosen = shown_rule(rule)
     Soup(density, seed)
     start = soup((width, height), density, seed, chosen, Topology(topology))
     return _begun(lambda: _session(start, backend))

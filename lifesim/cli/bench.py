@@ -13,6 +13,7 @@ import click
 from bulkbits.comparison import Comparison, Row, present
 from bulkbits.options import json_option, many_devices_options
 from bulkbits.timing import TimedRunner
+from kernels.life.rules import LifeRule
 from kernels.targets import cpu
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
@@ -59,18 +60,20 @@ def command(  # each parameter is an option
     compiler and the source checkout. Where bgolly (Golly without windows) is installed, it has a
     column: its QuickLife on one core, or its HashLife for a row by that. It is not given soups
     of over 4 million cells. Peers run by turns with ours; their ratio is the median of the rounds.
+    Rules that are not Life-like have neither column.
     """
     chosen, where = Rule.parse(rule), Topology(topology)
     target = pick(backend, device=devices, threads=threads)
     comparison = Comparison("lifesim", target.describe(), target.name, cpu.model())
     peers: dict[str, SoupPeer] = {}
-    tile, missing = _tile_loop(target)
+    is_life_like = isinstance(chosen.cells, LifeRule)  # as the peers' rules are
+    tile, missing = _tile_loop(target) if is_life_like else (None, "")
     if tile is not None:
         peers["tile loop"] = lambda *_: tile
     if missing:
         comparison.notes.append(f"No tile loop: {missing}.")
     with tempfile.TemporaryDirectory() as folder:
-        golly = _golly(Path(folder), comparison.notes)
+        golly = _golly(Path(folder), comparison.notes) if is_life_like else None
         if golly:
             peers["bgolly"] = golly.soup
         asked = sizes or tuple((side, side) for side in scale_of(target).bench_sides)

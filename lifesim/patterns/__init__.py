@@ -24,7 +24,7 @@ from lifesim.patterns.pattern import Pattern, PatternError
 __all__ = ["Pattern", "PatternError", "ReadCancelledError", "formats", "read", "readable", "write"]
 
 _HEAD = 1 << 16
-_OF_STATES = (rle,)  # formats that have room for more states than two
+_OF_STATES = (rle, macrocell)  # formats that have room for more states than two
 _SCRIPTS = (".lua", ".py")
 _MOST_NAMES = 2000  # of a folder, looked at for what was meant
 
@@ -215,9 +215,14 @@ def _decode(data: bytes, name: str, as_squares: bool | None) -> Pattern:
 
 
 def _read_as(known: _ReadFormat, data: bytes, name: str, as_squares: bool | None) -> Pattern:
+    """Read a pattern, whose grid has as many bit planes as its rule."""
     if as_squares is not False and known is macrocell:
-        return macrocell.read_squares(data, name, or_grid=as_squares is None)
-    return known.read(data, name)
+        pattern = macrocell.read_squares(data, name, or_grid=as_squares is None)
+    else:
+        pattern = known.read(data, name)
+    if pattern.rule and pattern.squares is None and pattern.grid.planes < pattern.rule.planes:
+        return replace(pattern, grid=pattern.grid.in_planes(pattern.rule.planes))
+    return pattern
 
 
 _Kind = TypeVar("_Kind", bound=_ReadFormat)

@@ -18,6 +18,7 @@ from kernels.plane.hashlife.listing import LEAF, SquareList, plain_lines
 from kernels.targets.memory import available_memory
 from lifesim.cancelling import go_on
 from lifesim.grid import BitGrid, GridError
+from lifesim.patterns.macrocell_states import StateTree, write_states
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.patterns.quadtree import build
 from lifesim.patterns.room import grid_for
@@ -39,6 +40,7 @@ EXTENSIONS = (".mc",)
 
 _MAGIC = b"[M2]"
 _NODE = re.compile(rb"(\d{1,9})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})")
+_OF_STATES = re.compile(rb"[123][ \t]")  # a node of a level that only those files have
 _AGE = re.compile(rb"#G\s*(\d{1,1000})")
 _LINES = 1 << 14  # that are written at once
 _READ = 1 << 14  # lines that are read at once
@@ -64,7 +66,7 @@ def sniff(head: bytes) -> bool:
 
 
 def read(data: bytes, name: str) -> Pattern:
-    """Decode a macrocell file of two states; the grid is the cells' bounding box.
+    """Decode a macrocell file; the grid is the cells' bounding box, in the bit planes of its rule.
 
     Raises PatternError, with the line, for anything but leaves, and nodes of level 4
     to 64 whose children stand before them and are one level lower; and for a pattern
@@ -72,9 +74,12 @@ def read(data: bytes, name: str) -> Pattern:
     """
     tree = _Tree(data, name, _LEVELS)
     try:
+        if tree.states:
+            return _of_states(tree, tree.states, len(data))
         return _as_grid(tree, len(data))
     except GridError as error:
-        raise error_at(str(error), name, data, tree.last) from None
+        last = tree.states.last if tree.states else tree.last
+        raise error_at(str(error), name, data, last) from None
 
 
 def _as_grid(tree: _Tree, size: int, most: int | None = None) -> Pattern:
@@ -91,6 +96,16 @@ def _as_grid(tree: _Tree, size: int, most: int | None = None) -> Pattern:
     return replace(tree.pattern, grid=grid, x=box.x, y=box.y)
 
 
+def _of_states(tree: _Tree, states: StateTree, size: int) -> Pattern:
+    """Return the pattern of a tree of several states from a file of `size` bytes. Raises
+    GridError."""
+    rule = tree.pattern.rule
+    planes = rule.planes if rule else max(1, states.largest.bit_length())
+    grid, box = states.grid(planes, size)
+    corner = (0, 0) if box is None else (box.x, box.y)
+    return replace(tree.pattern, grid=grid, x=corner[0], y=corner[1])
+
+
 def read_squares(data: bytes, name: str, *, or_grid: bool = False) -> Pattern:
     """Decode as read() does, but leave the cells as they stand in the file, as Pattern.squares.
 
@@ -98,6 +113,8 @@ def read_squares(data: bytes, name: str, *, or_grid: bool = False) -> Pattern:
     or_grid also all that a grid holds.
     """
     tree = _Tree(data, name, _ALL_LEVELS)
+    if tree.states:
+        return read(data, name)
     levels = tree.squares.levels
     if levels[-1] < _LEAST_LEVEL or (or_grid and levels.max() <= _LEVELS[-1]):
         try:
@@ -117,6 +134,7 @@ class _Tree:
         """Read the lines. allowed: levels that nodes may have. Raises PatternError."""
         if not sniff(data):
             raise PatternError("a macrocell file begins with '[M2]'", name, 1, 1)
+        self.states: StateTree | None = None
         need = data.count(b"\n") * _SQUARE
         if need > available_memory():
             raise PatternError("too large a tree for the memory that is free", name)
@@ -166,6 +184,12 @@ class _Tree:
         end = len(data) if end < 0 else end
         text = data[offset:end].rstrip()
         first = text[:1]
+        if _OF_STATES.match(text) and len(self._levels) == 1:
+            rule = self._rule[0]
+            named = (str(rule), rule.states) if rule else ("", 0)
+            if not rule or rule.states > 2:
+                self.states = StateTree(data, offset, name, *named)
+                return len(data)
         if first and first in b"0123456789":
             _add_node(self._levels, self._children, text, data, offset, name, self._allowed)
             self._leaves.append(0)
@@ -262,6 +286,9 @@ def write(pattern: Pattern, out: BinaryIO) -> None:
             out.write((b"#C " + text).rstrip() + b"\n")
     if pattern.squares is not None:
         _write_squares(pattern.squares, out)
+        return
+    if pattern.grid.planes > 1:
+        write_states(pattern.grid, pattern.x, pattern.y, out)
         return
     leaves, levels = build(pattern.grid, pattern.x, pattern.y)
     for eight in leaves.view("u1").reshape(-1, 8).tolist():

@@ -1,15 +1,17 @@
-"""MCell files (.mcl), as far as their rule is Life-like; they are read, and not written.
+"""MCell files (.mcl), as far as their rule can be run; they are read, and not written.
 
 `#GAME` and `#RULE` name the rule, `#BOARD` and `#WRAP` the universe, `#L` lines are the cells:
-RLE with `A` for a live cell, `.` for a dead one and no `!`. As in Golly the universe is a torus,
-or a plane with `#WRAP 0`.
+RLE with `.` for a dead cell, `A` to `X` for states 1 to 24, `aA` to `jO` for others, and no `!`.
+As in Golly the universe is a torus, or a plane with `#WRAP 0`.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect
 
 from kernels import runs
+from kernels.runs.states import StateWalk
 from lifesim.cancelling import go_on
 from lifesim.grid import BitGrid, GridError
 from lifesim.patterns.pattern import Pattern, PatternError
@@ -24,6 +26,8 @@ EXTENSIONS = (".mcl",)
 _MAGIC = b"#mcell"
 _BOARD = re.compile(rb"([0-9]{1,9})[xX]([0-9]{1,9})")
 _GAMES = ("", "life", "conway", "generations")  # whose rules B and S may say
+# Its first letters of two are others than RLE's; what RLE has besides is no letter here.
+_AS_RLE = bytes.maketrans(b"abcdefghijopqrstuvwxy!", b"pqrstuvwxy????????????")
 _FAULTS = {
     runs.DIGITS: f"a run count has at most {runs.MOST_DIGITS} digits",
     runs.ZERO: "a run count of 0",
@@ -37,7 +41,7 @@ def sniff(head: bytes) -> bool:
 
 
 def read(data: bytes, name: str) -> Pattern:
-    """Decode an MCell file of a Life-like rule. Raises PatternError for others, naming the rule."""
+    """Decode an MCell file. Raises PatternError, also for a game whose rules are not known."""
     if not sniff(data):
         raise PatternError("an MCell file begins with '#MCell'", name, 1, 1)
     rule, topology, size = LIFE, Topology.TORUS, None
@@ -67,7 +71,7 @@ def read(data: bytes, name: str) -> Pattern:
             comments.append(decoded(value))
         elif line and not line.startswith(b"#"):
             raise error_at(f"{shown(line)} is no line of an MCell file", name, data, offset)
-    grid, x, y = _cells(data, name)
+    grid, x, y = _cells(data, name) if rule.states == 2 else _states(data, name, rule)
     if size is not None:
         x, y = x - size[0] // 2, y - size[1] // 2
     return Pattern(grid, x, y, rule, topology if size else None, size, comments=tuple(comments))
@@ -99,7 +103,51 @@ def _through(walk: runs.Walk, data: bytes, name: str) -> None:
         if fault in _FAULTS:
             raise error_at(_FAULTS[fault], name, data, at)
         if fault:
-            what = f"{shown(data[at : at + 1])} is no cell: only patterns of two states can be read"
+            what = f"{shown(data[at : at + 1])} is no cell by a rule of two states"
             raise error_at(what, name, data, at)
     if walk.counting:
         raise error_at("the pattern is cut off: it ends in a run count", name, data, len(data))
+
+
+def _states(data: bytes, name: str, rule: Rule) -> tuple[BitGrid, int, int]:
+    """Return the cells of all `#L` lines by a rule of several states, and where the first of them
+    stands."""
+    places, parts = [], []  # of each line where it begins among all, and in the file
+    length = 0
+    for offset, line in lines(data):
+        if line.startswith(b"#L "):
+            places.append((length, offset + 3))
+            parts.append(line[3:].translate(_AS_RLE))
+            length += len(parts[-1])
+    text = b"".join(parts)
+
+    def through(walk: StateWalk) -> None:
+        at = 0
+        while at < len(text):
+            go_on()
+            fault, at = walk.go(text, at)
+            if fault != runs.NONE:
+                first, offset = places[bisect(places, (at, len(data))) - 1]
+                place = at - first + offset
+                raise error_at(why(fault, place), name, data, place)
+        if walk.counting:
+            raise error_at("the pattern is cut off: it ends in a run count", name, data, len(data))
+
+    def why(fault: int, at: int) -> str:
+        if fault in _FAULTS:
+            return _FAULTS[fault]
+        tag = shown(data[at : at + 1 + (data[at : at + 1].islower())])
+        return f"{tag} is no cell: rule {rule} has states 0 to {rule.states - 1}"
+
+    walk = StateWalk(rule.states)
+    through(walk)
+    if not walk.live:
+        return BitGrid(1, 1, planes=rule.planes), 0, 0
+    x, y = walk.left_most, walk.top_most
+    try:
+        grid = grid_for(walk.right - x, walk.bottom - y + 1, len(data), planes=rule.planes)
+    except GridError as error:
+        raise PatternError(str(error), name) from None
+    words = grid.words.reshape(grid.height, rule.planes, -1)
+    through(StateWalk(rule.states, words, x, y))
+    return grid, x, y

@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid
+from lifesim.grid import BitGrid, Box
 from lifesim.patterns.runs import Ints
+from lifesim.states import pieces
 
 UInts = npt.NDArray[np.uint64]
 
 _STEP = 1 << 17  # words looked at in one step
+_CELLS = 1 << 20  # cells of several states looked at in one step: about 40 bytes each
 _TOP = 64
 
 
@@ -30,19 +32,62 @@ def build(grid: BitGrid, x: int, y: int) -> tuple[UInts, list[Ints]]:
     if box is None:
         return np.zeros(0, np.uint64), [np.zeros((1, 4), np.int64)]
     y -= 1  # rows run from -2^(n-1) + 1
-    spans = [(x + box.x, box.width), (y + box.y, box.height)]
-    farthest = max(max(-low, low + size) for low, size in spans)
-    top = max(4, (farthest - 1).bit_length() + 1)
-    if top > _TOP:
-        raise LifesimError(f"a macrocell file cannot hold cells {farthest} away from the origin")
+    top = max(4, _root_level(box, x, y))
     values, tile_x, tile_y = _tiles(grid, x & 7, y & 7)
     leaves, ids = np.unique(values, return_inverse=True)
-    ids = ids + 1
     tile_x += (x >> 3) + (1 << top - 4)
     tile_y += (y >> 3) + (1 << top - 4)
+    return leaves, _nodes(ids + 1, tile_x, tile_y, len(leaves) + 1, top - 3)
+
+
+def build_states(grid: BitGrid, x: int, y: int) -> tuple[Ints, list[Ints]]:
+    """Return the tree of a grid of several states as build() does, whose leaves are of level 1:
+    (count, 4) states, north-west first; then come nodes of level 2 and so on."""
+    box = grid.bounding_box()
+    if box is None:
+        return np.zeros((0, 4), np.int64), [np.zeros((1, 4), np.int64)]
+    y -= 1
+    top = max(2, _root_level(box, x, y))
+    right, down = x & 1, y & 1
+    found: list[tuple[Ints, Ints, Ints]] = []
+    step = max(2, _CELLS // grid.width // 2 * 2)
+    for first in range(-down, grid.height, step):
+        begin, end = max(first, 0), min(first + step, grid.height)
+        states = np.concatenate(list(pieces(grid.words[begin:end], grid.width)))
+        wide = np.zeros((-(-(end - first) // 2) * 2, -(-(grid.width + right) // 2) * 2), np.int64)
+        wide[begin - first : end - first, right : right + grid.width] = states
+        four = (
+            wide[::2, ::2] | wide[::2, 1::2] << 8 | wide[1::2, ::2] << 16 | wide[1::2, 1::2] << 24
+        )
+        row, column = np.nonzero(four)
+        found.append((four[row, column], column, row + (first + down) // 2))
+    values, tile_x, tile_y = (np.concatenate(part) for part in zip(*found, strict=True))
+    leaves, ids = np.unique(values, return_inverse=True)
+    tile_x += (x >> 1) + (1 << top - 2)
+    tile_y += (y >> 1) + (1 << top - 2)
+    states = np.stack([leaves >> shift & 255 for shift in (0, 8, 16, 24)], axis=1)
+    return states, _nodes(ids + 1, tile_x, tile_y, len(leaves) + 1, top - 1)
+
+
+def _root_level(box: Box, x: int, y: int) -> int:
+    """Return the least level of a root that covers the live cells, all in a box whose grid lies at
+    (x, y). Raises LifesimError for one above 64."""
+    spans = [(x + box.x, box.width), (y + box.y, box.height)]
+    farthest = max(max(-low, low + size) for low, size in spans)
+    level = (farthest - 1).bit_length() + 1
+    if level > _TOP:
+        raise LifesimError(f"a macrocell file cannot hold cells {farthest} away from the origin")
+    return level
+
+
+def _nodes(ids: Ints, tile_x: Ints, tile_y: Ints, first: int, count: int) -> list[Ints]:
+    """Return the nodes of so many levels above leaves, up to the root's.
+
+    ids: the numbers of leaves, at column tile_x and row tile_y of leaves from the root's corner.
+    first: the number of the first node.
+    """
     levels: list[Ints] = []
-    first = len(leaves) + 1
-    for _ in range(4, top + 1):
+    for _ in range(count):
         quadrant = (tile_y & 1) * 2 + (tile_x & 1)
         tile_x, tile_y = tile_x >> 1, tile_y >> 1
         low_x, low_y = tile_x.min(), tile_y.min()
@@ -60,7 +105,7 @@ def build(grid: BitGrid, x: int, y: int) -> tuple[UInts, list[Ints]]:
         ids = ids + first
         first += len(where)
         tile_x, tile_y = parents % across + low_x, parents // across + low_y
-    return leaves, levels
+    return levels
 
 
 def _numbered(keys: Ints) -> Ints:

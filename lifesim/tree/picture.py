@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernels.plane.hashlife.listing import SquareList
+from lifesim.colours import Colours, Pixels, pixels_of
 from lifesim.grid import BitGrid, Box
 from lifesim.render import Levels, density_levels
 from lifesim.tree.densities import levels
@@ -36,5 +37,11 @@ class GridPicture:
 
     def levels(self, box: Box, scale_log2: int) -> Levels:
         """Tell how densely the cells of a region live (lifesim.render.density_levels)."""
-        inner = Box(box.x - self._frame.x, box.y - self._frame.y, box.width, box.height)
-        return density_levels(self._grid, inner, scale_log2)
+        return density_levels(self._grid, self._inner(box), scale_log2)
+
+    def pixels(self, box: Box, scale_log2: int, colours: Colours) -> Pixels:
+        """Return a region in colours (lifesim.colours.pixels_of)."""
+        return pixels_of(self._grid, self._inner(box), scale_log2, colours)
+
+    def _inner(self, box: Box) -> Box:
+        return Box(box.x - self._frame.x, box.y - self._frame.y, box.width, box.height)

@@ -239,13 +239,13 @@ def test_mcell_of_lifes_rules_is_read() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (b"23/3", b"/2/3", "a:3:1: rule '/2/3' is of the Generations family"),
+        (b"23/3", b"2 to 3", "a:3:1: rule '2 to 3', column 6: one set"),
         (b"Life", b"Rules table", "a:3:1: MCell's game 'Rules table' is not supported"),
         (b"Life", b"Special rules", "a:3:1: MCell's game 'Special rules' is not supported"),
-        (b"#GAME Life", b"#GOLLY WireWorld", "a:2:1: rule 'WireWorld' is a rule table"),
+        (b"#GAME Life", b"#GOLLY WireWorm", "a:2:1: unknown rule 'WireWorm'"),
         (b"20x11", b"20", "a:4:1: '#BOARD 20' is not #BOARD WIDTHxHEIGHT"),
         (b"20x11", b"0x11", "a:4:1: '#BOARD 0x11' is not #BOARD WIDTHxHEIGHT"),
-        (b"3A", b"3B", "a:8:7: 'B' is no cell: only patterns of two states"),
+        (b"3A", b"3B", "a:8:7: 'B' is no cell by a rule of two states"),
         (b"3A", b"0A", "a:8:6: a run count of 0"),
         (b"3A", b"3", "a:9:1: the pattern is cut off"),
         (b"#D", b"D", "a:6:1: 'D Glider' is no line of an MCell file"),

@@ -24,9 +24,10 @@ from lifesim.grid import BitGrid, GridError
 from lifesim.mirrors import is_symmetric
 from lifesim.patterns import Pattern, read, write
 from lifesim.rule import LIFE, Rule
+from lifesim.search import find
 from lifesim.soup import Soup, random_grid
 from lifesim.start import soup, start_of_pattern
-from lifesim.topology import TopologyError
+from lifesim.topology import JoinedEdges, TopologyError
 from tests.lifesim.test_joined import KINDS, held_at
 from tests.quick import examples
 from tests.strategies import joined_edges
@@ -284,3 +285,22 @@ def test_commands_refuse(tmp_path, arguments, message):
     assert message in str(result.exception)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["soup.rle"]
     assert read(source).grid.largest_state() == 3
+
+
+def test_shifted_tori_take_every_rule():
+    """A rule that mirrors change runs where only the horizontal edges are shifted."""
+    one = Rule(AgeingRule(1 << 0b100_000_000 | 1 << 0b101_000_000, 3), "corners")
+    edges = JoinedEdges(20, 12, shift=(3, 0))
+    cells = some_states(one, 20, 12, 4)
+    life = Life(BitGrid.from_states(cells), rule=one, topology=edges, backend="reference")
+    life.run(30)
+    wanted = Definition(cells, edges, one).step(30)
+    np.testing.assert_array_equal(life.grid().states(), wanted)
+
+
+def test_what_looks_at_two_states_only():
+    with pytest.raises(ValueError, match="cells of several states are not looked for"):
+        find(BitGrid(9, 9, planes=2), BitGrid.from_cells(1, 1, [(0, 0)]))
+    ran = lifesim("bench", "--rule", "/2/3", "--size", 64, "--seconds", 0.01)
+    assert ran.exit_code == 0
+    assert "torus /2/3" in ran.output

@@ -210,3 +210,18 @@ def test_a_pipe_without_a_name(glider: Path) -> None:
         os.close(end)
     with closing(session):
         assert session.cells(Box(0, 0, session.width, session.height)).population() == 5
+
+
+def test_rules_that_the_window_does_not_show(tmp_path):
+    path = tmp_path / "brain.rle"
+    path.write_text("x = 2, y = 1, rule = /2/3\nBA!\n")
+    for make in (
+        lambda: opening.open(str(path)),
+        lambda: opening.new(8, 8, "/2/3"),
+        lambda: opening.random(8, 8, 0.5, 1, "/2/3"),
+    ):
+        with pytest.raises(LifesimError, match="the window shows Life-like rules, as B3/S23, not "):
+            make()
+    path.write_text("x = 2, y = 1\nBA!\n")
+    with pytest.raises(SessionError, match="a cell has state 2: rule B3/S23 has states 0 and 1"):
+        opening.open(str(path))

@@ -56,6 +56,10 @@ def parse(text: str) -> ClipboardCells:
     if pattern.notes:  # part of a text was copied, most likely: nothing shows a note on a paste
         raise SessionError(f"clipboard: {pattern.notes[0]}")
     cells = pattern.grid
+    if cells.planes > 1:
+        if cells.largest_state() > 1:
+            raise SessionError("clipboard: cells of several states, which the window does not show")
+        cells = cells.in_planes(1)
     header = _HEADER.search(text)
     if header and pattern.size is None:
         width, height = int(header[1]), int(header[2])

@@ -19,6 +19,7 @@ from ui.cells.plane import Plane, held_around
 from ui.cells.saving import Whole, write
 from ui.cells.snapshots import SMALL
 from ui.cells.vault import Vault
+from ui.rules import shown_rule
 from ui.session import Event, SessionError
 
 
@@ -53,7 +54,7 @@ class MemorySession(EditedSession):
         Raises RuleError, ValueError for an unknown topology or backend name,
         BackendUnavailableError, and GridError or MemoryError for too large a universe.
         """
-        chosen = rule if isinstance(rule, Rule) else Rule.parse(rule)
+        chosen = shown_rule(rule)
         bounds = bounds or (grid.width, grid.height)
         box, cells = held_around(grid, bounds, at)
         grows = not bounds[0], not bounds[1]
@@ -107,7 +108,7 @@ class MemorySession(EditedSession):
 
     def set_rule(self, text: str) -> None:
         """Change the rule; a run goes on. Raises RuleError."""
-        rule = Rule.parse(text)
+        rule = shown_rule(text)
         self._commands.post(lambda: self._edits.set_rule(rule))
 
     def set_topology(self, topology: Topology | str) -> None:

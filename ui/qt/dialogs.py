@@ -32,10 +32,10 @@ from lifesim import patterns
 from lifesim.cli.options import Density, Size
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
-from lifesim.rules.named import NAMED
 from lifesim.topology import Topology
 from ui.numbers import generation_of, whole
 from ui.qt.rows import Scrolled
+from ui.rules import shown_names, shown_rule
 
 _DIRECTORY = "Universe directories (*)"
 _LONGEST, _FAR_POWER = 100, re.compile(r"[eE][+-]?[0-9_]{3}")  # of a density
@@ -201,15 +201,15 @@ class RuleDialog(Form):
 
     def value(self) -> tuple[Rule, Topology]:
         """Return what has been entered."""
-        return Rule.parse(self.rule.currentText()), self.topology.currentData()
+        return shown_rule(self.rule.currentText()), self.topology.currentData()
 
 
 def rule_choice(form: Form, rule: Rule) -> QComboBox:
     """Add a choice of rules by name to a form; any other may be typed."""
     items: list[tuple[object, str]] = [
-        (known.rule, f"{known.name}  ({known.rule})") for known in NAMED
+        (known.rule, f"{known.name}  ({known.rule})") for known in shown_names()
     ]
-    return form.choice("&Rule", items, rule, Rule.parse)
+    return form.choice("&Rule", items, rule, shown_rule)
 
 
 class NewDialog(Form):
@@ -239,7 +239,7 @@ class NewDialog(Form):
         soup = self.fill.currentData()
         return New(
             size(self.size_.text()),
-            Rule.parse(self.rule.currentText()),
+            shown_rule(self.rule.currentText()),
             self.topology.currentData(),
             density(self.density.text()) if soup else None,
             _seed(self.seed.text()) if soup else 1,
