@@ -127,7 +127,9 @@ class DeviceArena(LifeArena):
         self.check_slot(slot, shape)
         plan = self.plan(shape)
         self.check_room(shape, plan.layout)
-        if self._plan is None and reads_top_cells(self._rule):
+        rule = self.rule
+        short = isinstance(rule, LifeRule | MapRule) and reads_top_cells(rule)
+        if self._plan is None and short:
             steps = min(plan.steps, TOP_CELLS_STEPS)
             plan = cuda_plan(plan.layout, shape.height, steps, self.device.info.multiprocessors)
         return DeviceLife(self, slot, shape, plan)
