@@ -27,7 +27,7 @@ SIDES = (1024, 4096, 16384, 16385, 32768)
 def runner(backend: CpuTarget, side: int, generations: int, plan: CpuPlan | None) -> TimedRunner:
     """A step is a call of so many generations."""
     shape = LifeShape(side, side, True)
-    universe = CpuArena(backend, [shape], 1, LIFE, plan).open(0, shape)
+    universe = CpuArena(backend, [shape], 1, LIFE.cells, plan).open(0, shape)
     universe.put(0, random_grid(side, side, 0.5, 1).words)
 
     def step(calls: int) -> None:

@@ -34,12 +34,12 @@ def runners(backend: Target, side: int) -> list[TimedRunner]:
     """Return a runner of the torus, and one of each surface."""
     engine = engine_for(backend)
     words = random_grid(side, side, 0.5, 1).words
-    universes = [engine.universe(words, LifeShape(side, side, True), LIFE)]
+    universes = [engine.universe(words, LifeShape(side, side, True), LIFE.cells)]
     for bounds in BOUNDS:
         edges, _ = parse_bounds(bounds.format(side))
         assert isinstance(edges, JoinedEdges)
         on_device = backend.free_device_memory() is not None
-        universes.append(open_joined(engine, words, edges, LIFE, on_device=on_device))
+        universes.append(open_joined(engine, words, edges, LIFE.cells, on_device=on_device))
     return [
         TimedRunner(side * side * GENERATIONS, lambda n, u=universe: u.step(n * GENERATIONS))
         for universe in universes

@@ -35,7 +35,7 @@ MODELS: dict[str, Callable[[Place], Iterator[Found]]] = {
 
 
 # Of several GPUs, and how long Ctrl-C may wait.
-NOT_MEASURED = "STRIP_COSTS", "PART_COSTS", "WEIGHTED_PART_COSTS", "BATCH_COSTS"
+NOT_MEASURED = "STRIP_COSTS", "PART_COSTS", "WEIGHTED_PART_COSTS", "BATCH_COSTS", "AGEING_COSTS"
 
 
 def device() -> Target | None:

@@ -192,6 +192,6 @@ def _seconds_of(place: Place, side: int, tuning: tuple[int, int]) -> float:
     given = CudaTuning(tuning, tuning, resident, fill, uneven)
     plan = choose_cuda(side, side, True, place.device.info.multiprocessors, given)
     shape = LifeShape(side, side, True)
-    universe = DeviceArena(place.device, [shape], 1, LIFE, plan).open(0, shape)
+    universe = DeviceArena(place.device, [shape], 1, LIFE.cells, plan).open(0, shape)
     universe.put(0, random_grid(side, side, 0.5, 1).words)
     return best(lambda: universe.step(plan.steps), place.seconds) / plan.steps

@@ -127,6 +127,6 @@ def _timed(
         return float(list(plans(costs))[index][1] + costs.whole_pass)
 
     plan = list(plans(CPU_COSTS))[index][2]
-    universe = CpuArena(backend, [shape], 1, LIFE, plan).open(0, shape)
+    universe = CpuArena(backend, [shape], 1, LIFE.cells, plan).open(0, shape)
     universe.put(0, random_grid(shape.width, shape.height, 0.5, 1).words)
     return Timed(best(lambda: universe.step(plan.steps), place.seconds), model)

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from kernels import _cpu
+from kernels.ageing import plan as ageing
 from kernels.bignum.cpu import engine as bignum
 from kernels.bignum.numbers import from_ints
 from kernels.cky.cpu.plan import host_plan
@@ -74,6 +75,15 @@ def _strips() -> list[Any]:
         *(_level(), src, np.zeros_like(src), width, True, 8, 12, 3, 1, width, 32, 0, 8, 6, 2),
         lambda: False,
     ]
+
+
+def _ageing(circuit: Any = None) -> list[Any]:
+    plan = ageing.cpu_plan(600, 8, True, 2, _cpu.vector_bits(_level()), 1 << 20, 2, 3)
+    src = np.zeros((8, 2, 10), np.uint64)
+    src[2, 0], src[3, 1] = 9, 5
+    cut = plan.steps, plan.panels, plan.useful, plan.columns, plan.halo
+    sizes = *cut, plan.band_rows, plan.block_rows
+    return [_level(), src, np.zeros_like(src), 600, True, 8, 12, 3, *sizes, 2, None, circuit]
 
 
 def _circuit() -> list[Any]:
@@ -202,7 +212,7 @@ def _table_cells(walk: bool = False) -> Any:
 
 def _tree(size: int = 3) -> Any:
     """A tree of squares with `size` gliders, 64 cells apart."""
-    tree = _cpu.HashTree(_level(), 8, 12, 1 << 24)
+    tree = _cpu.HashTree(_level(), 8, 12, 1 << 24, 2)
     squares = np.zeros((size, 64), np.uint64)
     squares[:, 9:12] = np.array([2, 4, 7], np.uint64) << np.uint64(30)
     tree.put(np.array([[i, -i] for i in range(size)], np.int64), squares, None)
@@ -313,6 +323,10 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
         _lazy("life_pass", _life),
         _lazy("life_pass", _strips),
         _lazy("life_pass", _circuit),
+    ],
+    "ageing_pass": [
+        _lazy("ageing_pass", _ageing),
+        _lazy("ageing_pass", lambda: _ageing(_circuit()[-1])),
     ],
     "circuit_search": [_lazy("circuit_search", lambda: [bytes(range(64)), 0xFFFF, 3, 1])],
     "LifeCircuit.native": [lambda: (_circuit()[-1].native, [])],
@@ -450,7 +464,7 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
             [b"[M2]\n$$.**$\n..*$\n4 1 0 2 0\n5 0 3 3 0", 12, 100, 64, bytearray([0, 3])],
         )
     ],
-    "HashTree.__init__": [_lazy("HashTree", lambda: [_level(), 8, 12, 1 << 24])],
+    "HashTree.__init__": [_lazy("HashTree", lambda: [_level(), 8, 12, 1 << 24, 2])],
     "HashTree.step": [
         lambda: (_tree().step, [bytes([200, 3]), None]),
         lambda: (_tree().step, [bytes(20) + b"\1", lambda: False]),

@@ -404,7 +404,6 @@ REFUSED = [
     (b"[M2]\n*$\n4 1 2 0 0\n", "a:3:5: node 2 is used before it stands in the file"),
     (b"[M2]\n*$\n5 1 0 0 0\n", "a:3:3: node 1 has level 3, a child here has 4"),
     (b"[M2]\n*$\n65 1 0 0 0\n", "a:3:1: level 65: nodes have level 4 to 64"),
-    (b"[M2]\n1 0 0 0 2\n", "a:2:1: level 1: .*more than two states"),
     (b"[M2]\n*$\n4 1 0\n", "a:3:1: '4 1 0' is not LEVEL NW NE SW SE"),
     (b"[M2]\nwhat\n", "a:2:1: 'what' is neither a leaf nor a node"),
     (b"[M2]\n#G x\n", "a:2:1: '#G x' is not #G NUMBER"),

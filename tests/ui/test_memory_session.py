@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernels.life.bytewise import BytewiseLife
 from kernels.life.contract import LifeArena
 from kernels.life.cpu.engine import CpuArena, CpuLifeEngine
 from kernels.life.plan import CpuPlan
-from kernels.life.ref import ReferenceLife
 from kernels.targets import cpu
 from kernels.targets.choose import pick
 from kernels.targets.reference import ReferenceTarget
@@ -491,14 +491,14 @@ class _Ill:
     error: Exception | None = None
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        step = ReferenceLife.step
+        step = BytewiseLife.step
 
-        def ill(universe: ReferenceLife, generations: int) -> None:
+        def ill(universe: BytewiseLife, generations: int) -> None:
             if self.error:
                 raise self.error
             step(universe, generations)
 
-        monkeypatch.setattr(ReferenceLife, "step", ill)
+        monkeypatch.setattr(BytewiseLife, "step", ill)
 
 
 @pytest.mark.parametrize(

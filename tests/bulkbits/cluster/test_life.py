@@ -24,9 +24,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bulkbits.cluster import ClusterError, worker
+from kernels.life.bytewise import BytewiseLife
 from kernels.life.contract import LifeArena
 from kernels.life.cpu.engine import CpuLifeEngine
-from kernels.life.ref import ReferenceLife
 from kernels.targets.choose import pick
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.store import disk
@@ -379,23 +379,23 @@ def test_killed_and_refused_at_many_steps(case: Case, here: Path) -> None:
 
 
 def slowly(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    step = ReferenceLife.step
+    step = BytewiseLife.step
 
-    def slow_step(life: ReferenceLife, generations: int) -> None:
+    def slow_step(life: BytewiseLife, generations: int) -> None:
         time.sleep(seconds * generations)
         step(life, generations)
 
-    monkeypatch.setattr(ReferenceLife, "step", slow_step)
+    monkeypatch.setattr(BytewiseLife, "step", slow_step)
 
 
 @pytest.mark.parametrize("signals", [1, 2])
 def test_signals(signals: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one lets the blocks under way be finished, the second one drops them."""
     case = StreamCase(400, 300, (4, 4))
-    step, steps, watched = ReferenceLife.step, itertools.count(), threading.Event()
+    step, steps, watched = BytewiseLife.step, itertools.count(), threading.Event()
     with interrupts() as send, on_disk(case.grid, case.tiles) as universe:
 
-        def first_step(life: ReferenceLife, generations: int) -> None:
+        def first_step(life: BytewiseLife, generations: int) -> None:
             if next(steps) == 0:
                 assert watched.wait(60)
                 for level in range(1, signals + 1):
@@ -408,7 +408,7 @@ def test_signals(signals: int, monkeypatch: pytest.MonkeyPatch) -> None:
         memory = least_memory(universe, [pick("reference")], 20, 20)
         life = StreamedLife(universe, crew_of(cluster, memory), generations=20)
         with monkeypatch.context() as patch:
-            patch.setattr(ReferenceLife, "step", first_step)
+            patch.setattr(BytewiseLife, "step", first_step)
             with pytest.raises(KeyboardInterrupt):
                 life.run(20, progress=lambda _: watched.set())
         assert universe.phase

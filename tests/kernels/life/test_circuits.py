@@ -202,7 +202,7 @@ def check_passes(
     """Hold passes by strips, and straight on rows, against the table."""
     extension: Any = importlib.import_module("kernels._cpu")
     compiled = extension.LifeCircuit(list(circuit.ops), native)
-    monkeypatch.setattr(cpu_engine, "_compiled", lambda rule: compiled)
+    monkeypatch.setattr(cpu_engine, "compiled_circuit", lambda rule: compiled)
     rule = MapRule(circuit.table)
     for (width, height), torus in (((131, 7), False), ((520, 9), True), ((4200, 3), True)):
         cells, shape = soup(width, height), LifeShape(width, height, torus)

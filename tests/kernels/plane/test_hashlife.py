@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kernels._cpu")
 
-from kernels.life.contract import LifeRule
+from kernels.life.rules import LifeRule
 from kernels.plane.contract import PlaneUniverse
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, HashPlane, HashPlaneEngine
 from kernels.targets.cpu import CpuTarget, levels

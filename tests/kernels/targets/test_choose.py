@@ -190,12 +190,15 @@ def assert_takes(made: type, contract: type) -> None:
         if inspect.isfunction(method):
             expected = inspect.signature(method, eval_str=True)
             found = inspect.signature(getattr(made, name), eval_str=True)
-            taken = [
-                one.replace(annotation=NineCellRule) if one.annotation is RuleT else one
-                for one in expected.parameters.values()
-            ]
+
+            def of_nine_cells(signature: inspect.Signature) -> list[inspect.Parameter]:
+                return [
+                    one.replace(annotation=NineCellRule) if one.annotation is RuleT else one
+                    for one in signature.parameters.values()
+                ]
+
             inherited = getattr(made, name) is method
-            assert inherited or [*found.parameters.values()] == taken
+            assert inherited or of_nine_cells(found) == of_nine_cells(expected)
             result = found.return_annotation
             if result != expected.return_annotation:
                 assert issubclass(result, expected.return_annotation)

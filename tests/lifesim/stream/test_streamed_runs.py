@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kernels.life.ref import ReferenceLife
+from kernels.life.bytewise import BytewiseLife
 from kernels.targets.choose import pick
 from kernels.targets.cpu import CpuTarget
 from lifesim import Life
@@ -183,10 +183,10 @@ def test_interrupted_and_resumed(reopen: bool, lanes: int) -> None:
 def test_signals(signals: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one lets the block under way be finished, the second one drops it."""
     case = StreamCase(400, 300, (4, 4))
-    step, steps, watched = ReferenceLife.step, itertools.count(), threading.Event()
+    step, steps, watched = BytewiseLife.step, itertools.count(), threading.Event()
     with interrupts() as send, on_disk(case.grid, case.tiles) as universe:
 
-        def first_step(life: ReferenceLife, generations: int) -> None:
+        def first_step(life: BytewiseLife, generations: int) -> None:
             if next(steps) == 0:
                 assert watched.wait(60)
                 for _ in range(signals):
@@ -197,7 +197,7 @@ def test_signals(signals: int, monkeypatch: pytest.MonkeyPatch) -> None:
         slow = pick("reference")
         memory = least_memory(universe, [slow], 20, 20)
         life = StreamedLife(universe, [slow], memory=memory, generations=20)
-        monkeypatch.setattr(ReferenceLife, "step", first_step)
+        monkeypatch.setattr(BytewiseLife, "step", first_step)
         with pytest.raises(KeyboardInterrupt):
             life.run(20, progress=lambda _: watched.set())
         monkeypatch.undo()
