@@ -2,7 +2,7 @@
 
 `#GAME` and `#RULE` name the rule, `#BOARD` and `#WRAP` the universe, `#L` lines are the cells:
 RLE with `.` for a dead cell, `A` to `X` for states 1 to 24, `aA` to `jO` for others, and no `!`.
-As in Golly the universe is a torus, or a plane with `#WRAP 0`.
+As in Golly the universe is a torus, or a plane with `#WRAP 0`, with the live cells in its middle.
 """
 
 from __future__ import annotations
@@ -25,7 +25,13 @@ EXTENSIONS = (".mcl",)
 
 _MAGIC = b"#mcell"
 _BOARD = re.compile(rb"([0-9]{1,9})[xX]([0-9]{1,9})")
-_GAMES = ("", "life", "conway", "generations")  # whose rules B and S may say
+_GAMES = (
+    "",
+    "life",
+    "conway",
+    "generations",
+    "larger than life",
+)  # whose rules are written as we do
 # Its first letters of two are others than RLE's; what RLE has besides is no letter here.
 _AS_RLE = bytes.maketrans(b"abcdefghijopqrstuvwxy!", b"pqrstuvwxy????????????")
 _FAULTS = {
@@ -45,7 +51,7 @@ def read(data: bytes, name: str) -> Pattern:
     if not sniff(data):
         raise PatternError("an MCell file begins with '#MCell'", name, 1, 1)
     rule, topology, size = LIFE, Topology.TORUS, None
-    game, comments = "", []
+    game, comments, named = "", [], False
     for offset, line in lines(data):
         key, _, value = line.partition(b" ")
         value = value.strip()
@@ -55,10 +61,11 @@ def read(data: bytes, name: str) -> Pattern:
             elif key == b"#GOLLY" or (key == b"#RULE" and game.lower() != "rules table"):
                 # Golly's own name of what MCell has as a table of several states.
                 rule = Rule.parse(decoded(value), beside=name)
+                named = key == b"#GOLLY"
         except RuleError as error:
             raise error_at(str(error), name, data, offset) from None
-        if key in (b"#L", b"#RULE") and game.lower() not in _GAMES:
-            what = f"MCell's game {shown(game.encode())} is not supported: only Life's rules are"
+        if key in (b"#L", b"#RULE") and not named and game.lower() not in _GAMES:
+            what = f"MCell's game {shown(game.encode())} is not supported"
             raise error_at(what, name, data, offset)
         if key == b"#BOARD":
             board = _BOARD.fullmatch(value)
@@ -73,8 +80,14 @@ def read(data: bytes, name: str) -> Pattern:
             raise error_at(f"{shown(line)} is no line of an MCell file", name, data, offset)
     grid, x, y = _cells(data, name) if rule.states == 2 else _states(data, name, rule)
     if size is not None:
-        x, y = x - size[0] // 2, y - size[1] // 2
+        x, y = (_middle(*sides) for sides in zip(size, (grid.width, grid.height), strict=True))
     return Pattern(grid, x, y, rule, topology if size else None, size, comments=tuple(comments))
+
+
+def _middle(universe: int, cells: int) -> int:
+    """Return where so many columns or rows of cells begin in the middle of a universe's, which
+    begin at -(universe // 2)."""
+    return (universe - cells) // 2 - universe // 2
 
 
 def _cells(data: bytes, name: str) -> tuple[BitGrid, int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import json
+import os
 import platform
 import subprocess
 from collections.abc import Callable
@@ -207,7 +208,13 @@ def level(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     elif not needs <= cpu_flags():
         pytest.skip(f"the CPU is not {march}")
     library = tmp_path_factory.mktemp(name) / "sums.so"
-    command = ["g++", "-std=c++17", *flags, f"-DLEVEL={name}", f"-DVECTOR={vector}"]
+    command = [
+        os.environ.get("CXX", "g++"),
+        "-std=c++17",
+        *flags,
+        f"-DLEVEL={name}",
+        f"-DVECTOR={vector}",
+    ]
     done = subprocess.run(
         [*command, "-shared", "-fPIC", str(SOURCE / "cpu" / "sums.cpp"), "-o", str(library)],
         capture_output=True,
