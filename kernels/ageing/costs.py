@@ -9,7 +9,7 @@ from kernels.life.costs import CpuCosts, CudaTuning
 
 
 @dataclass(frozen=True, slots=True)
-class AgeingCosts:
+    """Costs of ageing cells beside those of Life.
     """What ageing costs beside Life.
 
     vector: how long a vector of cells takes for a generation on the CPU, where one of Life takes

@@ -10,7 +10,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import TypedDict, Unpack
 from uuid import uuid4
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import LifeRule, MapRule
 from lifesim.errors import LifesimError
 from lifesim.rule import LIFE, Rule
 from lifesim.store import disk
@@ -26,9 +26,9 @@ from lifesim.store.universe import Universe
 
 def check_rule(path: str, rule: Rule) -> None:
     """Raise LifesimError for a rule by which no universe on disk is moved on."""
-    if not isinstance(rule.cells, LifeRule):
+    if not isinstance(rule.cells, LifeRule | MapRule):
         raise LifesimError(
-            f"{path}: a universe on disk has a Life-like rule, as B3/S23, not {rule}: "
+            f"{path}: a universe on disk has two states and a rule of nine cells, not {rule}: "
             f"write a pattern file"
         )
 

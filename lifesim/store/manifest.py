@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.life.rules import LifeRule, MapRule
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.rule import Rule, RuleError
 from lifesim.store import facts as checked
@@ -225,10 +226,14 @@ def _form_of(facts: Facts, tiling: Tiling) -> TileFormat:
 
 
 def _rule_of(facts: Facts) -> Rule:
+    """Return a rule of two states and nine cells. No rule file is looked for."""
     try:
-        return Rule.parse(checked.text(facts, "rule", "B[0-8]*/S[0-8]*", 32))
+        rule = Rule.parse(checked.text(facts, "rule", "[A-Za-z0-9+/=-]*", 128), folders=())
     except RuleError:
         raise FactError("rule is none") from None
+    if not isinstance(rule.cells, LifeRule | MapRule):
+        raise FactError("rule is not of two states and nine cells")
+    return rule
 
 
 def _run_of(facts: Facts, generation: int) -> tuple[int, int] | None:

@@ -270,9 +270,12 @@ def test_commands(tmp_path):
     ("arguments", "message"),
     [
         (["convert", "{soup}", "{out}.cells"], "the format cells has two states"),
-        (["convert", "{soup}", "{out}"], "a universe on disk has a Life-like rule, as B3/S23, not"),
+        (
+            ["convert", "{soup}", "{out}"],
+            "a universe on disk has two states and a rule",
+        ),
         (["run", "{soup}", "--steps", "1", "--rule", "B3/S23"], "rule B3/S23 has states 0 and 1"),
-        (["run", "{soup}", "--steps", "1", "-o", "{out}"], "a universe on disk has a Life-like"),
+        (["run", "{soup}", "--steps", "1", "-o", "{out}"], "a universe on disk has two states"),
         (["random", "--rule", "/2/3", "--size", "9", "-o", "{out}"], "a universe on disk has"),
     ],
 )

@@ -24,7 +24,8 @@ from tests.universes import on_disk, reopened, tile_grids, whole_grid
 
 CPU = pick("cpu")
 PLENTY = 1 << 30
-RULES = ["B3/S23", "B36/S23", "B0/S8", "B0123478/S34678", "B1357/S1357", "B2/S"]
+LIFE_LIKE = ["B3/S23", "B36/S23", "B0/S8", "B0123478/S34678", "B1357/S1357", "B2/S"]
+RULES = [*LIFE_LIKE, "B2-a/S12", "B13/S012V", "W30"]
 
 
 @dataclass(frozen=True)
