@@ -9,8 +9,8 @@ from kernels.life.costs import CpuCosts, CudaTuning
 
 
 @dataclass(frozen=True, slots=True)
+class AgeingCosts:
     """Costs of ageing cells beside those of Life.
-    """What ageing costs beside Life.
 
     vector: how long a vector of cells takes for a generation on the CPU, where one of Life takes
     1: of rules of three states, and more for each plane more that ages take. registers: of a lane,
