@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -26,7 +27,9 @@ def stress(blocks: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     assert built.returncode == 0, built.stderr
     # Where addresses are laid out at random in a way that the sanitizer does not know it ends.
     run = ["setarch", "-R", str(program)] if shutil.which("setarch") else [str(program)]
-    return subprocess.run(run, capture_output=True, text=True, timeout=120)
+    # At the first race it ends: what races may go on for ever.
+    known = {**os.environ, "TSAN_OPTIONS": "halt_on_error=1"}
+    return subprocess.run(run, capture_output=True, text=True, timeout=120, env=known)
 
 
 @pytest.mark.slow
