@@ -13,6 +13,7 @@ struct Node {
     Id result;    // 2^(level - 2) generations later, its middle; 0: not known
     std::uint8_t level;
     bool found_again;  // since the last collection of garbage
+    bool claimed;      // by a worker, which finds out the result
 };
 
 // Four children, the hash of them, and the node that probably has them, if any.
@@ -31,6 +32,15 @@ public:
     Id result(Id id) const { return __atomic_load_n(&numbered(id >> 1).result, __ATOMIC_ACQUIRE); }
     void set_result(Id id, Id result) {
         __atomic_store_n(&numbered(id >> 1).result, result, __ATOMIC_RELEASE);
+    }
+    // Tells whether nobody else finds out the result, and from now on this caller does, until it gives the
+    // claim up.
+    bool claim(Id id) const {
+        return !__atomic_exchange_n(&numbered(id >> 1).claimed, true, __ATOMIC_ACQ_REL);
+    }
+    bool is_claimed(Id id) const { return __atomic_load_n(&numbered(id >> 1).claimed, __ATOMIC_ACQUIRE); }
+    void give_up_claim(Id id) const {
+        __atomic_store_n(&numbered(id >> 1).claimed, false, __ATOMIC_RELEASE);
     }
     int level(Id id) const { return numbered(id >> 1).level; }
     void prefetch(Id id) const {
@@ -64,6 +74,7 @@ public:
             node.result = NOTHING;
             node.level = std::uint8_t(level);
             node.found_again = false;
+            node.claimed = false;
             return Id(number) << 1;
         });
         return id >> 1 == made ? id : again(id);

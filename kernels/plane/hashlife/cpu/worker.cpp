@@ -224,11 +224,57 @@ void Worker::work_on(const List& list, const Todo& todo) {
         if (!crew_.ready(*this)) return;
         if (list.level == LEAF_LEVEL + 1)
             leaf_steps(list.slots, todo, list.whole ? LONGEST_LEAF_STEP : int(squares_.now.low(4)), list.whole);
+        else if (list.whole && crew_.helpers())
+            grow_older_shared(list.slots, todo, list.level);
         else
             grow_older(list.slots, todo, list.level, list.whole);
     } catch (const std::bad_alloc&) {
         crew_.fail(Outcome::no_memory);
     }
+}
+
+// Leaves squares that another worker is busy with to that one: side by side, all workers would come to
+// the same squares at the same time. Who waits holds claims of higher levels only, and whoever it waits
+// for only waits for lower ones: so nobody waits for ever.
+void Worker::grow_older_shared(Id* slots, const Todo& todo, int level) {
+    Place left[BATCH];
+    int count = todo.count;
+    std::copy_n(todo.at, count, left);
+    while (count && crew_.outcome() == Outcome::made) {
+        Place mine[BATCH];
+        const int claimed = claim(slots, left, count, mine);
+        if (claimed) {
+            const Claims claims(nodes_, slots, mine, claimed);
+            grow_older(slots, {claimed, mine}, level, true);
+        }
+        for (int j = 0; j < count; j++) {
+            // What was found may be given up again with the garbage, before it is seen here.
+            const Id id = slots[left[j]];
+            const auto done = [&] { return !nodes_.is_claimed(id) || crew_.outcome() != Outcome::made; };
+            if (!done()) crew_.help_until(*this, level - 1, done);
+        }
+    }
+}
+
+// Sorts out what is left to do of a list: replaces what is known by now, puts what is this worker's from
+// here on into `mine`, and keeps in `left` what others have. Returns how many are this worker's.
+int Worker::claim(Id* slots, Place* left, int& count, Place* mine) {
+    for (int j = 0; j < count; j++) nodes_.prefetch(slots[left[j]]);
+    int claimed = 0, others = 0;
+    for (int j = 0; j < count; j++) {
+        Id& slot = slots[left[j]];
+        const bool is_mine = !nodes_.result(slot) && nodes_.claim(slot);
+        if (const Id later = nodes_.result(slot)) {  // it may just have been found
+            if (is_mine) nodes_.give_up_claim(slot);
+            slot = later;
+        } else if (is_mine) {
+            mine[claimed++] = left[j];
+        } else {
+            left[others++] = left[j];
+        }
+    }
+    count = others;
+    return claimed;
 }
 
 void Worker::grow_older(Id* slots, const Todo& todo, int level, bool whole) {

@@ -125,6 +125,23 @@ private:
         Todo todo;
     };
     friend class Crew;
+    // Claims on squares, given up at the end of a block.
+    class Claims {
+    public:
+        Claims(Nodes& nodes, const Id* slots, const Place* at, int count) : nodes_(nodes), count_(count) {
+            for (int j = 0; j < count; j++) claimed_[j] = slots[at[j]];
+        }
+        ~Claims() {
+            for (int j = 0; j < count_; j++) nodes_.give_up_claim(claimed_[j]);
+        }
+        Claims(const Claims&) = delete;
+        Claims& operator=(const Claims&) = delete;
+
+    private:
+        Nodes& nodes_;
+        Id claimed_[BATCH];
+        const int count_;
+    };
 
     int unknown(Id* slots, int count, bool whole, Place* first, Place* todo) const;
     void work_off(List& list);
@@ -132,6 +149,8 @@ private:
     bool give(int highest, Part& part);
     void work_on(const List& list, const Todo& todo);
     void grow_older(Id* slots, const Todo& todo, int level, bool whole);
+    void grow_older_shared(Id* slots, const Todo& todo, int level);
+    int claim(Id* slots, Place* left, int& count, Place* mine);
     void leaf_steps(Id* slots, const Todo& todo, int generations, bool kept);
     void middle(Id* slots, int count, int level);  // at once
     void join_middles(Id* slots, int count, int level);
