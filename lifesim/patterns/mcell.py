@@ -80,14 +80,8 @@ def read(data: bytes, name: str) -> Pattern:
             raise error_at(f"{shown(line)} is no line of an MCell file", name, data, offset)
     grid, x, y = _cells(data, name) if rule.states == 2 else _states(data, name, rule)
     if size is not None:
-        x, y = (_middle(*sides) for sides in zip(size, (grid.width, grid.height), strict=True))
+        x, y = -(grid.width // 2), -(grid.height // 2)
     return Pattern(grid, x, y, rule, topology if size else None, size, comments=tuple(comments))
-
-
-def _middle(universe: int, cells: int) -> int:
-    """Return where so many columns or rows of cells begin in the middle of a universe's, which
-    begin at -(universe // 2)."""
-    return (universe - cells) // 2 - universe // 2
 
 
 def _cells(data: bytes, name: str) -> tuple[BitGrid, int, int]:

@@ -117,7 +117,7 @@ def test_mcell_files_of_several_states():
     pattern = read(io.BytesIO(head + b"#L 2.BaA2$3\n#L X.aE\n"))
     assert (pattern.rule, pattern.size) == (Rule.parse("/2/30"), (20, 10))
     cells = {(2, 0): 2, (3, 0): 25, (0, 2): 24, (1, 2): 24, (2, 2): 24, (4, 2): 29}
-    assert cells_of(pattern) == {(x - 3, y - 2): state for (x, y), state in cells.items()}
+    assert cells_of(pattern) == {(x - 2, y - 1): state for (x, y), state in cells.items()}
     for line, message in (
         (b"#L A.aF", "a:5:6: 'aF' is no cell: rule /2/30 has states 0 to 29"),
         (b"#L A$\n#L pA", "a:6:4: 'pA' is no cell"),
