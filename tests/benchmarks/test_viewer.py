@@ -45,7 +45,9 @@ def test_fills_the_tables(tmp_path: Path) -> None:
     scales = [row["what"].split(", ")[-1] for row in disk["rows"]]
     assert scales[-6:] == ["1:1", "2:1", "4:1", "8:1", "16:1", "32:1"]
     for row in memory["rows"] + disk["rows"]:
-        assert all(0 < seconds < 60 for seconds in row["times"])
+        # Here the work of its own is that of all the tests which this process ran before.
+        most = time.process_time() if row["what"].endswith("work of its own") else 60
+        assert all(0 < seconds < most for seconds in row["times"])
 
     told = viewer.table(memory).splitlines()
     assert told[0].startswith("300x300 cells in memory, ")
