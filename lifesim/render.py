@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lifesim.counting import Counts, WordWindow, block_counts
-from lifesim.errors import LifesimError
+from lifesim.errors import LifesimError, cannot_write
 from lifesim.grid import BitGrid, Box
-from lifesim.patterns.files import save
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -262,8 +261,13 @@ def save_png(path: str | os.PathLike[str], levels: Levels, palette: str = "dark"
     The file appears complete or not at all. Raises RenderError for an unknown palette
     and LifesimError for a path that cannot be written.
     """
+    from kernels.draft import Draft
+
     image = to_image(levels, palette)
-    save(os.fspath(path), lambda stream: image.save(stream, "PNG"), compress=False)
+    with Draft(path, refusal=cannot_write) as draft, draft.errors():
+        stream = draft.stream()
+        image.save(stream, "PNG")
+        stream.flush()
 
 
 def checked_levels(levels: Levels) -> Levels:
