@@ -11,7 +11,7 @@ Sets = tuple[int, ...]  # of states, a bit set for each neighbour
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbourhood:
+class TableNeighbours:
     """The cells that a table names, in its order.
 
     cells: rows down and columns right of each neighbour. mirror: their order as seen in the mirror.
@@ -47,25 +47,25 @@ def _round(count: int) -> Order:
 
 
 NEIGHBOURHOODS = {
-    "vonNeumann": Neighbourhood(
+    "vonNeumann": TableNeighbours(
         ((-1, 0), (0, 1), (1, 0), (0, -1)),
         _round(4),
         {"rotate4": 1, "rotate4reflect": 1},
         ("rotate4reflect", "reflect_horizontal"),
     ),
-    "Moore": Neighbourhood(
+    "Moore": TableNeighbours(
         ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)),
         _round(8),
         {"rotate4": 2, "rotate8": 1, "rotate4reflect": 2, "rotate8reflect": 1},
         ("rotate4reflect", "rotate8reflect", "reflect_horizontal"),
     ),
-    "hexagonal": Neighbourhood(
+    "hexagonal": TableNeighbours(
         ((-1, 0), (0, 1), (1, 1), (1, 0), (0, -1), (-1, -1)),
         _round(6),
         {"rotate2": 3, "rotate3": 2, "rotate6": 1, "rotate6reflect": 1},
         ("rotate6reflect",),
     ),
-    "oneDimensional": Neighbourhood(((0, -1), (0, 1)), (1, 0), {}, ("reflect",)),
+    "oneDimensional": TableNeighbours(((0, -1), (0, 1)), (1, 0), {}, ("reflect",)),
 }
 
 

@@ -13,8 +13,8 @@ from lifesim.ruletables.errors import RuleFileError, at, shown
 from lifesim.ruletables.sections import Line, without_comment
 from lifesim.ruletables.symmetries import (
     NEIGHBOURHOODS,
-    Neighbourhood,
     Sets,
+    TableNeighbours,
     permutation_count,
     permutations,
 )
@@ -32,7 +32,7 @@ class _Table:
 
     path: str
     states: int = 0
-    neighbourhood: Neighbourhood | None = None
+    neighbourhood: TableNeighbours | None = None
     symmetry: str = ""
     variables: dict[str, tuple[int, ...]] = field(default_factory=dict)
     cases: dict[tuple[Sets, int], None] = field(default_factory=dict)  # in the order of the file
