@@ -28,6 +28,7 @@ from kernels.life.rules import CellRule
 States = npt.NDArray[np.uint8]  # (rows, columns): the state of each cell
 
 _LONGEST_PASS = 8  # of a chain
+_CHECKED_WORDS = 1 << 17  # of a plane, whose states are looked at at once
 
 
 class BytewiseEngine(LifeEngine[RuleT]):
@@ -61,10 +62,7 @@ class BytewiseEngine(LifeEngine[RuleT]):
     ) -> LifeArena:
         """Return an arena of arrays of states."""
         check_planes(shapes, chain, self.planes)
-        if rule.planes != self.planes:
-            raise ValueError(
-                f"a rule of {rule.states} states for cells in {self.planes} bit planes"
-            )
+        check_rule(rule, self.planes)
         check_reach(rule, chain)
         chosen = None if chain is None else self.chain(chain)
         return BytewiseArena(self, _most_cells(shapes, chain), slots, rule, chosen)
@@ -86,6 +84,12 @@ class BytewiseEngine(LifeEngine[RuleT]):
         check_chain(shape)
         passes = even_passes(shape.generations, min(_LONGEST_PASS, shape.height // 2))
         return LifeChain(shape.width, shape.torus, passes, self.planes)
+
+
+def check_rule(rule: CellRule, planes: int) -> None:
+    """Raise ValueError for a rule of another number of bit planes."""
+    if rule.planes != planes:
+        raise ValueError(f"a rule of {rule.states} states for cells in {planes} bit planes")
 
 
 def check_reach(rule: CellRule, chain: ChainShape | None) -> None:
@@ -215,6 +219,38 @@ def check_most(most: int, states: int) -> None:
     """Raise ValueError for a cell of a state that the rule does not have."""
     if most >= states:
         raise ValueError(f"cells in state {most}, where the rule has states 0 to {states - 1}")
+
+
+def check_states(words: Words, states: int) -> None:
+    """Raise ValueError for cells in states that the rule does not have.
+
+    words: (rows, words) or (rows, planes, words). They stay packed: rows are looked at some at a
+    time, in a few megabytes beside them.
+    """
+    if words.ndim == 2 or states == 1 << words.shape[1]:
+        return
+    rows = max(1, _CHECKED_WORDS // max(1, words.shape[2]))
+    for first in range(0, len(words), rows):
+        _check_band(words[first : first + rows], states)
+
+
+def _check_band(words: Words, states: int) -> None:
+    """Raise ValueError for cells, (rows, planes, words), in states that the rule does not have."""
+    planes, last = words.shape[1], states - 1
+    # Where the digits so far, from the highest on, are those of the last state.
+    same = np.full((words.shape[0], words.shape[2]), 2**64 - 1, np.uint64)
+    above = np.zeros_like(same)
+    for plane in reversed(range(planes)):
+        digit = words[:, plane]
+        if last >> plane & 1:
+            same &= digit
+        else:
+            above |= same & digit
+            same &= ~digit
+    if above.any():
+        y, x = (int(i[0]) for i in np.nonzero(above))
+        bit = (int(above[y, x]) & -int(above[y, x])).bit_length() - 1
+        check_most(sum((int(d) >> bit & 1) << i for i, d in enumerate(words[y, :, x])), states)
 
 
 def unpacked(words: Words, width: int) -> States:

@@ -87,14 +87,6 @@ def test_what_a_stopped_function_raises() -> None:
     assert universe.generation == made + 1
 
 
-def test_states_that_the_rule_does_not_have() -> None:
-    universe = CpuTablesEngine(cpu.CpuTarget(threads=1), 3).universe(
-        some_states(5, 70, 9), LifeShape(70, 9, True, 3), A_CASE.rule
-    )
-    with pytest.raises(ValueError, match="state that the rule does not have"):
-        universe.put(0, packed(np.full((2, 70), 5, np.uint8), 3))
-
-
 def test_what_has_settled_costs_nothing() -> None:
     """A universe in which nothing changes is moved on by any number of generations at once."""
     keeps = Case([], 5)
