@@ -35,7 +35,7 @@ class BytewiseEngine(LifeEngine[RuleT]):
     """Computes rules by step(), a generation at a time.
 
     planes: the bit planes of cells, the same for all rules that it computes. copies: how many
-    arrays as large as the cells step() needs beside them, at most, with the one it may write to.
+    arrays as large as the cells step() needs beside them, at most, with the arena's spare.
     """
 
     copies = 5
@@ -106,7 +106,7 @@ def _most_cells(shapes: Sequence[LifeShape], chain: ChainShape | None) -> int:
 
 
 class BytewiseArena(LifeArena):
-    """An arena of arrays of states, one for each slot; every step makes a new one."""
+    """An arena of arrays of states, one for each slot, and the spare: what the latest step left."""
 
     def __init__(
         self,
@@ -123,6 +123,7 @@ class BytewiseArena(LifeArena):
         )
         self._room = room
         self.cells: list[States] = [np.empty((0, 0), np.uint8)] * slots
+        self.spare: States = np.empty((0, 0), np.uint8)
         self.history: States = np.empty((0, 0), np.uint8)
         if chain is not None:
             self._turns = ChainTurns(chain)
@@ -144,9 +145,17 @@ class BytewiseArena(LifeArena):
             raise ValueError(f"{shape.width}x{shape.height} cells in the room of {self._room}")
         self.cells[slot] = np.zeros((shape.height, shape.width), np.uint8)
 
+    def spare_like(self, cells: States) -> States:
+        """Return the spare, made anew where the latest step was of cells of another shape."""
+        if self.spare.shape != cells.shape:
+            self.spare = np.empty((0, 0), np.uint8)  # freed before more is asked for
+            self.spare = np.empty_like(cells)
+        return self.spare
+
     def close(self) -> None:
         """Let the arrays go."""
         self.cells.clear()
+        self.spare = np.empty((0, 0), np.uint8)
         self.history = np.empty((0, 0), np.uint8)
 
 
@@ -162,12 +171,12 @@ class BytewiseLife(LifeUniverse):
 
     def step(self, generations: int) -> None:
         """Move on by generations, one after the other."""
-        cells, slot = self._arena.cells, self._slot
-        spare = np.empty_like(cells[slot])
+        arena, slot = self._arena, self._slot
+        cells = arena.cells
         for _ in range(generations):
-            made = self._arena.step(cells[slot], self._torus, spare)
+            made = arena.step(cells[slot], self._torus, arena.spare_like(cells[slot]))
             # No call, and so no interrupt, between these.
-            cells[slot], spare = made, cells[slot]
+            cells[slot], arena.spare = made, cells[slot]
             self.generation += 1
 
     def put(self, y: int, words: Words) -> None:
