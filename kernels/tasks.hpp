@@ -64,6 +64,48 @@ inline bool may_be_main_thread() {
 #endif
 }
 
+// Looks whether a signal has come, then whether stopped(), a function of Python's or null, returns
+// true. Where either raises, returns true and sets `failed`, with Python's exception set. Must be
+// called with the GIL.
+inline bool asked_to_stop(PyObject* stopped, bool& failed) {
+    if (PyErr_CheckSignals() != 0) return failed = true;
+    if (!stopped) return false;
+    PyObject* const answer = PyObject_CallNoArgs(stopped);
+    const int truth = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    if (truth < 0) failed = true;
+    return truth != 0;
+}
+
+// Tells long work, which calls it as often as it likes and without the GIL, whether to stop: it asks
+// Python 20 times a second whether a signal has come, or 100 times a second a caller's function.
+class Asking {
+public:
+    // stopped: a function of Python's, or None.
+    explicit Asking(nanobind::handle stopped)
+        : stopped(stopped.is_none() ? nullptr : stopped.ptr()),
+          pause(stopped.is_none() ? 50 : 10), main_thread(may_be_main_thread()),
+          next(Clock::now() + pause) {}
+
+    bool failed = false;  // with Python's exception set
+
+    bool operator()() {
+        const auto now = Clock::now();
+        if (now < next) return false;
+        next = now + pause;
+        if (!stopped && !main_thread) return false;
+        nanobind::gil_scoped_acquire acquire;
+        return asked_to_stop(stopped, failed);
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    PyObject* stopped;
+    std::chrono::milliseconds pause;
+    bool main_thread;
+    Clock::time_point next;
+};
+
 // Runs task(i, scratch) for i in [0, tasks) on `threads` threads, while this one waits for them
 // and asks Python 20 times a second whether a signal has come. Raises what Python's handler
 // raised, after the tasks under way have stopped. Must be called with the GIL. stopped: a
@@ -89,15 +131,6 @@ void run_tasks(std::int64_t tasks, int threads, std::size_t scratch_bytes, volat
         if (--running == 0) done.notify_one();
     };
     bool failed = false;
-    auto ask = [&] {
-        if (PyErr_CheckSignals() != 0) return failed = true;
-        if (!stopped) return false;
-        PyObject* answer = PyObject_CallNoArgs(stopped);
-        const int truth = answer ? PyObject_IsTrue(answer) : -1;
-        Py_XDECREF(answer);
-        if (truth < 0) failed = true;
-        return truth != 0;
-    };
     const std::chrono::milliseconds pause(stopped ? 10 : 50);
     const bool main_thread = may_be_main_thread();
     {
@@ -121,7 +154,7 @@ void run_tasks(std::int64_t tasks, int threads, std::size_t scratch_bytes, volat
             // overtakes may not ask for the GIL any more.
             if (!cancelled && (stopped || main_thread)) {
                 nanobind::gil_scoped_acquire acquire;
-                if (ask()) cancelled = true;
+                if (asked_to_stop(stopped, failed)) cancelled = true;
             }
             lock.lock();
         }

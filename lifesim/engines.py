@@ -9,7 +9,7 @@ from kernels.life.contract import LifeEngine
 from kernels.life.rules import AgeingRule, LifeRule, MapRule
 from kernels.ranges.rules import RangeRule
 from kernels.tables.rules import TableRule
-from kernels.targets.contract import Target
+from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, GridError
 from lifesim.rule import Rule
@@ -18,8 +18,11 @@ from lifesim.rule import Rule
 def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
     """Return the engine that computes a rule on a target; it takes `rule.cells`.
 
-    Raises LifesimError where that target computes no rules of this class.
+    Raises BackendUnavailableError for several GPUs, over which only universes of two states and
+    nine cells are spread, and LifesimError for a class of rules that has no engine.
     """
+    if len(target.devices) > 1 and not isinstance(rule.cells, LifeRule | MapRule):
+        raise BackendUnavailableError(f"rule {rule} is computed on one GPU, not on several")
     match rule.cells:
         case LifeRule() | MapRule():
             return life.engine_for(target)

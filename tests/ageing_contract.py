@@ -158,19 +158,6 @@ class AgeingContract(CellsContract):
                 universe.step(1)
                 assert_holds(universe, packed(cells, self.planes), f"in generation {t}")
 
-    def test_states_that_are_refused(self, engine: LifeEngine[Any]) -> None:
-        """A state that the rule does not have is none of a universe's, and changes nothing."""
-        if self.states == 1 << self.planes:
-            pytest.skip("every number that the planes hold is a state")
-        cells = some_states(self.states, 131, 9)
-        universe = engine.universe(packed(cells, self.planes), self.shape(131, 9), self.a_rule)
-        for state in (self.states, (1 << self.planes) - 1):
-            wrong = cells.copy()
-            wrong[4, 130] = state
-            with pytest.raises(ValueError, match=f"state.* 0 to {self.states - 1}$"):
-                universe.put(0, packed(wrong, self.planes))
-        assert_holds(universe, packed(cells, self.planes))
-
     def test_rules_that_are_refused(self, engine: LifeEngine[Any]) -> None:
         """An engine is made for as many planes as its rules have."""
         rule = AgeingRule(self.a_rule.table, 256 if self.planes < 8 else 3)

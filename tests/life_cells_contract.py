@@ -15,6 +15,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import pytest
 
+from kernels.life.bytewise import packed, unpacked
 from kernels.life.contract import ChainShape, LifeEngine, LifeShape, LifeUniverse, Words
 
 Size = tuple[int, int]  # width, height
@@ -199,6 +200,20 @@ class CellsContract:
         assert_holds(universe, self.some_rows(65, 33))
         universe.put(29, rows)
         assert not universe.words()[29:].any()
+
+    def test_states_that_are_refused(self, engine: LifeEngine[Any]) -> None:
+        """A state that the rule does not have is none of a universe's, and changes nothing."""
+        states = self.a_rule.states
+        if states == 1 << self.planes:
+            pytest.skip("every number that the planes hold is a state")
+        rows = self.some_rows(131, 9)
+        universe = engine.universe(rows, self.shape(131, 9), self.a_rule)
+        for state in (states, (1 << self.planes) - 1):
+            wrong = unpacked(rows, 131)
+            wrong[4, 130] = state
+            with pytest.raises(ValueError, match=f"state {state}.* 0 to {states - 1}$"):
+                universe.put(0, packed(wrong, self.planes))
+        assert_holds(universe, rows)
 
     def test_planes_that_are_refused(self, engine: LifeEngine[Any]) -> None:
         """One line says so, before anything is computed with too few or too many."""

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from kernels.life.contract import LifeEngine
 from kernels.life.rules import AgeingRule
-from kernels.targets.contract import BackendUnavailableError, Target
+from kernels.targets.contract import Target
 
 __all__ = ["engine_for"]
 
 
 def engine_for(target: Target, planes: int) -> LifeEngine[AgeingRule]:
-    """Return the engine of rules of the Generations family for a target.
+    """Return the engine of rules of the Generations family for a target, its first device if it has
+    several.
 
-    planes: the bit planes of the rules that it computes, as AgeingRule.planes, 2 to 8. Raises
-    BackendUnavailableError for several devices.
+    planes: the bit planes of the rules that it computes, as AgeingRule.planes, 2 to 8.
     """
     # Imported only now: whoever asks for help, or for the CPU, is not to wait for the others.
-    if len(target.devices) > 1:
-        raise BackendUnavailableError("rules of the Generations family run on one GPU, not several")
     if target.devices:
         from .cuda.engine import CudaAgeingEngine
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from kernels.ageing.costs import cpu_costs
-from kernels.life.plan import CpuPlan, Plans, best_of, strip_plans
-
-_LENGTHS = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # generations of passes that are tried
+from kernels.life.plan import CpuPlan, Plans, best_of, quickest, strip_plans
 
 
 def age_planes(states: int) -> int:
@@ -33,21 +31,15 @@ def choose_cpu(
     Its parameters are as of kernels.life.plan.choose_cpu().
     """
     costs = cpu_costs((states - 1).bit_length(), age_planes(states))
-    best: tuple[float, CpuPlan] | None = None
-    limit = max(1, generations)
-    if chained:
-        limit = min(limit, height // 2)
-    for steps in sorted({min(limit, length) for length in _LENGTHS}):
-        passes = -(-max(1, generations) // steps)
-        rows = height + 2 * steps if chained else height
-        for fits, cost, plan in _plans(
+    return quickest(
+        generations,
+        height,
+        lambda steps, rows: _plans(
             width, rows, torus, steps, vector_bits, cache_bytes, threads, states
-        ):
-            total = passes * (cost + costs.whole_pass)
-            if (fits or steps == 1) and (best is None or total < best[0]):
-                best = total, plan
-    assert best is not None
-    return best[1]
+        ),
+        costs.whole_pass,
+        chained=chained,
+    )
 
 
 @lru_cache(maxsize=256)

@@ -28,13 +28,14 @@ from kernels.life.rules import CellRule
 States = npt.NDArray[np.uint8]  # (rows, columns): the state of each cell
 
 _LONGEST_PASS = 8  # of a chain
+_CHECKED_WORDS = 1 << 17  # of a plane, whose states are looked at at once
 
 
 class BytewiseEngine(LifeEngine[RuleT]):
     """Computes rules by step(), a generation at a time.
 
     planes: the bit planes of cells, the same for all rules that it computes. copies: how many
-    arrays as large as the cells step() needs beside them, at most, with the one it may write to.
+    arrays as large as the cells step() needs beside them, at most, with the arena's spare.
     """
 
     copies = 5
@@ -61,10 +62,7 @@ class BytewiseEngine(LifeEngine[RuleT]):
     ) -> LifeArena:
         """Return an arena of arrays of states."""
         check_planes(shapes, chain, self.planes)
-        if rule.planes != self.planes:
-            raise ValueError(
-                f"a rule of {rule.states} states for cells in {self.planes} bit planes"
-            )
+        check_rule(rule, self.planes)
         check_reach(rule, chain)
         chosen = None if chain is None else self.chain(chain)
         return BytewiseArena(self, _most_cells(shapes, chain), slots, rule, chosen)
@@ -88,6 +86,12 @@ class BytewiseEngine(LifeEngine[RuleT]):
         return LifeChain(shape.width, shape.torus, passes, self.planes)
 
 
+def check_rule(rule: CellRule, planes: int) -> None:
+    """Raise ValueError for a rule of another number of bit planes."""
+    if rule.planes != planes:
+        raise ValueError(f"a rule of {rule.states} states for cells in {planes} bit planes")
+
+
 def check_reach(rule: CellRule, chain: ChainShape | None) -> None:
     """Raise ValueError for a chain of a rule that looks farther than the next cell: the halo of a
     chain is one row for each generation."""
@@ -102,7 +106,7 @@ def _most_cells(shapes: Sequence[LifeShape], chain: ChainShape | None) -> int:
 
 
 class BytewiseArena(LifeArena):
-    """An arena of arrays of states, one for each slot; every step makes a new one."""
+    """An arena of arrays of states, one for each slot, and the spare: what the latest step left."""
 
     def __init__(
         self,
@@ -119,6 +123,7 @@ class BytewiseArena(LifeArena):
         )
         self._room = room
         self.cells: list[States] = [np.empty((0, 0), np.uint8)] * slots
+        self.spare: States = np.empty((0, 0), np.uint8)
         self.history: States = np.empty((0, 0), np.uint8)
         if chain is not None:
             self._turns = ChainTurns(chain)
@@ -140,9 +145,17 @@ class BytewiseArena(LifeArena):
             raise ValueError(f"{shape.width}x{shape.height} cells in the room of {self._room}")
         self.cells[slot] = np.zeros((shape.height, shape.width), np.uint8)
 
+    def spare_like(self, cells: States) -> States:
+        """Return the spare, made anew where the latest step was of cells of another shape."""
+        if self.spare.shape != cells.shape:
+            self.spare = np.empty((0, 0), np.uint8)  # freed before more is asked for
+            self.spare = np.empty_like(cells)
+        return self.spare
+
     def close(self) -> None:
         """Let the arrays go."""
         self.cells.clear()
+        self.spare = np.empty((0, 0), np.uint8)
         self.history = np.empty((0, 0), np.uint8)
 
 
@@ -158,12 +171,12 @@ class BytewiseLife(LifeUniverse):
 
     def step(self, generations: int) -> None:
         """Move on by generations, one after the other."""
-        cells, slot = self._arena.cells, self._slot
-        spare = np.empty_like(cells[slot])
+        arena, slot = self._arena, self._slot
+        cells = arena.cells
         for _ in range(generations):
-            made = self._arena.step(cells[slot], self._torus, spare)
+            made = arena.step(cells[slot], self._torus, arena.spare_like(cells[slot]))
             # No call, and so no interrupt, between these.
-            cells[slot], spare = made, cells[slot]
+            cells[slot], arena.spare = made, cells[slot]
             self.generation += 1
 
     def put(self, y: int, words: Words) -> None:
@@ -215,6 +228,38 @@ def check_most(most: int, states: int) -> None:
     """Raise ValueError for a cell of a state that the rule does not have."""
     if most >= states:
         raise ValueError(f"cells in state {most}, where the rule has states 0 to {states - 1}")
+
+
+def check_states(words: Words, states: int) -> None:
+    """Raise ValueError for cells in states that the rule does not have.
+
+    words: (rows, words) or (rows, planes, words). They stay packed: rows are looked at some at a
+    time, in a few megabytes beside them.
+    """
+    if words.ndim == 2 or states == 1 << words.shape[1]:
+        return
+    rows = max(1, _CHECKED_WORDS // max(1, words.shape[2]))
+    for first in range(0, len(words), rows):
+        _check_band(words[first : first + rows], states)
+
+
+def _check_band(words: Words, states: int) -> None:
+    """Raise ValueError for cells, (rows, planes, words), in states that the rule does not have."""
+    planes, last = words.shape[1], states - 1
+    # Where the digits so far, from the highest on, are those of the last state.
+    same = np.full((words.shape[0], words.shape[2]), 2**64 - 1, np.uint64)
+    above = np.zeros_like(same)
+    for plane in reversed(range(planes)):
+        digit = words[:, plane]
+        if last >> plane & 1:
+            same &= digit
+        else:
+            above |= same & digit
+            same &= ~digit
+    if above.any():
+        y, x = (int(i[0]) for i in np.nonzero(above))
+        bit = (int(above[y, x]) & -int(above[y, x])).bit_length() - 1
+        check_most(sum((int(d) >> bit & 1) << i for i, d in enumerate(words[y, :, x])), states)
 
 
 def unpacked(words: Words, width: int) -> States:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from kernels.life.circuits import circuit_of
 from kernels.life.costs import CPU_COSTS, CUDA_TUNING, CpuCosts, CudaTuning
 from kernels.life.rules import LifeRule, NineCellRule
 
 STATIC_OPERATIONS = 14  # of StaticRule in circuit.hpp, beside the row sums
+_LENGTHS = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # generations of passes that are tried
 MAX_COLUMNS = 32  # vectors in a row of a CPU panel: a strip is at most a 32-bit word wide
 
 
-@dataclass(frozen=True, slots=True)
-class CpuPlan:
-    """Parameters of one CPU pass; kernels/life/cpu/life.hpp says what each means.
+class CpuPlan(NamedTuple):
+    """Parameters of one CPU pass, in the order in which compiled code takes them.
 
-    columns: 0 for a single generation straight on the rows.
+    kernels/life/cpu/life.hpp says what each means. columns: 0 for a single generation
+    straight on the rows.
     """
 
     steps: int
@@ -53,20 +55,42 @@ def choose_cpu(
     cache_bytes: of the level 2 cache of one core, which the rows in flight must fit.
     chained: for universes of this height, at least 2, that follow others in a chain.
     """
+    return quickest(
+        generations,
+        height,
+        lambda steps, rows: _cpu_plans(
+            width, rows, torus, steps, vector_bits, cache_bytes, threads, costs
+        ),
+        costs.whole_pass,
+        chained=chained,
+    )
+
+
+def quickest(
+    generations: int,
+    height: int,
+    plans: Callable[[int, int], Plans],
+    whole_pass: float,
+    *,
+    chained: bool,
+) -> CpuPlan:
+    """Return the plan by which passes of its length finish `generations` soonest.
+
+    plans: the plans of one pass of so many generations over so many rows. whole_pass: what a pass
+    costs beside. chained: as of choose_cpu().
+    """
     best: tuple[float, CpuPlan] | None = None
     limit = max(1, generations)
     if chained:
         limit = min(limit, height // 2)
-    for steps in sorted({min(limit, t) for t in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128)}):
+    for steps in sorted({min(limit, length) for length in _LENGTHS}):
         passes = -(-max(1, generations) // steps)
         rows = height + 2 * steps if chained else height
-        for fits, cost, plan in _cpu_plans(
-            width, rows, torus, steps, vector_bits, cache_bytes, threads, costs
-        ):
-            total = passes * (cost + costs.whole_pass)
+        for fits, cost, plan in plans(steps, rows):
+            total = passes * (cost + whole_pass)
             if fits and (best is None or total < best[0]):
                 best = total, plan
-    assert best is not None
+    assert best is not None  # a pass of one generation always fits
     return best[1]
 
 

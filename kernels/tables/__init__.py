@@ -11,10 +11,8 @@ __all__ = ["TableRule", "engine_for"]
 
 
 def engine_for(target: Target, planes: int) -> LifeEngine[TableRule]:
-    """Return the engine of tables whose states fill so many bit planes, for a target.
-
-    Of several GPUs the first one computes.
-    """
+    """Return the engine of tables whose states fill so many bit planes, for a target, its first
+    device if it has several."""
     # Imported only now: whoever asks for help is not to wait for the others.
     if target.devices:
         from .cuda.engine import CudaTablesEngine

@@ -81,9 +81,7 @@ def _ageing(circuit: Any = None) -> list[Any]:
     plan = ageing.cpu_plan(600, 8, True, 2, _cpu.vector_bits(_level()), 1 << 20, 2, 3)
     src = np.zeros((8, 2, 10), np.uint64)
     src[2, 0], src[3, 1] = 9, 5
-    cut = plan.steps, plan.panels, plan.useful, plan.columns, plan.halo
-    sizes = *cut, plan.band_rows, plan.block_rows
-    return [_level(), src, np.zeros_like(src), 600, True, 8, 12, 3, *sizes, 2, None, circuit]
+    return [_level(), src, np.zeros_like(src), 600, True, 8, 12, 3, *plan, 2, None, circuit]
 
 
 def _circuit() -> list[Any]:

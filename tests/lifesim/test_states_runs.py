@@ -14,6 +14,7 @@ from kernels.life.contract import LifeShape
 from kernels.life.rules import AgeingRule, MapRule
 from kernels.ranges.rules import RangeRule, square
 from kernels.targets.choose import pick
+from kernels.targets.contract import BackendUnavailableError
 from lifesim import joined as module
 from lifesim.cli import group
 from lifesim.digests import digest
@@ -28,6 +29,7 @@ from lifesim.search import find
 from lifesim.soup import Soup, random_grid
 from lifesim.start import soup, start_of_pattern
 from lifesim.topology import JoinedEdges, TopologyError
+from tests.kernels.life.test_several import several
 from tests.lifesim.test_joined import KINDS, held_at
 from tests.quick import examples
 from tests.strategies import joined_edges
@@ -184,6 +186,14 @@ def test_states_and_engines_that_a_rule_does_not_have():
             Life(grid, rule=STAR_WARS, topology="unbounded", engine=engine, backend="cpu")
     assert Life(BitGrid(3, 1), rule=STAR_WARS).grid().planes == 2
     assert Life(BitGrid(3, 1, planes=8)).grid().planes == 1
+
+
+@pytest.mark.parametrize("rule", [BRAIN, FAR, Rule.parse("WireWorld")], ids=str)
+def test_several_gpus_are_refused(rule):
+    """One line says so, as long as nobody cuts universes of these rules into strips."""
+    with pytest.raises(BackendUnavailableError, match="computed on one GPU, not on several"):
+        Life(BitGrid(9, 9), rule=rule, backend=several(2))
+    assert Life(BitGrid(9, 9), backend=several(2)).generation == 0
 
 
 @given(st.integers(1, 200), st.integers(1, 8), st.integers(0, 2**32))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from kernels.ageing.plan import choose_cpu, cpu_plan
-from kernels.ageing.states import check_rule, check_states
+from kernels.life.bytewise import check_rule, check_states
 from kernels.life.chain import check_chain
 from kernels.life.contract import (
     ChainShape,
@@ -166,13 +166,7 @@ class CpuAgeingArena(CpuArena):
             torus,
             *counts,
             self.rule.states,
-            plan.steps,
-            plan.panels,
-            plan.useful,
-            plan.columns,
-            plan.halo,
-            plan.band_rows,
-            plan.block_rows,
+            *plan,
             self.target.threads,
             stopped,
             circuit,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kernels.ageing.costs import cuda_tuning
 from kernels.ageing.plan import age_planes
-from kernels.ageing.states import check_rule, check_states
+from kernels.life.bytewise import check_rule, check_states
 from kernels.life.contract import (
     ChainShape,
     LifeArena,

@@ -9,10 +9,12 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from kernels.life.bytewise import check_reach
+from kernels.life.bytewise import check_reach, check_rule, check_states
 from kernels.life.chain import ChainedUniverse, ChainTurns, check_chain, even_passes, with_slack
 from kernels.life.contract import (
     ChainShape,
@@ -35,7 +37,7 @@ _LONGEST_PASS = 32  # of a chain
 
 
 class DeviceBytewiseEngine(LifeEngine[RuleT]):
-    """Computes rules on one device by queue_generation(), a generation at a time.
+    """Computes rules on one device by what stepper() returns, a generation at a time.
 
     planes: the bit planes of cells, the same for all rules that it computes.
     """
@@ -44,8 +46,8 @@ class DeviceBytewiseEngine(LifeEngine[RuleT]):
         self.device, self.planes = device, planes
 
     @abstractmethod
-    def stepper(self, rule: RuleT, room: int) -> Stepper:
-        """Return what queues generations of a rule, for universes of up to `room` cells."""
+    def stepper(self, rule: RuleT) -> Stepper:
+        """Return what queues generations of a rule."""
 
     @abstractmethod
     def beside_bytes(self, shapes: Sequence[LifeShape]) -> int:
@@ -60,6 +62,7 @@ class DeviceBytewiseEngine(LifeEngine[RuleT]):
     ) -> LifeArena:
         """Return an arena of buffers of states."""
         check_planes(shapes, chain, self.planes)
+        check_rule(rule, self.planes)
         check_reach(rule, chain)
         chosen = None if chain is None else self.chain(chain)
         cells = _most_cells(_with_slack(shapes, chain, chosen))
@@ -97,6 +100,15 @@ class Stepper(ABC):
         """Queue one generation of height rows of width bytes, from one place to another, apart."""
 
 
+def uploaded(device: Device, array: npt.NDArray[Any]) -> Buffer:
+    """Return a copy of an array in a device's memory; no buffer is empty."""
+    buffer = device.alloc(max(8, array.nbytes))
+    if array.nbytes:
+        device.upload(buffer, array)
+        device.synchronize()
+    return buffer
+
+
 def _with_slack(
     shapes: Sequence[LifeShape], chain: ChainShape | None, chosen: LifeChain | None
 ) -> list[LifeShape]:
@@ -127,9 +139,9 @@ class DeviceBytewiseArena(LifeArena):
         chain: LifeChain | None = None,
     ) -> None:
         self.slots, self.chain, self.planes = slots, chain, engine.planes
-        self.device, self._room = engine.device, room
+        self.device, self.states, self._room = engine.device, rule.states, room
         self.module = engine.device.module(SOURCE, {})
-        self.stepper = engine.stepper(rule, room)
+        self.stepper = engine.stepper(rule)
         self.memory = [self.device.alloc(room) for _ in range(slots + 1)]
         self.history: list[Buffer] = []
         self.third: list[Buffer] = []  # the passes of a chain go to and fro beside what they read
@@ -208,8 +220,9 @@ class DeviceBytewiseLife(LifeUniverse):
         )
 
     def put(self, y: int, words: Words) -> None:
-        """Upload rows in bands, and unpack them into bytes."""
+        """Upload rows in bands, if the rule has all their states, and unpack them into bytes."""
         self.check_rows(y, words)
+        check_states(words, self._arena.states)
         device = self._arena.device
         try:
             for first, band, raw in self._bands(y, words):

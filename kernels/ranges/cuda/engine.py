@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from kernels.life.contract import LifeShape
-from kernels.life.cuda.bytewise import DeviceBytewiseEngine, Stepper
+from kernels.life.cuda.bytewise import DeviceBytewiseEngine, Stepper, uploaded
 from kernels.ranges.plan import device_bytes, device_rows
 from kernels.ranges.rules import FARTHEST, RangeRule
 from kernels.targets.cuda.device import Buffer, Device, Slice
@@ -21,7 +20,7 @@ _BLOCK = 256
 class CudaRangeEngine(DeviceBytewiseEngine[RangeRule]):
     """Computes generations on one device."""
 
-    def stepper(self, rule: RangeRule, room: int) -> Stepper:
+    def stepper(self, rule: RangeRule) -> Stepper:
         """Return what queues generations of a rule."""
         return RangeStepper(self.device, rule)
 
@@ -47,14 +46,8 @@ class RangeStepper(Stepper):
         defines = {"STATES": rule.states, "SQUARE": int(self._square)}
         self._module = device.module(SOURCE, defines)
         numbers = [*runs, *rule.birth, *rule.survival]
-        self._rule = self._uploaded(np.array([n for some in numbers for n in some], np.int32))
+        self._rule = uploaded(device, np.array([n for some in numbers for n in some], np.int32))
         self._sums: Buffer | None = None
-
-    def _uploaded(self, numbers: npt.NDArray[np.int32]) -> Buffer:
-        buffer = self._device.alloc(max(4, numbers.nbytes))
-        self._device.upload(buffer, numbers)
-        self._device.synchronize()
-        return buffer
 
     def queue(
         self, source: Buffer | Slice, target: Buffer | Slice, width: int, height: int, torus: bool

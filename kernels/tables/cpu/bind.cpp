@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <stdexcept>
 
 #include "../../tasks.hpp"
@@ -26,38 +25,6 @@ using Array = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 constexpr int64_t LONGEST = int64_t(1) << 40;  // cells along a side
 constexpr uint64_t MOST_GENERATIONS = uint64_t(1) << 60;
 constexpr size_t MOST_ENTRIES = size_t(1) << 31;
-
-// Asks Python 20 times a second whether a signal has come, or 100 times a caller's function.
-class Asking {
-public:
-    explicit Asking(nb::handle stopped)
-        : stopped(stopped), pause(stopped.is_none() ? 50 : 10), main_thread(may_be_main_thread()),
-          next(Clock::now() + pause) {}
-
-    bool failed = false;  // with Python's exception set
-
-    bool operator()() {
-        const auto now = Clock::now();
-        if (now < next) return false;
-        next = now + pause;
-        if (stopped.is_none() && !main_thread) return false;
-        nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) return failed = true;
-        if (stopped.is_none()) return false;
-        PyObject* const answer = PyObject_CallNoArgs(stopped.ptr());
-        const int truth = answer ? PyObject_IsTrue(answer) : -1;
-        Py_XDECREF(answer);
-        if (truth < 0) failed = true;
-        return truth != 0;
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    nb::handle stopped;
-    std::chrono::milliseconds pause;
-    bool main_thread;
-    Clock::time_point next;
-};
 
 template <class T>
 std::vector<T> copied(const Array<const T>& array) {

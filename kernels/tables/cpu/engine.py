@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from kernels.life.bytewise import check_rule, check_states
 from kernels.life.chain import ChainedUniverse, ChainTurns, check_chain, even_passes
 from kernels.life.contract import (
     ChainShape,
@@ -49,6 +50,7 @@ class CpuTablesEngine(LifeEngine[TableRule]):
     ) -> LifeArena:
         """Return an arena of universes with memory of their own."""
         check_planes(shapes, chain, self.planes)
+        check_rule(rule, self.planes)
         chosen = None if chain is None else self.chain(chain)
         return CpuTablesArena(self, _most_cells(shapes, chain), slots, rule, chosen)
 
@@ -151,7 +153,7 @@ class CpuTables(LifeUniverse):
 
     def __init__(self, arena: CpuTablesArena, shape: LifeShape) -> None:
         self.width, self.height, self.generation = shape.width, shape.height, 0
-        self.planes = shape.planes
+        self.planes, self._states = shape.planes, arena.rule.states
         self._cells = arena.make(shape.width, shape.height, shape.torus)
 
     def step(self, generations: int) -> None:
@@ -175,8 +177,9 @@ class CpuTables(LifeUniverse):
             self.generation = self._cells.generation()
 
     def put(self, y: int, words: Words) -> None:
-        """Copy rows into the universe."""
+        """Copy rows into the universe, if the rule has all their states."""
         self.check_rows(y, words)
+        check_states(words, self._states)
         self._cells.put(y, _with_planes(words, self.planes))
 
     def get(self, y: int, words: Words) -> None:
@@ -197,8 +200,9 @@ class ChainedCpuTables(ChainedUniverse):
         self._above = self._rows[:0]
 
     def put(self, y: int, words: Words) -> None:
-        """Copy rows into the array."""
+        """Copy rows into the array, if the rule has all their states."""
         self.check_rows(y, words)
+        check_states(words, self._arena.rule.states)
         self._rows[y : y + len(words)] = _with_planes(words, self.planes)
 
     def get(self, y: int, words: Words) -> None:

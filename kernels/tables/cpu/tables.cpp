@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 namespace tables {
 
@@ -15,20 +14,8 @@ using std::uint64_t;
 using std::uint8_t;
 
 constexpr uint64_t MASK = (uint64_t(1) << FIELD) - 1;
-constexpr uint64_t LOOK = 64;  // generations
 constexpr size_t ALONE = 64;  // tiles that one thread moves on sooner than several
 const uint64_t NOTHING[SIDE] = {};
-
-template <class T>
-Zeroed<T> zeroed(size_t count) {
-    Zeroed<T> memory(static_cast<T*>(std::calloc(std::max<size_t>(count, 1), sizeof(T))));
-    if (!memory) throw std::bad_alloc();
-    return memory;
-}
-
-int64_t up_to(int64_t cells) { return (cells + SIDE - 1) / SIDE; }
-
-uint64_t first_bits(int64_t count) { return count == 64 ? ~uint64_t(0) : (uint64_t(1) << count) - 1; }
 
 int bits_of(int states) {
     int bits = 0;
@@ -86,9 +73,8 @@ struct ByWalk {
 
 Universe::Universe(const Rule& rule, int64_t width, int64_t height, bool torus, int threads)
     : rule(rule), width(width), height(height), torus(torus), planes(bits_of(rule.states)),
-      across(up_to(width)), down(up_to(height)), stride(width + 2),
-      a(zeroed<uint8_t>(size_t(stride) * size_t(height + 2))),
-      b(zeroed<uint8_t>(size_t(stride) * size_t(height + 2))), team(threads), threads(threads) {
+      across(up_to(width)), down(up_to(height)), stride(width + 2), team(threads), threads(threads) {
+    while (kept.size() < 2) kept.push_back(zeroed<uint8_t>(size_t(stride) * size_t(height + 2)));
     const size_t tiles = size_t(across) * size_t(down);
     for (int turn : {0, 1}) {
         changes[turn] = zeroed<uint64_t>(tiles * SIDE);
@@ -101,7 +87,9 @@ Universe::Universe(const Rule& rule, int64_t width, int64_t height, bool torus, 
 
 size_t Universe::bytes(int64_t width, int64_t height) {
     const size_t tiles = size_t(up_to(width)) * size_t(up_to(height));
-    return 2 * size_t(width + 2) * size_t(height + 2) + tiles * (2 * SIDE + 7) * sizeof(uint64_t);
+    const size_t cells = size_t(width + 2) * size_t(height + 2);
+    const size_t earlier = std::min(EARLIER, (LONGEST_PERIOD - 2) * cells);
+    return 2 * cells + earlier + tiles * (2 * SIDE + 7) * sizeof(uint64_t) + (1 << 16);
 }
 
 int64_t Universe::index(int64_t tx, int64_t ty) const {
@@ -213,15 +201,19 @@ void Universe::move_with(int64_t tile, const Next& next) {
     const Around near = around(at);
     const int turn = int(generation & 1) ^ 1;
     uint64_t* const changed_rows = &changes[turn][tile * SIDE];
-    std::memset(changed_rows, 0, SIDE * sizeof(uint64_t));
+    // A generation that was broken off, and then made again, keeps the marks that it has made.
+    const bool again = stamps[turn][tile] == generation + 2;
+    if (!again) std::memset(changed_rows, 0, SIDE * sizeof(uint64_t));
+    const bool keep = again || carried || filling > 1;
     uint64_t rows = near.some[1][0] | near.some[1][1] | near.some[1][2];
     rows |= rows << 1 | rows >> 1;
     const uint64_t over = near.some[0][0] | near.some[0][1] | near.some[0][2];
     const uint64_t under = near.some[2][0] | near.some[2][1] | near.some[2][2];
     rows |= (over >> (near.above_rows - 1) & 1) | (under & 1) << (at.rows - 1);
     rows &= first_bits(at.rows);
-    uint64_t some = 0;
-    int64_t ones = 0, twos = 0;
+    uint64_t some = again ? some_rows[turn][tile] : 0;
+    const uint8_t *const from = now(), *const known = period > 1 && filling <= 1 ? oldest() : from;
+    uint8_t* const to = oldest();
     const bool edge = torus && (!at.tx || !at.ty || at.tx + 1 == across || at.ty + 1 == down);
     for (; rows; rows &= rows - 1) {
         const int64_t y = __builtin_ctzll(rows);
@@ -229,30 +221,22 @@ void Universe::move_with(int64_t tile, const Next& next) {
         // A cell alone between others costs nothing: its columns are looked up for them.
         left |= left << 1 & left >> 1;
         const int64_t start = (SIDE * at.ty + y + 1) * stride + SIDE * at.tx + 1;
-        const uint8_t *const cells = &a[start], *const above = cells - stride, *const below = cells + stride;
-        const uint8_t* const before = by_twos ? &b[start] : cells;
-        uint8_t old[SIDE];
-        if (looking) std::memcpy(old, &b[start], size_t(at.columns));
+        const uint8_t* const cells = from + start;
         uint64_t found = 0;
         while (left) {
             const int64_t first = __builtin_ctzll(left);
             const uint64_t gaps = ~(left >> first);
             const int64_t last = gaps ? first + __builtin_ctzll(gaps) : SIDE;
-            next.run(above, cells, below, before, &b[start], first, last, found);
+            next.run(cells - stride, cells, cells + stride, known + start, to + start, first, last, found);
             left &= last == SIDE ? 0 : ~uint64_t(0) << last;
         }
-        if (carried) found |= near.rows[1][1][y];
-        if (looking) {
-            ones += __builtin_popcountll(found);
-            for (int64_t x = 0; x < at.columns; x++) twos += b[start + x] != old[x];
-        }
+        if (keep) found |= near.rows[1][1][y] * (carried || filling > 1) | changed_rows[y];
         changed_rows[y] = found;
         some |= uint64_t(found != 0) << y;
-        if (edge) mirror(b.get(), SIDE * at.ty + y, SIDE * at.tx, at.columns);
+        if (edge) mirror(to, SIDE * at.ty + y, SIDE * at.tx, at.columns);
     }
     some_rows[turn][tile] = some;
     stamps[turn][tile] = generation + 2;
-    if (looking) changed_once += ones, changed_twice += twos;
 }
 
 void Universe::move(int64_t tile) {
@@ -277,31 +261,13 @@ void Universe::mirror(uint8_t* cells, int64_t y, int64_t x, int64_t columns) con
     if (y + 1 == height) copy(cells + 1);
 }
 
-// Marks from now on what differs from two generations before. What does was changed in this
-// generation or in the one before.
-void Universe::begin_twos() {
-    const int turn = int(generation & 1);
-    by_twos = true;
-    changed.clear();
-    for (int64_t tile : awake) {
-        if (stamps[turn ^ 1][tile] == generation) {
-            for (int64_t y = 0; y < SIDE; y++)
-                changes[turn][tile * SIDE + y] |= changes[turn ^ 1][tile * SIDE + y];
-            some_rows[turn][tile] |= some_rows[turn ^ 1][tile];
-        }
-        if (some_rows[turn][tile]) changed.push_back(tile);
-    }
-}
-
 // Moves on by one generation. False where it was stopped.
 bool Universe::generate(const std::function<bool()>& stopped) {
     if (touched) {
         find_marked();
-        carried = by_twos;
+        carried = period - 1;
     }
     spread();
-    looking = !by_twos && generation % LOOK == LOOK - 1;
-    changed_once = changed_twice = 0;
     std::atomic<bool> over{false};
     if (threads == 1 || awake.size() < ALONE) {
         for (size_t i = 0; i < awake.size(); i++) {
@@ -322,107 +288,26 @@ bool Universe::generate(const std::function<bool()>& stopped) {
     changed.clear();
     for (int64_t tile : awake)
         if (some_rows[turn][tile]) changed.push_back(tile);
-    std::swap(a, b);
+    current = (current + 1) % kept.size();
     generation++;
-    carried = false;
-    if (looking && 2 * changed_twice < changed_once) begin_twos();
+    if (carried) carried--;
+    if (filling) filling--;
     return true;
 }
 
 void Universe::step(uint64_t generations, const std::function<bool()>& stopped) {
     for (uint64_t made = 0; made < generations; made++) {
-        if (changed.empty() && !touched) {  // all is as it was, or as it was two generations ago
+        if (changed.empty() && !touched) {  // all is as it was, or as it was a period ago
             const uint64_t rest = generations - made;
-            if (rest & 1) std::swap(a, b);
+            current = (current + rest) % kept.size();
             generation += rest;
+            filling = 0;
+            samples.clear();
             return;
         }
         if (made % 16 == 15 && stopped()) return;
         if (!generate(stopped)) return;
-    }
-}
-
-void Universe::mark_row(int64_t y, const std::vector<uint64_t>& row) {
-    const std::lock_guard<std::mutex> lock(marking);
-    const int turn = int(generation & 1);
-    const int64_t first = y / SIDE * across;
-    for (int64_t tx = 0; tx < across; tx++) {
-        if (!row[size_t(tx)]) continue;
-        const int64_t tile = first + tx;
-        uint64_t* const rows = &changes[turn][tile * SIDE];
-        if (stamps[turn][tile] != generation + 1) {
-            std::memset(rows, 0, SIDE * sizeof(uint64_t));
-            some_rows[turn][tile] = 0;
-            stamps[turn][tile] = generation + 1;
-        }
-        rows[y % SIDE] |= row[size_t(tx)];
-        some_rows[turn][tile] |= uint64_t(1) << y % SIDE;
-        touched = true;
-    }
-}
-
-namespace {
-
-// A byte of 0 or 1 for each bit of a byte.
-struct Spread {
-    uint64_t bytes[256];
-    Spread() {
-        for (uint64_t i = 0; i < 256; i++) {
-            bytes[i] = 0;
-            for (int bit = 0; bit < 8; bit++) bytes[i] |= (i >> bit & 1) << 8 * bit;
-        }
-    }
-};
-const Spread SPREAD;
-
-}  // namespace
-
-bool Universe::put(int64_t y, int64_t rows, const uint64_t* words) {
-    const int64_t row_words = up_to(width);
-    std::vector<uint8_t> cells(size_t(row_words * SIDE));
-    std::vector<uint64_t> differ(static_cast<size_t>(row_words));
-    for (int64_t i = 0; i < rows; i++, words += planes * row_words) {
-        for (int64_t word = 0; word < row_words; word++)
-            for (int part = 0; part < 8; part++) {
-                uint64_t eight = 0;
-                for (int plane = 0; plane < planes; plane++)
-                    eight |= SPREAD.bytes[words[plane * row_words + word] >> 8 * part & 255] << plane;
-                std::memcpy(&cells[size_t(word * SIDE + 8 * part)], &eight, 8);
-            }
-        uint8_t* const row = &a[(y + i + 1) * stride + 1];
-        for (int64_t x = 0; x < width; x++)
-            if (cells[size_t(x)] >= rule.states) return false;
-        for (int64_t word = 0; word < row_words; word++) {
-            const int64_t first = word * SIDE, count = std::min(SIDE, width - first);
-            uint64_t found = 0;
-            if (std::memcmp(row + first, &cells[size_t(first)], size_t(count)) != 0)
-                for (int64_t x = 0; x < count; x++)
-                    found |= uint64_t(row[first + x] != cells[size_t(first + x)]) << x;
-            differ[size_t(word)] = found;
-        }
-        std::memcpy(row, cells.data(), size_t(width));
-        if (torus) mirror(a.get(), y + i, 0, width);
-        mark_row(y + i, differ);
-    }
-    return true;
-}
-
-void Universe::get(int64_t y, int64_t rows, uint64_t* words) const {
-    constexpr uint64_t LOW = 0x0101010101010101, GATHER = 0x0102040810204080;
-    const int64_t row_words = up_to(width);
-    std::vector<uint8_t> cells(size_t(row_words * SIDE));
-    for (int64_t i = 0; i < rows; i++, words += planes * row_words) {
-        std::memcpy(cells.data(), &a[(y + i + 1) * stride + 1], size_t(width));
-        for (int64_t word = 0; word < row_words; word++)
-            for (int plane = 0; plane < planes; plane++) {
-                uint64_t bits = 0;
-                for (int part = 0; part < 8; part++) {
-                    uint64_t eight;
-                    std::memcpy(&eight, &cells[size_t(word * SIDE + 8 * part)], 8);
-                    bits |= ((eight >> plane & LOW) * GATHER >> 56) << 8 * part;
-                }
-                words[plane * row_words + word] = bits;
-            }
+        if (generation >= next_look) look();
     }
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "../../team.hpp"
@@ -41,11 +42,32 @@ struct Freed {
 template <class T>
 using Zeroed = std::unique_ptr<T[], Freed>;
 
+template <class T>
+Zeroed<T> zeroed(std::size_t count) {
+    Zeroed<T> memory(static_cast<T*>(std::calloc(count ? count : 1, sizeof(T))));
+    if (!memory) throw std::bad_alloc();
+    return memory;
+}
+
+inline std::int64_t up_to(std::int64_t cells) { return (cells + SIDE - 1) / SIDE; }
+
+inline std::uint64_t first_bits(std::int64_t count) {
+    return count == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << count) - 1;
+}
+
+constexpr int LONGEST_PERIOD = 16;  // generations
+// Bytes of cells of earlier generations, beside two, that periods above 2 may take.
+constexpr std::size_t EARLIER = std::size_t(64) << 20;
+
 // A torus, or a rectangle with cells of state 0 around it. Only cells near which something changed
 // in the generation before are computed. It starts with all cells in state 0.
 //
-// Invariants: a and b are the cells of this generation and of that before, with a ring of cells
-// around them. A cell beside which nothing is marked has in b what it will be in the next one.
+// Where most of what changes comes back in some generations, a period, only cells near which
+// something differs from as many generations before are computed: what repeats itself costs nothing.
+//
+// Invariants: `kept` has the cells of this generation and of those before, each with a ring of cells
+// around them, as many as the period has generations, but at least two. A cell beside which nothing
+// is marked has in the oldest of them what it will be in the next one.
 class Universe {
 public:
     Universe(const Rule& rule, std::int64_t width, std::int64_t height, bool torus, int threads);
@@ -84,11 +106,20 @@ private:
     std::uint64_t wide(const Around& near, int dy, std::int64_t y, std::int64_t columns) const;
     std::uint64_t marks(const Around& near, const Place& at, std::int64_t y) const;
     bool marked(int turn, std::int64_t tile) const;
+    bool touched_ever(std::int64_t tile) const { return stamps[0][tile] || stamps[1][tile]; }
+    std::uint8_t* now() const { return kept[current].get(); }
+    std::uint8_t* oldest() const { return kept[(current + 1) % kept.size()].get(); }
+    std::uint8_t* before() const { return kept[(current + kept.size() - 1) % kept.size()].get(); }
     void mark_all();
+    void mark_changed();
     void find_marked();
     void spread();
     void wake(std::int64_t tx, std::int64_t ty);
-    void begin_twos();
+    void look();
+    void choose_rows();
+    int best_period() const;
+    void begin_period(int wanted);
+    void copy_touched(std::uint8_t* to) const;
     bool generate(const std::function<bool()>& stopped);
     void move(std::int64_t tile);
     template <class Next>
@@ -97,7 +128,8 @@ private:
     void mark_row(std::int64_t y, const std::vector<std::uint64_t>& changed);
 
     const std::int64_t across, down, stride;  // tiles, tiles, bytes
-    Zeroed<std::uint8_t> a, b;
+    std::vector<Zeroed<std::uint8_t>> kept;
+    std::size_t current = 0;  // the place in `kept` of this generation
     // Of each tile, by the generation's parity: the cells that it changed, which rows have some, and
     // the generation + 1 for which that holds.
     Zeroed<std::uint64_t> changes[2], some_rows[2], stamps[2];
@@ -106,12 +138,20 @@ private:
     std::uint64_t wave = 0;
     std::vector<std::int64_t> awake, changed;
     bool touched = false;  // by put()
-    // Marks say what differs from two generations before, in place of one, from when on most of
-    // what changes comes back in two: so that costs nothing either.
-    bool by_twos = false;
-    bool carried = false;  // marks of put() stay for another generation
-    bool looking = false;  // whether this generation counts what would be marked
-    std::atomic<std::int64_t> changed_once{0}, changed_twice{0};
+    // Marks say what differs from so many generations before.
+    int period = 1;
+    // Generations until `kept` has all of a period: so long marks are of all that changed since this
+    // began, as what was kept then stands for each generation before it.
+    int filling = 0;
+    int carried = 0;  // generations for which marks stay after a put(), until no kept one is older
+    // Rows of tiles that are kept, generation by generation, to find a period.
+    struct Row {
+        std::int64_t start, columns;
+    };
+    std::vector<Row> sampled;
+    std::vector<std::uint8_t> samples;  // (generations, rows, SIDE)
+    std::size_t window = 0;  // which number of generations is looked at
+    std::uint64_t next_look = 1, pause = 0;
     std::mutex marking;
     Team team;
     const int threads;

@@ -1,15 +1,12 @@
 // Rules of tables on a CUDA device: a byte a cell, a thread a cell.
 //
 // Macros: PAIRS 1 where the rule has tables of pairs of columns; WALK 1 where it has levels to walk
-// through in place of columns (kernels/tables/columns.py says what all these are); PLANES of a cell.
+// through in place of columns (kernels/tables/columns.py says what all these are).
 #ifndef PAIRS
 #define PAIRS 0
 #endif
 #ifndef WALK
 #define WALK 0
-#endif
-#ifndef PLANES
-#define PLANES 1
 #endif
 
 using u8 = unsigned char;
@@ -60,36 +57,5 @@ extern "C" __global__ void tables_step(const u8* __restrict__ cells, u8* __restr
             if (PAIRS) place = pairs[place];
             next[y * width + x] = finals[place + (found[2] >> 2 * FIELD)];
         }
-    }
-}
-
-// Sets `rows` rows of cells from words, (rows, PLANES, row_words); a thread sets a cell.
-extern "C" __global__ void tables_put(const u64* __restrict__ words, u8* __restrict__ cells, s64 width,
-                                      s64 rows, s64 row_words) {
-    const s64 x = s64(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (x >= width) return;
-    for (s64 y = blockIdx.y; y < rows; y += gridDim.y) {
-        u32 state = 0;
-        for (int plane = 0; plane < PLANES; plane++)
-            state |= u32(words[(y * PLANES + plane) * row_words + x / 64] >> x % 64 & 1) << plane;
-        cells[y * width + x] = u8(state);
-    }
-}
-
-// Writes `rows` rows of cells as words; a thread writes the words of 64 cells.
-extern "C" __global__ void tables_get(const u8* __restrict__ cells, u64* __restrict__ words, s64 width,
-                                      s64 rows, s64 row_words) {
-    const s64 word = s64(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (word >= row_words) return;
-    for (s64 y = blockIdx.y; y < rows; y += gridDim.y) {
-        u64 bits[PLANES] = {};
-        for (int i = 0; i < 64 && 64 * word + i < width; i++) {
-            const u32 state = cells[y * width + 64 * word + i];
-#pragma unroll
-            for (int plane = 0; plane < PLANES; plane++) bits[plane] |= u64(state >> plane & 1) << i;
-        }
-#pragma unroll
-        for (int plane = 0; plane < PLANES; plane++)
-            words[(y * PLANES + plane) * row_words + word] = bits[plane];
     }
 }

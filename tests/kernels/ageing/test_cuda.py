@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from kernels.ageing import engine_for
@@ -13,8 +11,7 @@ from kernels.life.bytewise import packed
 from kernels.life.contract import LifeShape
 from kernels.life.plan import CudaPlan, cuda_layout
 from kernels.life.rules import AgeingRule
-from kernels.targets.contract import BackendUnavailableError, Target
-from kernels.targets.cuda.device import Device
+from kernels.targets.contract import Target
 from tests.ageing_contract import RULES, AgeingContract, ageing, moved, some_states
 from tests.kernels.life.test_cuda import EmulatedBackend, device
 from tests.life_cells_contract import assert_holds
@@ -131,18 +128,6 @@ def test_the_engine_emulated() -> None:
     universe = engine_for(EmulatedBackend(), 2).universe(packed(cells, 2), shape, rule)
     universe.step(1)
     assert_holds(universe, packed(moved(cells, rule, True, 1), 2))
-
-
-class TwoDevices(EmulatedBackend):
-    @property
-    def devices(self) -> Sequence[Device]:
-        return (device(), device())
-
-
-def test_several_devices_are_refused() -> None:
-    """One line says so, as long as nobody cuts these universes into strips."""
-    with pytest.raises(BackendUnavailableError, match="one GPU, not several"):
-        engine_for(TwoDevices(), 2)
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import threading
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -153,7 +152,7 @@ def test_panels_and_columns(backend: CpuTarget, size: Size, torus: bool) -> None
             more_columns=more_columns,
             band_rows=5,
         )
-        plan = replace(plan, columns=min(plan.columns, MAX_COLUMNS))
+        plan = plan._replace(columns=min(plan.columns, MAX_COLUMNS))
         if fits(plan, size[0], torus, backend.vector_bits):
             tried += 1
             universe = planned(backend, size, plan, torus, HIGH_LIFE)
@@ -194,7 +193,7 @@ def test_any_plan(data: st.DataObject, level: str, threads: int) -> None:
         block_rows=data.draw(st.integers(1, 70), "block_rows"),
     )
     more = data.draw(st.integers(0, MAX_COLUMNS - plan.columns), "more columns")
-    plan = replace(plan, columns=plan.columns + more)
+    plan = plan._replace(columns=plan.columns + more)
     assert fits(plan, width, torus, backend.vector_bits)
     birth, survival = data.draw(st.sampled_from([LIFE, HIGH_LIFE, (511, 0), (1, 256)]), "rule")
     passes, rest = data.draw(st.integers(1, 3), "passes"), data.draw(st.integers(0, steps - 1))

@@ -10,6 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernels.life.bytewise import check_states
 from kernels.life.chain import ChainedUniverse, ChainTurns, check_chain, even_passes
 from kernels.life.contract import (
     ChainShape,
@@ -45,6 +47,7 @@ class ThreeStates:
     birth, survival: as of LifeRule. Dying cells are no neighbours, and nothing is born on them.
     """
 
+    states: ClassVar[int] = 3
     birth: int
     survival: int
 
@@ -134,6 +137,7 @@ class PlanesLife(LifeUniverse):
 
     def put(self, y: int, words: Words) -> None:
         self.check_rows(y, words)
+        check_states(words, ThreeStates.states)
         bits = np.unpackbits(words.view(np.uint8), axis=-1, count=self.width, bitorder="little")
         self._arena.cells[self._slot][y : y + len(words)] = bits
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from kernels.life.bytewise import packed
 from kernels.life.contract import LifeEngine, LifeShape
 from kernels.tables import columns
 from kernels.tables.columns import columns_of
-from kernels.tables.diagram import Transition
+from kernels.tables.diagram import Transition, of_transitions
+from kernels.tables.ref import ReferenceTablesEngine
 from kernels.tables.rules import CELLS, TableRule
 from tests.life_cells_contract import assert_holds
 from tests.tables_contract import A_CASE, Case, TablesContract, some_case, some_states
@@ -87,14 +89,6 @@ def test_what_a_stopped_function_raises() -> None:
     assert universe.generation == made + 1
 
 
-def test_states_that_the_rule_does_not_have() -> None:
-    universe = CpuTablesEngine(cpu.CpuTarget(threads=1), 3).universe(
-        some_states(5, 70, 9), LifeShape(70, 9, True, 3), A_CASE.rule
-    )
-    with pytest.raises(ValueError, match="state that the rule does not have"):
-        universe.put(0, packed(np.full((2, 70), 5, np.uint8), 3))
-
-
 def test_what_has_settled_costs_nothing() -> None:
     """A universe in which nothing changes is moved on by any number of generations at once."""
     keeps = Case([], 5)
@@ -161,3 +155,124 @@ def test_a_blinking_universe_costs_nothing() -> None:
     assert_holds(universe, words)
     universe.step(10**15 + 1)
     assert_holds(universe, case.moved(words, shape, 1))
+
+
+@pytest.mark.parametrize("states", [3, 5, 16])
+def test_what_comes_back_in_some_generations_costs_nothing(states: int) -> None:
+    """Cells that go round all states are soon passed over, so that any number of generations is
+    made at once."""
+    anything = (1 << states) - 1
+    case = Case(
+        [
+            Transition(
+                tuple(1 << s if cell == (0, 0) else anything for cell in CELLS), (s + 1) % states
+            )
+            for s in range(states)
+        ],
+        states,
+    )
+    planes = case.rule.planes
+    words = some_states(states, 100, 70)
+    shape = LifeShape(100, 70, True, planes)
+    engine = CpuTablesEngine(cpu.CpuTarget(threads=1), planes)
+    universe = engine.universe(words, shape, case.rule)
+    universe.step(10**15)
+    words = case.moved(words, shape, 10**15 % states)
+    assert_holds(universe, words)
+    rows = some_states(states, 100, 9, 1)
+    universe.put(60, rows)
+    words[60:69] = rows
+    universe.step(10**15)
+    assert_holds(universe, case.moved(words, shape, 10**15 % states))
+
+
+def wires() -> TableRule:
+    """Return WireWorld: 1 is the head of an electron, 2 its tail, 3 wire."""
+
+    def where(centre: int, heads: tuple[int, ...]) -> tuple[int, ...]:
+        near = [0b0010 if i in heads else 0b1101 for i in range(len(CELLS))]
+        near[CELLS.index((0, 0))] = 1 << centre
+        return tuple(near)
+
+    beside = [i for i, cell in enumerate(CELLS) if cell != (0, 0)]
+    few = [(i,) for i in beside] + list(combinations(beside, 2))
+    every = [0b1111] * len(CELLS)
+    changes = [Transition(where(3, heads), 1) for heads in few]
+    for state, after in ((1, 2), (2, 3)):
+        every[CELLS.index((0, 0))] = 1 << state
+        changes.append(Transition(tuple(every), after))
+    return of_transitions(changes, 4)
+
+
+@pytest.mark.parametrize("torus", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_periods_of_wires(torus: bool, seed: int) -> None:
+    """Electrons that go round in circles of many lengths, between rows that are put."""
+    rule, shape = wires(), LifeShape(150, 131, torus, 2)
+    draw = np.random.default_rng(seed)
+
+    def some(rows: int) -> np.ndarray:
+        cells = draw.choice(4, (rows, 150), p=(0.7, 0.02, 0.02, 0.26)).astype(np.uint8)
+        cells[:, :: 50 * (seed + 1)] = 0
+        return packed(cells, 2)
+
+    given = some(131)
+    made = [
+        engine.universe(given, shape, rule)
+        for engine in (CpuTablesEngine(cpu.CpuTarget(1), 2), ReferenceTablesEngine(2))
+    ]
+    for t in (7, 1, 40, 90, 1, 1, 3, 20, 130):
+        for universe in made:
+            universe.step(t)
+        assert_holds(made[0], made[1].words(), t)
+        rows, y = some(3), int(draw.integers(0, 128))
+        for universe in made:
+            universe.put(y, rows)
+
+
+def test_one_period_after_another() -> None:
+    """Cells of a period among many of another one, and then a front that leaves all at rest.
+
+    States 0 to 4 and 5 to 8 go round; 9 rests, until a cell of state 10 stands left of it.
+    """
+    anything = (1 << 11) - 1
+    following = {**{s: (s + 1) % 5 for s in range(5)}, **{5: 6, 6: 7, 7: 8, 8: 5, 10: 10}}
+
+    def where(state: int, left: int = anything) -> tuple[int, ...]:
+        return tuple({(0, 0): 1 << state, (0, -1): left}.get(cell, anything) for cell in CELLS)
+
+    changes = [Transition(where(state), after) for state, after in following.items()]
+    rule = of_transitions([Transition(where(9, 1 << 10), 10), *changes], 11)
+    shape, draw = LifeShape(300, 40, False, 4), np.random.default_rng(1)
+    cells = draw.integers(0, 5, (40, 300), np.uint8)
+    cells[:, 90:120] = draw.integers(5, 9, (40, 30), np.uint8)
+    front = np.full((40, 300), 9, np.uint8)
+    front[::2, 0] = 10
+    universe = CpuTablesEngine(cpu.CpuTarget(1), 4).universe(packed(cells, 4), shape, rule)
+    reference = ReferenceTablesEngine(4)
+    for given in (cells, front, cells):
+        universe.put(0, packed(given, 4))
+        for _ in range(65):
+            universe.step(3)
+            for _ in range(3):
+                given = reference.step(given, rule, False)
+            assert_holds(universe, packed(given, 4))
+
+
+def test_a_generation_that_is_broken_off_again_and_again() -> None:
+    """Its marks are not lost where cells are compared with those of a period before."""
+    blinking = [
+        Transition(tuple(1 << state if cell == (0, 0) else 0b111 for cell in CELLS), after)
+        for state, after in ((0, 1), (1, 0), (2, 0))
+    ]
+    walker = Transition(tuple(0b100 if cell == (0, -1) else 0b111 for cell in CELLS), 2)
+    rule = Case([walker, *blinking], 3).rule
+    shape, words = LifeShape(1500, 1300, True, 2), some_states(3, 1500, 1300)
+    engine = CpuTablesEngine(cpu.CpuTarget(threads=1), 2)
+    stopped, whole = (engine.universe(words, shape, rule) for _ in range(2))
+    stopped.step(20)
+    for _ in range(4):
+        stopped.step_until(lambda: True, 10**9)
+    stopped.step(3)
+    whole.step(stopped.generation)
+    assert_holds(stopped, whole.words())

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <string>
 
 #include "../../../tasks.hpp"
@@ -40,38 +39,6 @@ constexpr int64_t FARTHEST = int64_t(1) << 56;  // squares from the origin
 constexpr int64_t FARTHEST_CELL = int64_t(3) << 61;  // where a corner of what is read may lie
 constexpr uint64_t MOST_GENERATIONS = uint64_t(1) << 60;
 constexpr int64_t LONGEST = int64_t(1) << 40;  // cells or blocks along a side of what is read
-
-// Asks Python 20 times a second whether a signal has come, or 100 times a caller's function.
-class Asking {
-public:
-    explicit Asking(nb::handle stopped)
-        : stopped(stopped), pause(stopped.is_none() ? 50 : 10), main_thread(may_be_main_thread()),
-          next(Clock::now() + pause) {}
-
-    bool failed = false;  // with Python's exception set
-
-    bool operator()() {
-        const auto now = Clock::now();
-        if (now < next) return false;
-        next = now + pause;
-        if (stopped.is_none() && !main_thread) return false;
-        nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) return failed = true;
-        if (stopped.is_none()) return false;
-        PyObject* const answer = PyObject_CallNoArgs(stopped.ptr());
-        const int truth = answer ? PyObject_IsTrue(answer) : -1;
-        Py_XDECREF(answer);
-        if (truth < 0) failed = true;
-        return truth != 0;
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    nb::handle stopped;
-    std::chrono::milliseconds pause;
-    bool main_thread;
-    Clock::time_point next;
-};
 
 class TilesPlane {
     // One call at a time: another thread's, or that of a function which step() asks, is refused.
