@@ -112,7 +112,7 @@ def _algorithms(pattern: Pattern) -> tuple[str, ...]:
     if isinstance(cells, RangeRule):
         return ("Larger than Life",)
     if isinstance(cells, TableRule):
-        return ("RuleLoader",)
+        return ("JvN",) if family_of(pattern.rule or LIFE) == "JvN" else ("RuleLoader",)
     if pattern.squares is not None:
         return ("HashLife",)
     return "QuickLife", "HashLife", "RuleLoader"
@@ -123,7 +123,7 @@ def compared(path: Path, peer: Peer, generations: Sequence[int], backend: str) -
     try:
         pattern = patterns.read(path, as_squares=None)
     except LifesimError as error:
-        return Outcome(path.name, _refused(str(error)), False, why=_reason(str(error)))
+        return Outcome(path.name, "not read", False, why=_reason(str(error)))
     family = family_of(pattern.rule or LIFE)
     equal: list[int] = []
     try:
@@ -161,11 +161,6 @@ def _cells(grid: BitGrid) -> tuple[int, int, str]:
         return 0, 0, ""
     cut = grid.crop(box)
     return cut.width, cut.height, digest(cut)
-
-
-def _refused(error: str) -> str:
-    """Return the family of a file that does not open, as its error names it."""
-    return "JvN" if "JvN" in error else "not read"
 
 
 def _reason(error: str) -> str:
