@@ -75,8 +75,8 @@ class Peer:
         Raises CollectionError where bgolly refuses the file, or is not done in time.
         """
         said = ""
-        for algorithm in _algorithms(pattern):
-            said = self._run(path, algorithm, pattern.generation + generation)
+        for algorithm in algorithms_of(pattern):
+            said = self._run(path, algorithm, pattern.generation, generation)
             counted = re.findall(r"^([0-9,]+): ([0-9,]+)$", said, re.MULTILINE)
             if counted and "Fatal error" not in said:
                 return int(counted[-1][1].replace(",", ""))
@@ -87,12 +87,12 @@ class Peer:
         """Read the generation that it wrote last."""
         return patterns.read(self._folder / "golly.rle")
 
-    def _run(self, path: Path, algorithm: str, generation: int) -> str:
+    def _run(self, path: Path, algorithm: str, first: int, generations: int) -> str:
         out = self._folder / "golly.rle"
         out.unlink(missing_ok=True)
-        step = str(max(1, generation))
+        last, step = str(first + generations), str(max(1, generations))
         command = [
-            self._program, *self._search, "-a", algorithm, "-m", str(generation), "-i", step,
+            self._program, *self._search, "-a", algorithm, "-m", last, "-i", step,
             "-o", str(out), str(path),
         ]  # fmt: skip
         try:
@@ -104,7 +104,7 @@ class Peer:
         return (done.stdout + done.stderr).decode(errors="replace")
 
 
-def _algorithms(pattern: Pattern) -> tuple[str, ...]:
+def algorithms_of(pattern: Pattern) -> tuple[str, ...]:
     """Return Golly's algorithms that may compute a pattern, the likeliest first."""
     cells = (pattern.rule or LIFE).cells
     if isinstance(cells, AgeingRule):
