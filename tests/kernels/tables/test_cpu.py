@@ -161,3 +161,14 @@ def test_a_blinking_universe_costs_nothing() -> None:
     assert_holds(universe, words)
     universe.step(10**15 + 1)
     assert_holds(universe, case.moved(words, shape, 1))
+
+
+@pytest.mark.parametrize("torus", [False, True])
+def test_rows_without_live_cells_are_as_those_that_are_put(torus: bool) -> None:
+    words = some_states(A_CASE.states, 150, 70)
+    words[(np.arange(70) // 7) % 2 == int(torus)] = 0
+    shape = LifeShape(150, 70, torus, A_CASE.rule.planes)
+    universe = TestCpu().made(shape.planes).universe(words, shape, A_CASE.rule)
+    np.testing.assert_array_equal(universe.words(), words)
+    universe.step(5)
+    np.testing.assert_array_equal(universe.words(), A_CASE.moved(words, shape, 5))
