@@ -32,7 +32,7 @@ from lifesim.digests import digest
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
-from lifesim.patterns import Pattern
+from lifesim.patterns import Pattern, archive
 from lifesim.rule import LIFE
 from lifesim.rules import files
 from lifesim.rules.listing import family_of
@@ -74,6 +74,8 @@ class Peer:
 
         Raises CollectionError where bgolly refuses the file, or is not done in time.
         """
+        if path.suffix == ".zip":
+            path = self._unpacked(path)
         said = ""
         for algorithm in algorithms_of(pattern):
             said = self._run(path, algorithm, pattern.generation, generation)
@@ -82,6 +84,17 @@ class Peer:
                 return int(counted[-1][1].replace(",", ""))
         refusal = re.search("Fatal error: (.*)", said)
         raise CollectionError(f"bgolly refuses it: {refusal[1] if refusal else 'no population'}")
+
+    def _unpacked(self, path: Path) -> Path:
+        """Unpack an archive, which bgolly does not read, and return the path of its pattern."""
+        data = path.read_bytes()
+        cells, name = archive.only_member(data, patterns.readable(), str(path))
+        rules = archive.rule_files(data, str(path))
+        for where, contents in [(name, cells), *rules.items()]:
+            (self._folder / Path(where).name).write_bytes(contents)
+        if rules:
+            self._search = ["-s", f"{self._folder}/"]
+        return self._folder / Path(name).name
 
     def written(self) -> Pattern:
         """Read the generation that it wrote last."""
