@@ -53,7 +53,7 @@ def only_member(data: bytes, extensions: tuple[str, ...], name: str) -> tuple[by
 
 
 def rule_files(data: bytes, name: str) -> dict[str, bytes]:
-    """Return the rule files of an archive by their paths.
+    """Return the rule files of an archive by paths of the archive and their own names.
 
     Raises PatternError as only_member() does, and for more than 16 files or 16 MiB of them.
     """
@@ -64,8 +64,11 @@ def rule_files(data: bytes, name: str) -> dict[str, bytes]:
             size = sum(entry.file_size for entry in members)
             if len(members) > _MOST_RULES or size > _MOST_RULES_BYTES:
                 raise PatternError("too many rule files: unpack the archive", name)
-            read = (_contents(archive, member, len(data), name) for member in members)
-            return {where: contents for contents, where in read}
+            found: dict[str, bytes] = {}
+            for member in members:  # of equal names in several folders the first counts
+                path = f"{name}/{member.filename.rpartition('/')[2]}"
+                found.setdefault(path, _contents(archive, member, len(data), name)[0])
+            return found
     except _DAMAGES as error:
         raise PatternError(f"damaged zip archive: {_plain(str(error))}", name) from None
 
