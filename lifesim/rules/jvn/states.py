@@ -26,7 +26,7 @@ HORIZONTAL, VERTICAL, BOTH = 29, 30, 31
 
 
 class Told(IntEnum):
-    """What a neighbour means to a cell."""
+    """Says what a neighbour means to a cell."""
 
     NOTHING = 0
     ORDINARY = auto()  # an ordinary arrow points at the cell
