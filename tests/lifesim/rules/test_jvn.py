@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,8 @@ from lifesim.grid import BitGrid
 from lifesim.patterns import Pattern
 from lifesim.rule import Rule
 from lifesim.rules.jvn import NAMES
-from lifesim.rules.jvn.automata import AUTOMATA
+from lifesim.rules.jvn.automata import AUTOMATA, Automaton
+from lifesim.rules.jvn.states import SIDES
 from tests.quick import examples
 
 States = npt.NDArray[np.uint8]
@@ -158,6 +160,40 @@ def by_bgolly(name: str, cells: States, folder: Path) -> States:
     command = [str(BGOLLY), "-a", "JvN", "-m", "1", "-q", "-q", "-o", str(target), str(source)]
     subprocess.run(command, check=True, capture_output=True, timeout=300)
     return patterns.read(io.BytesIO(target.read_bytes())).grid.states()[4:-4, 4:-4]
+
+
+def every_case(automaton: Automaton, seed: int) -> npt.NDArray[np.intp]:
+    """Return a cell and its neighbours to the east, north, west and south for all that cells of
+    each state may hear, (cases, 5); of neighbours that sound alike a random one."""
+    draw = np.random.default_rng(seed)
+    cases = []
+    for cell in range(automaton.states):
+        choices = []
+        for side in SIDES:
+            heard = [automaton.heard(cell, side, one) for one in range(automaton.states)]
+            choices.append([[s for s, h in enumerate(heard) if h == one] for one in set(heard)])
+        for kinds in product(*choices):
+            cases.append([cell, *(int(draw.choice(kind)) for kind in kinds)])
+    return np.array(cases)
+
+
+@pytest.mark.slow
+@needs_bgolly
+@pytest.mark.parametrize("automaton", AUTOMATA, ids=lambda one: one.name)
+def test_all_that_a_cell_may_hear_is_decided_as_in_bgolly(automaton, tmp_path: Path) -> None:
+    cases = every_case(automaton, 1)
+    across = 400
+    number = np.arange(len(cases))
+    y, x = 4 * (number // across) + 1, 4 * (number % across) + 1  # no two share a cell
+    cells = np.zeros((4 * (len(cases) // across + 1), 4 * across), np.uint8)
+    for column, (down, right) in enumerate(((0, 0), (0, 1), (-1, 0), (0, -1), (1, 0))):
+        cells[y + down, x + right] = cases[:, column]
+    decided = [
+        automaton.next_state(cell, north, east, south, west)
+        for cell, east, north, west, south in cases.tolist()
+    ]
+    theirs = by_bgolly(automaton.name, cells, tmp_path)[y, x]
+    np.testing.assert_array_equal(np.array(decided), theirs)
 
 
 @needs_bgolly
