@@ -32,7 +32,7 @@ from lifesim.digests import digest
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid
-from lifesim.patterns import Pattern
+from lifesim.patterns import Pattern, archive
 from lifesim.rule import LIFE
 from lifesim.rules import files
 from lifesim.rules.listing import family_of
@@ -74,25 +74,38 @@ class Peer:
 
         Raises CollectionError where bgolly refuses the file, or is not done in time.
         """
+        if path.suffix == ".zip":
+            path = self._unpacked(path)
         said = ""
-        for algorithm in _algorithms(pattern):
-            said = self._run(path, algorithm, pattern.generation + generation)
+        for algorithm in algorithms_of(pattern):
+            said = self._run(path, algorithm, pattern.generation, generation)
             counted = re.findall(r"^([0-9,]+): ([0-9,]+)$", said, re.MULTILINE)
             if counted and "Fatal error" not in said:
                 return int(counted[-1][1].replace(",", ""))
         refusal = re.search("Fatal error: (.*)", said)
         raise CollectionError(f"bgolly refuses it: {refusal[1] if refusal else 'no population'}")
 
+    def _unpacked(self, path: Path) -> Path:
+        """Unpack an archive, which bgolly does not read, and return the path of its pattern."""
+        data = path.read_bytes()
+        cells, name = archive.only_member(data, patterns.readable(), str(path))
+        rules = archive.rule_files(data, str(path))
+        for where, contents in [(name, cells), *rules.items()]:
+            (self._folder / Path(where).name).write_bytes(contents)
+        if rules:
+            self._search = ["-s", f"{self._folder}/"]
+        return self._folder / Path(name).name
+
     def written(self) -> Pattern:
         """Read the generation that it wrote last."""
         return patterns.read(self._folder / "golly.rle")
 
-    def _run(self, path: Path, algorithm: str, generation: int) -> str:
+    def _run(self, path: Path, algorithm: str, first: int, generations: int) -> str:
         out = self._folder / "golly.rle"
         out.unlink(missing_ok=True)
-        step = str(max(1, generation))
+        last, step = str(first + generations), str(max(1, generations))
         command = [
-            self._program, *self._search, "-a", algorithm, "-m", str(generation), "-i", step,
+            self._program, *self._search, "-a", algorithm, "-m", last, "-i", step,
             "-o", str(out), str(path),
         ]  # fmt: skip
         try:
@@ -104,7 +117,7 @@ class Peer:
         return (done.stdout + done.stderr).decode(errors="replace")
 
 
-def _algorithms(pattern: Pattern) -> tuple[str, ...]:
+def algorithms_of(pattern: Pattern) -> tuple[str, ...]:
     """Return Golly's algorithms that may compute a pattern, the likeliest first."""
     cells = (pattern.rule or LIFE).cells
     if isinstance(cells, AgeingRule):
@@ -112,7 +125,7 @@ def _algorithms(pattern: Pattern) -> tuple[str, ...]:
     if isinstance(cells, RangeRule):
         return ("Larger than Life",)
     if isinstance(cells, TableRule):
-        return ("RuleLoader",)
+        return ("JvN",) if family_of(pattern.rule or LIFE) == "JvN" else ("RuleLoader",)
     if pattern.squares is not None:
         return ("HashLife",)
     return "QuickLife", "HashLife", "RuleLoader"
@@ -123,7 +136,7 @@ def compared(path: Path, peer: Peer, generations: Sequence[int], backend: str) -
     try:
         pattern = patterns.read(path, as_squares=None)
     except LifesimError as error:
-        return Outcome(path.name, _refused(str(error)), False, why=_reason(str(error)))
+        return Outcome(path.name, "not read", False, why=_reason(str(error)))
     family = family_of(pattern.rule or LIFE)
     equal: list[int] = []
     try:
@@ -161,11 +174,6 @@ def _cells(grid: BitGrid) -> tuple[int, int, str]:
         return 0, 0, ""
     cut = grid.crop(box)
     return cut.width, cut.height, digest(cut)
-
-
-def _refused(error: str) -> str:
-    """Return the family of a file that does not open, as its error names it."""
-    return "JvN" if "JvN" in error else "not read"
 
 
 def _reason(error: str) -> str:

@@ -1,14 +1,14 @@
-"""Rules of tables on patterns of Golly's collection, on one thread, beside Golly's RuleLoader.
+"""Rules of tables on patterns of Golly's collection, on one thread, beside bgolly.
 
     python -m benchmarks.tables [PATTERN ...] [--patterns FOLDER] [--rules FOLDER]
         [--generations N] [--seconds S] [--golly PROGRAM]
 
 A row for each pattern: the processor's seconds that `kernels.tables` takes for the generations, one
-by one, and how many times as long bgolly takes, generation by generation (-i 1) and leaping as
-HashLife does. All run by turns, the least of some runs counts, and bgolly's time without
-generations is subtracted. Neither includes reading the file. `equal` says whether both have as many
-cells that are not dead at the end. A pattern stands in a rectangle that it cannot leave in these
-generations.
+by one, and how many times as long bgolly takes with its algorithm RuleLoader, or JvN, generation by
+generation (-i 1) and leaping as HashLife does. All run by turns, the least of some runs counts, and
+bgolly's time without generations is subtracted. Neither includes reading the file. `equal` says
+whether both have as many cells that are not dead at the end. A pattern stands in a rectangle that
+it cannot leave in these generations.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.collection import algorithms_of
 from benchmarks.plane import PeerError, run_timed
 from kernels.life.bytewise import packed, unpacked
 from kernels.life.contract import LifeShape
@@ -53,6 +54,12 @@ PATTERNS = (
     "Margolus/DLA.rle",
     "Margolus/BBM.rle",
     "Margolus/Sand.rle",
+    "Self-Rep/JvN/read-arm-demo.rle",
+    "Self-Rep/JvN/partial-constructor.mc.gz",
+    "Self-Rep/JvN/codon4-auto-retract.rle",
+    "Self-Rep/JvN/NP-replicator.rle.gz",
+    "Self-Rep/JvN/golly-constructor.rle",
+    "Self-Rep/JvN/Boustrophedon-replicator.rle",
 )
 MOST_RUNS = 20
 
@@ -77,11 +84,13 @@ class Ours(NamedTuple):
 class Theirs(NamedTuple):
     """A file for bgolly.
 
-    rules: the folder of its rule. begins: the generation that the file is of.
+    algorithm: Golly's, of its rule. rules: the folder of its rule. begins: the generation that the
+    file is of.
     """
 
     program: str
     path: Path
+    algorithm: str
     rules: str | None
     begins: int
 
@@ -100,9 +109,8 @@ class Theirs(NamedTuple):
     def _run(self, options: list[str], generations: int, step: int) -> tuple[float, str]:
         search = [] if self.rules is None else ["-s", f"{Path(self.rules).resolve()}/"]
         count = ["-m", str(self.begins + generations), "-i", str(step)]
-        return run_timed(
-            [self.program, "-a", "RuleLoader", *search, *count, *options, str(self.path)]
-        )
+        algorithm = ["-a", self.algorithm]
+        return run_timed([self.program, *algorithm, *search, *count, *options, str(self.path)])
 
 
 def placed(pattern: Pattern, room: int) -> Ours:
@@ -162,11 +170,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             pattern = patterns.read(path)
             ours, theirs = placed(pattern, given.generations), None
             if given.golly:
-                theirs = Theirs(given.golly, path, given.rules, pattern.generation)
+                algorithm = algorithms_of(pattern)[0]
+                theirs = Theirs(given.golly, path, algorithm, given.rules, pattern.generation)
             row = measured(ours, theirs, given.generations, given.seconds)
         except (LifesimError, PeerError) as error:
             raise SystemExit(f"{path}: {error}") from None
-        print("| " + " | ".join([path.stem, *row, "", "", ""][:5]) + " |", flush=True)
+        print("| " + " | ".join([path.name.split(".")[0], *row, "", "", ""][:5]) + " |", flush=True)
 
 
 if __name__ == "__main__":

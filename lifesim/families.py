@@ -6,10 +6,7 @@ import re
 from collections.abc import Iterable
 
 # The first that fits the text, which has no blanks at its ends, in any case of letters.
-_KINDS = (
-    ("JvN29|Nobili32|Hutton32", "one of von Neumann's, of Golly's JvN algorithm: it cannot be run"),
-    (".*(?:Super|Investigator)", "one with states that mark cells: a rule file is needed"),
-)
+_KINDS = ((".*(?:Super|Investigator)", "one with states that mark cells: a rule file is needed"),)
 
 
 def family(text: str) -> str | None:

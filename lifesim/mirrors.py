@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from kernels.life.rules import AgeingRule, CellRule, LifeRule, MapRule
 from kernels.ranges.rules import RangeRule
+from kernels.tables.rules import CELLS, TableRule
 
 
 def is_symmetric(rule: CellRule) -> bool:
     """Tell whether a rule makes no difference between left and right, up and down, and rows and
-    columns. False where that is not known, as of tables."""
+    columns. False where that takes too much to find out, which may be so of large tables."""
     match rule:
         case LifeRule():
             return True
@@ -19,6 +20,8 @@ def is_symmetric(rule: CellRule) -> bool:
         case RangeRule(runs=runs):
             near = {(y, x) for y, first, last in runs for x in range(first, last + 1)}
             return near == {(x, y) for y, x in near} == {(-y, x) for y, x in near}
+        case TableRule():
+            return _is_diagram_symmetric(rule)
     return False
 
 
@@ -31,6 +34,22 @@ def _is_table_symmetric(table: int) -> bool:
         for places in (_TRANSPOSED, _FLIPPED)
         for cells in range(512)
     )
+
+
+@lru_cache(maxsize=8)
+def _is_diagram_symmetric(rule: TableRule) -> bool:
+    """Tell it of a rule of a table: its diagram, made for mirrored cells, is then the same one."""
+    from kernels.tables.diagram import DiagramError, levels_of, reordered, rule_of
+
+    mirrored = [[(x, y) for y, x in CELLS], [(-y, x) for y, x in CELLS]]
+    try:
+        return all(
+            rule_of(reordered(levels_of(rule), [CELLS.index(cell) for cell in cells]), rule.states)
+            == rule
+            for cells in mirrored
+        )
+    except DiagramError:
+        return False
 
 
 # The place of each of nine cells, row by row, in a mirror. These two make all of the square's.

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from kernels.life.rules import CellRule, LifeRule
 from lifesim.families import family, nearest
-from lifesim.rules import counted, files, named, ranges, strings, tables
+from lifesim.rules import counted, files, jvn, named, ranges, strings, tables
 from lifesim.rules.errors import RuleError as RuleError
 from lifesim.rules.errors import shown
 
 # Which texts a notation's reader is for, and that reader.
 _NOTATIONS: tuple[tuple[Callable[[str], bool], Callable[[str], tuple[CellRule, str]]], ...] = (
     (tables.looks, tables.read),
+    (jvn.looks, jvn.read),
     (ranges.looks, ranges.read),
     (counted.looks, counted.read),
     (strings.looks_like_map, strings.read_map),
@@ -27,7 +28,7 @@ class Rule:
 
     cells: what it says of cells, as engines take it. name: the text of it in its usual form, which
     parse() reads again. colours: red, green and blue, 0 to 255, of states for which its file names
-    them; they make no rule another.
+    them, or its authors; they make no rule another.
     """
 
     cells: CellRule
@@ -48,7 +49,7 @@ class Rule:
     ) -> Rule:
         """Read B3/S23, b3s23, 23/3 (survival first), B3 (nothing survives), B2-a/S12 (Hensel's
         letters), B2/S34H, 345/2/4 (Generations), R5,C0,M1,S34..58,B34..45,NM (Larger than Life),
-        W110, a MAP string, a name such as HighLife, or the name of a rule file.
+        W110, a MAP string, a name such as HighLife or JvN29, or the name of a rule file.
 
         folders: where rule files are; None takes those of lifesim.rules.files.look_in(), that of
         the file `beside`, the user's own and Golly's. Raises RuleError for anything else, with the
@@ -58,7 +59,8 @@ class Rule:
         known = named.find(name)
         spelled = known.rule if known else name
         try:
-            return cls(*_read(spelled))
+            cells, usual = _read(spelled)
+            return cls(cells, usual, jvn.colours_of(usual))
         except RuleError:
             file = files.find(name, folders, beside)
             if file is None:

@@ -20,6 +20,7 @@ from lifesim.families import nearest
 from lifesim.patterns import cells, life105, life106, macrocell, mcell, rle
 from lifesim.patterns.files import ZIP_MAGIC, load, save
 from lifesim.patterns.pattern import Pattern, PatternError
+from lifesim.rules import files as rules
 
 __all__ = ["Pattern", "PatternError", "ReadCancelledError", "formats", "read", "readable", "write"]
 
@@ -196,7 +197,13 @@ def _decode(data: bytes, name: str, as_squares: bool | None) -> Pattern:
         from lifesim.patterns import archive  # with zipfile, which few files need
 
         extensions = tuple(end for known in _READ for end in known.EXTENSIONS)
-        data, name = archive.only_member(data, extensions, name)
+        member, its_name = archive.only_member(data, extensions, name)
+        with rules.packed_beside(archive.rule_files(data, name)):
+            return _decode_plain(member, its_name, as_squares)
+    return _decode_plain(data, name, as_squares)
+
+
+def _decode_plain(data: bytes, name: str, as_squares: bool | None) -> Pattern:
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
     if b"\r" in data:

@@ -1,4 +1,4 @@
-"""The one pattern of a zip archive: hostile until shown otherwise, as any file is."""
+"""The one pattern of a zip archive and its rules: hostile until shown otherwise, as any file."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ _MOST_DIRECTORY = 1 << 20  # bytes of it, which become objects ten times as larg
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 1
 _SHOWN = 3
+_RULES = (".rule", ".table", ".tree")
+_MOST_RULES = 16  # files of rules, and the bytes of all of them together
+_MOST_RULES_BYTES = 16 << 20
 _DAMAGES = (
     zipfile.BadZipFile,
     zlib.error,
@@ -44,16 +47,43 @@ def only_member(data: bytes, extensions: tuple[str, ...], name: str) -> tuple[by
             members = [entry for entry in archive.infolist() if _is_pattern(entry, extensions)]
             if len(members) != 1:
                 raise PatternError(_count(members), name)
-            member = members[0]
-            where = f"{name}/{_plain(member.filename)}"
-            if member.flag_bits & _ENCRYPTED:
-                raise PatternError("encrypted: no pattern is read from it", where)
-            if member.compress_type not in _METHODS:
-                raise PatternError("packed by another method than deflate", where)
-            with archive.open(member) as stream:
-                return unpacked(stream, where, min(member.compress_size, len(data))), where
+            return _contents(archive, members[0], len(data), name)
     except _DAMAGES as error:
         raise PatternError(f"damaged zip archive: {_plain(str(error))}", name) from None
+
+
+def rule_files(data: bytes, name: str) -> dict[str, bytes]:
+    """Return the rule files of an archive by paths of the archive and their own names.
+
+    Raises PatternError as only_member() does, and for more than 16 files or 16 MiB of them.
+    """
+    _check_directory(data, name)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = [entry for entry in archive.infolist() if _is_pattern(entry, _RULES)]
+            size = sum(entry.file_size for entry in members)
+            if len(members) > _MOST_RULES or size > _MOST_RULES_BYTES:
+                raise PatternError("too many rule files: unpack the archive", name)
+            found: dict[str, bytes] = {}
+            for member in members:  # of equal names in several folders the first counts
+                path = f"{name}/{member.filename.rpartition('/')[2]}"
+                found.setdefault(path, _contents(archive, member, len(data), name)[0])
+            return found
+    except _DAMAGES as error:
+        raise PatternError(f"damaged zip archive: {_plain(str(error))}", name) from None
+
+
+def _contents(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, size: int, name: str
+) -> tuple[bytes, str]:
+    """Return the bytes of a member of an archive of so many bytes, and what errors call it."""
+    where = f"{name}/{_plain(member.filename)}"
+    if member.flag_bits & _ENCRYPTED:
+        raise PatternError("encrypted: it is not read", where)
+    if member.compress_type not in _METHODS:
+        raise PatternError("packed by another method than deflate", where)
+    with archive.open(member) as stream:
+        return unpacked(stream, where, min(member.compress_size, size)), where
 
 
 def _check_directory(data: bytes, name: str) -> None:

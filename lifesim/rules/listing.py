@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kernels.life.rules import AgeingRule, LifeRule, MapRule
 from kernels.ranges.rules import RangeRule
 from lifesim.rule import Rule
-from lifesim.rules import files, named
+from lifesim.rules import files, jvn, named
 
 _FIRST = 1 << 16  # bytes of a rule file that are looked at
 _STATES = re.compile(rb"^\s*(?:n_states\s*:|num_states\s*=)\s*([0-9]{1,3})", re.MULTILINE)
@@ -27,6 +27,21 @@ TABLES = (
         "LifeHistory",
         "LifeHistory",
         "Life that marks where cells have lived; B36/S23History does the same for other rules.",
+    ),
+    named.NamedRule(
+        "JvN29",
+        "JvN29",
+        "John von Neumann's automaton of 29 states, in which a machine builds copies of itself.",
+    ),
+    named.NamedRule(
+        "Nobili32",
+        "Nobili32",
+        "Von Neumann's automaton with signals that cross, by Renato Nobili and Umberto Pesavento.",
+    ),
+    named.NamedRule(
+        "Hutton32",
+        "Hutton32",
+        "Tim Hutton's variant of von Neumann's automaton: a line of arrows builds and retracts.",
     ),
 )
 
@@ -66,7 +81,7 @@ def family_of(rule: Rule) -> str:
                 return "Wolfram"
             ends = {"V": "von Neumann", "H": "hexagonal"}
             return ends.get(rule.name[-1], "non-totalistic")
-    return "table"
+    return "JvN" if rule.name in jvn.NAMES else "table"
 
 
 def own() -> Iterator[KnownRule]:

@@ -1,10 +1,11 @@
-"""Rule files by the name of a rule: in which folders they are looked for, and in what order."""
+"""Rule files by the name of a rule: where they are looked for, and in what order."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from lifesim.ruletables.colours import Colour, read_colours, read_names
 from lifesim.ruletables.errors import RuleFileError, shown
@@ -19,6 +20,9 @@ GOLLYS = (
     "/opt/golly/Rules",
 )
 _MOST_NAME = 100
+
+# A folder, or the rule files of an archive: their contents by their paths.
+Place: TypeAlias = str | Mapping[str, bytes]
 
 
 def folders_for(rules: Sequence[str] = (), pattern: str | None = None) -> list[str]:
@@ -37,24 +41,24 @@ def folders_for(rules: Sequence[str] = (), pattern: str | None = None) -> list[s
     return [*rules, *beside, os.path.join(own, "bulkbits", "rules"), golly, *GOLLYS]
 
 
-def find(name: str, folders: Iterable[str]) -> RuleFile | None:
+def find(name: str, folders: Iterable[Place]) -> RuleFile | None:
     """Return the rule of a name from the first folder that has it; None where none has.
 
-    In each folder NAME.rule is looked for, and only if none has it NAME.table, then NAME.tree. A
-    NAME.rule without a table or tree gives its colours to the one that is found. What
-    NAME.rule does not say of colours or names of states stands in PREFIX-shared.rule, where NAME
-    has a hyphen and PREFIX is what stands before the last one. Names may come from
-    anyone's pattern: one that is no plain file name is not looked for, and raises RuleFileError, as
-    does a file that is found and cannot be read. A link is followed, as the folder's owner put it
-    there.
+    An archive counts as a folder. In each NAME.rule is looked for, and only if none has it
+    NAME.table, then NAME.tree. A NAME.rule without a table or tree gives its colours to the one
+    that is found. What NAME.rule does not say of colours or names of states stands in
+    PREFIX-shared.rule, where NAME has a hyphen and PREFIX is what stands before the last one. Names
+    may come from anyone's pattern: one that is no plain file name is not looked for, and raises
+    RuleFileError, as does a file that is found and cannot be read. A link is followed, as the
+    folder's owner put it there.
     """
     check_name(name)
     places = list(folders)
     found, looks = _rule_file(name, places)
     for kind in (".table", ".tree"):
         if found is None:
-            for path in _paths(name + kind, places):
-                found = parse(contents(path), path)
+            for path, data in _files(name + kind, places):
+                found = parse(data, path)
                 break
     if found is None:
         return None
@@ -73,21 +77,23 @@ def check_name(name: str) -> None:
         raise RuleFileError(f"{shown(name)} cannot be the name of a rule file")
 
 
-def _paths(file: str, folders: Iterable[str]) -> Iterator[str]:
-    """Give the paths of a file in those folders that have it."""
+def _files(file: str, folders: Iterable[Place]) -> Iterator[tuple[str, bytes]]:
+    """Give the path and the contents of a file from those folders that have it."""
     for folder in folders:
-        path = os.path.join(folder, file)
-        if os.path.exists(path):
-            yield path
+        if isinstance(folder, Mapping):
+            for path, data in folder.items():
+                if path.rpartition("/")[2] == file:
+                    yield path, data
+        elif os.path.exists(path := os.path.join(folder, file)):
+            yield path, contents(path)
 
 
-def _rule_sections(name: str, folders: Iterable[str]) -> Iterator[tuple[bytes, str, Sections]]:
-    for path in _paths(name + ".rule", folders):
-        data = contents(path)
+def _rule_sections(name: str, folders: Iterable[Place]) -> Iterator[tuple[bytes, str, Sections]]:
+    for path, data in _files(name + ".rule", folders):
         yield data, path, sections_of(lines_of(data, path))
 
 
-def _rule_file(name: str, folders: list[str]) -> tuple[RuleFile | None, list[Sections]]:
+def _rule_file(name: str, folders: list[Place]) -> tuple[RuleFile | None, list[Sections]]:
     """Return the first NAME.rule that has a table or tree, and all sections with colours so far."""
     looks: list[Sections] = []
     for data, path, sections in _rule_sections(name, folders):

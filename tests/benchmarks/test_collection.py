@@ -17,7 +17,9 @@ BGOLLY = shutil.which("bgolly")
 @pytest.mark.slow
 @pytest.mark.skipif(BGOLLY is None, reason="bgolly is not installed")
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="Golly's patterns are not installed")
-@pytest.mark.parametrize("part", ["Life-Like", "Loops", "Larger-than-Life"])
+@pytest.mark.parametrize(
+    "part", ["Life-Like", "Loops", "Larger-than-Life", "Bounded-Grids", "JvN/c"]
+)
 def test_cells_are_those_of_bgolly(part: str) -> None:
     rules = str(FOLDER.parent / "Rules")
     given = ["--golly", str(BGOLLY), "--patterns", str(FOLDER), "--rules", rules]
@@ -32,12 +34,12 @@ def test_a_table_has_a_line_for_each_family_and_each_reason() -> None:
     outcomes = [
         collection.Outcome("a.rle", "Life-like", True, (0, 64)),
         collection.Outcome("b.rle", "Life-like", True, (0,)),
-        collection.Outcome("c.rle", "JvN", False, why="refused"),
+        collection.Outcome("c.rle", "not read", False, why="refused"),
     ]
     lines = collection.table(outcomes, 64).splitlines()
     assert lines[2:5] == [
-        "| JvN | 1 | 0 | 0 | 0 |",
         "| Life-like | 2 | 2 | 2 | 1 |",
+        "| not read | 1 | 0 | 0 | 0 |",
         "| all | 3 | 2 | 2 | 1 |",
     ]
-    assert lines[-1].split() == ["1", "JvN:", "refused"]
+    assert lines[-1].split() == ["1", "not", "read:", "refused"]

@@ -160,7 +160,23 @@ def test_the_only_pattern_of_an_archive() -> None:
             assert pattern.grid == read(GLIDER).grid
 
 
+WIRES = b"@RULE Wires\n@TABLE\nn_states:3\nneighborhood:Moore\nsymmetries:none\n"
+
+
+def test_an_archive_has_the_rule_of_its_pattern() -> None:
+    cells = b"x = 2, y = 1, rule = Wires\nAB!\n"
+    files = {"a/b.rle": cells, "deep/" * 30 + "Wires.rule": WIRES, "Wires.tree": b"no tree"}
+    pattern = read(zipped(files), "a.zip")
+    assert (str(pattern.rule), pattern.rule and pattern.rule.states) == ("Wires", 3)
+    with pytest.raises(PatternError, match="unknown rule 'Wires'"):  # once it is read
+        read(cells)
+    with pytest.raises(PatternError, match=r"a\.zip/Wires\.rule, line 3"):
+        read(zipped(files | {"deep/" * 30 + "Wires.rule": WIRES.replace(b"3", b"x")}), "a.zip")
+
+
 BAD_ARCHIVES = [
+    (zipped({"b.rle": GLIDER, "b.rule": bytes(17 << 20)}), "a.zip: too many rule files"),
+    (zipped({"b.rle": GLIDER, **{f"{i}.tree": b"" for i in range(17)}}), "a.zip: too many rule"),
     (zipped({}), "a.zip: the content fits none of the pattern formats"),
     (zipped({"b.txt": GLIDER}), "a.zip: the archive holds no pattern"),
     (zipped({"b.zip": zipped({"b.rle": GLIDER})}), "a.zip: the archive holds no pattern"),

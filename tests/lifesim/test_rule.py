@@ -97,7 +97,6 @@ def test_names_are_of_one_rule_each():
         ("Lief", "unknown rule 'Lief': is 'life' meant"),
         ("HihgLife", "unknown rule 'HihgLife': is 'highlife' meant"),
         ("Primer", "unknown rule 'Primer': write it as B3/S23, or have a file Primer.rule"),
-        ("JvN29", "rule 'JvN29' is one of von Neumann's"),
         ("LifeSuper", "one with states that mark cells: a rule file is needed"),
         ("B1a/S", "column 3: no letter 'a' behind 1, but ce"),
         ("B3/S2x3", "column 6: 'x' is neither a count of neighbours nor a letter behind one"),

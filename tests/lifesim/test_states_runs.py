@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from kernels.life.contract import LifeShape
 from kernels.life.rules import AgeingRule, MapRule
 from kernels.ranges.rules import RangeRule, square
+from kernels.tables.diagram import Transition, of_transitions
+from kernels.tables.rules import CELLS
 from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError
 from lifesim import joined as module
@@ -35,9 +37,10 @@ from tests.quick import examples
 from tests.strategies import joined_edges
 
 BRAIN, STAR_WARS = Rule.parse("/2/3"), Rule.parse("345/2/4")
+HISTORY = Rule.parse("LifeHistory")  # a table
 # A rule that reaches three cells, whose cells age.
 FAR = Rule(RangeRule(square(3, middle=True), ((9, 14),), ((8, 18),), 5), "far")
-RULES = [BRAIN, STAR_WARS, FAR]
+RULES = [BRAIN, STAR_WARS, FAR, HISTORY]
 
 
 def some_states(rule, width, height, seed, density=0.4):
@@ -155,6 +158,31 @@ def test_mirrored_rules_have_no_twisted_universes():
     one = Rule(AgeingRule(table, 3), "one corner")
     with pytest.raises(TopologyError, match="one corner is not the same in a mirror"):
         Life(BitGrid(5, 5, planes=2), rule=one, topology="klein", backend="reference")
+
+
+def live_together(pairs):
+    """Return a table of three states: a cell becomes 2 where both cells of a pair live."""
+    transitions = []
+    for pair in sorted(pairs):
+        allowed = [0b110 if cell in pair else 0b111 for cell in CELLS]
+        transitions.append(Transition(tuple(allowed), 2))
+    return of_transitions(transitions, 3)
+
+
+@given(st.sampled_from(CELLS), st.sampled_from(CELLS))
+def test_a_table_is_symmetric_where_no_mirror_changes_it(first, second):
+    def seen(mirror):
+        return {tuple(sorted((mirror(*first), mirror(*second))))}
+
+    mirrors = [
+        lambda y, x: (y, x), lambda y, x: (-y, x), lambda y, x: (y, -x), lambda y, x: (-y, -x),
+        lambda y, x: (x, y), lambda y, x: (-x, y), lambda y, x: (x, -y), lambda y, x: (-x, -y),
+    ]  # fmt: skip
+    images = [seen(mirror) for mirror in mirrors]
+    same = all(image == images[0] for image in images)
+    assert is_symmetric(live_together(images[0])) == same
+    assert is_symmetric(live_together(set.union(*images)))
+    assert not is_symmetric(Rule.parse("JvN29").cells)
 
 
 def test_the_edge_is_met_when_it_is_met():

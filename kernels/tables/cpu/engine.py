@@ -41,6 +41,22 @@ class CpuTablesEngine(LifeEngine[TableRule]):
     def __init__(self, target: CpuTarget, planes: int) -> None:
         self.target, self.planes = target, planes
 
+    def universe(self, words: Words, shape: LifeShape, rule: TableRule) -> LifeUniverse:
+        """Return a universe that starts as `words` (copied), as LifeEngine says.
+
+        Rows without live cells are left as they are: the memory of a large universe is then
+        touched only where something lives.
+        """
+        if len(words) != shape.height:
+            raise ValueError(f"{len(words)} rows for a height of {shape.height}")
+        universe = self.arena([shape], 1, rule).open(0, shape)
+        universe.check_rows(0, words)
+        lives = words.reshape(len(words), -1).any(axis=1)
+        borders = np.flatnonzero(np.diff(lives, prepend=False, append=False))
+        for first, end in borders.reshape(-1, 2):
+            universe.put(int(first), words[first:end])
+        return universe
+
     def arena(
         self,
         shapes: Sequence[LifeShape],

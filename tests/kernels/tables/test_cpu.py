@@ -276,3 +276,14 @@ def test_a_generation_that_is_broken_off_again_and_again() -> None:
     stopped.step(3)
     whole.step(stopped.generation)
     assert_holds(stopped, whole.words())
+
+
+@pytest.mark.parametrize("torus", [False, True])
+def test_rows_without_live_cells_are_as_those_that_are_put(torus: bool) -> None:
+    words = some_states(A_CASE.states, 150, 70)
+    words[(np.arange(70) // 7) % 2 == int(torus)] = 0
+    shape = LifeShape(150, 70, torus, A_CASE.rule.planes)
+    universe = TestCpu().made(shape.planes).universe(words, shape, A_CASE.rule)
+    np.testing.assert_array_equal(universe.words(), words)
+    universe.step(5)
+    np.testing.assert_array_equal(universe.words(), A_CASE.moved(words, shape, 5))

@@ -120,6 +120,7 @@ def test_kinds_are_the_squares_that_turning_and_mirroring_make_equal():
         ("lifehistory", "LifeHistory"),
         ("b36s23History", "B36/S23History"),
         ("wireworld", "WireWorld"),
+        ("jvn29", "JvN29"),
     ],
 )
 def test_the_usual_form(text, usual):
