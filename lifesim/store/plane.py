@@ -11,6 +11,7 @@ import numpy as np
 from lifesim.digests import finish, partial
 from lifesim.grid import BitGrid, Box, bytes_of
 from lifesim.render import Levels
+from lifesim.states import as_planes
 from lifesim.store import read
 from lifesim.store.source import StoredUniverse
 
@@ -116,8 +117,8 @@ def levels(universe: StoredUniverse, box: Box, scale_log2: int) -> Levels:
 
 def grid(universe: StoredUniverse) -> BitGrid:
     """Return the cells of frame(). Raises GridError where memory does not hold them."""
-    live = live_box(universe)
-    return BitGrid(1, 1) if live is None else read.region(universe, live)
+    live, planes = live_box(universe), universe.manifest.form.planes
+    return BitGrid(1, 1, planes=planes) if live is None else read.region(universe, live)
 
 
 def digest(universe: StoredUniverse) -> str:
@@ -125,10 +126,12 @@ def digest(universe: StoredUniverse) -> str:
     live = live_box(universe)
     if live is None:
         return finish(1, 1, 0)
-    rows = max(1, _BAND_BYTES // bytes_of(live.width + 64, 1))
-    total = 0
+    planes = universe.manifest.form.planes
+    rows = max(1, _BAND_BYTES // bytes_of(live.width + 64, 1, planes))
+    totals = [0] * planes
     for y in range(0, live.height, rows):
         count = min(rows, live.height - y)
         part = read.region(universe, Box(live.x, live.y + y, live.width, count))
-        total += partial(part.words, y, 0)
-    return finish(live.width, live.height, total)
+        words = as_planes(part.words)
+        totals = [total + partial(words[:, i], y, 0) for i, total in enumerate(totals)]
+    return finish(live.width, live.height, *totals)

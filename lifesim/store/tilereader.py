@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kernels.ageing.states import check_states
 from kernels.targets.memory import available_memory
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.grid import Box, human_bytes
@@ -25,6 +26,7 @@ from lifesim.store.tilefile import (
 )
 
 _LARGE = 1 << 28  # bytes of a chunk or a table, from which on memory is asked for them
+_CHECKED = 1 << 18  # bytes of cells whose states are checked at a time, in cache
 
 
 class TileReader:
@@ -109,11 +111,24 @@ class TileReader:
             raise DamagedDataError(f"{self.path}: damaged: checksum of {where}")
         if self._form.compression != "none":
             data = self._expanded(s, data)[: s.chunk_bytes(chunk)]
-        if s.name == "cells" and self._beyond:
-            last = data.view(np.uint64).reshape(-1, s.columns)[:, -1]
-            if (last >> np.uint64(self._beyond)).any():
-                raise DamagedDataError(f"{self.path}: damaged: it has cells beyond its last column")
+        if s.name == "cells":
+            self._check_cells(s, data)
         return data
+
+    def _check_cells(self, s: Dataset, data: Bytes) -> None:
+        """Raise DamagedDataError for cells beyond the last column, and for cells in states that the
+        rule does not have: checksums are right, but anybody can make them."""
+        rows = s.rows_of(data)
+        if self._beyond and (rows[..., -1] >> np.uint64(self._beyond)).any():
+            raise DamagedDataError(f"{self.path}: damaged: it has cells beyond its last column")
+        if self._form.states == 1 << s.planes:
+            return
+        step = max(1, _CHECKED // s.row_bytes)
+        try:
+            for y in range(0, len(rows), step):
+                check_states(rows[y : y + step], self._form.states)
+        except ValueError as error:
+            raise DamagedDataError(f"{self.path}: damaged: it has {error}") from None
 
     def _expanded(self, s: Dataset, data: Bytes) -> Bytes:
         """Expand a frame, which says itself how much it expands to, and may lie."""
