@@ -24,7 +24,7 @@ from lifesim.store.making import check_new
 from lifesim.store.tiling import tile_universe
 from lifesim.topology import Topology, torus_or_plane
 from lifesim.tree.picture import GridPicture, TreePicture
-from lifesim.view import DensitySource, PictureView
+from lifesim.view import ColourSource, DensitySource, PictureView
 
 
 class Running(Holder, DensitySource, Protocol):
@@ -248,7 +248,7 @@ class _PictureOutput(_SnapshotOutput):
         self._view.image_size(width, height)
 
     def save(self, life: Running, path: str) -> None:
-        if isinstance(life, Life) and self._view.colours(life.rule) is not None:
+        if isinstance(life, ColourSource) and self._view.colours(life.rule) is not None:
             render.save_png(path, self._view.pixels(life))
         else:
             render.save_png(path, self._view.levels(life), self._view.palette)
@@ -279,7 +279,7 @@ class _AnimationOutput(Output):
                 self._roll = Roll()
             gif.check_size(*self._view.of(self._roll.frame_with(life.frame())).image_size(0, 0))
             self._roll.add(life)
-        elif self._colours is not None and isinstance(life, Life):
+        elif self._colours is not None and isinstance(life, ColourSource):
             self._writer.append(self._colours.indices(self._view.pixels(life)))
         else:
             self._writer.append(self._view.levels(life))

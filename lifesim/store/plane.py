@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lifesim.colours import Pixels, colours_of
 from lifesim.digests import finish, partial
 from lifesim.grid import BitGrid, Box, bytes_of
 from lifesim.render import Levels
@@ -107,12 +108,28 @@ class PlanePicture:
         """Return how densely the cells of a region live (levels() of this module)."""
         return levels(self._universe, box, scale_log2)
 
+    def pixels(self, box: Box, scale_log2: int, palette: str) -> Pixels:
+        """Return a region in colours (pixels() of this module)."""
+        return pixels(self._universe, box, scale_log2, palette)
+
 
 def levels(universe: StoredUniverse, box: Box, scale_log2: int) -> Levels:
     """Tell how densely the cells of a region live (lifesim.store.read.levels), which is given
     by the plane's coordinates where the universe is one without bounds."""
+    return read.levels(universe, _inner(universe, box), scale_log2)
+
+
+def pixels(universe: StoredUniverse, box: Box, scale_log2: int, palette: str) -> Pixels:
+    """Return a region in the colours of its rule's states, by coordinates as of levels(). Raises
+    RenderError for an unknown palette, and as lifesim.colours.colours_of()."""
+    colours = colours_of(universe.manifest.rule, palette)
+    return read.pixels(universe, _inner(universe, box), scale_log2, colours)
+
+
+def _inner(universe: StoredUniverse, box: Box) -> Box:
+    """Return a region of the plane by the tiles' coordinates."""
     x, y = universe.manifest.corner or (0, 0)
-    return read.levels(universe, Box(box.x - x, box.y - y, box.width, box.height), scale_log2)
+    return Box(box.x - x, box.y - y, box.width, box.height)
 
 
 def grid(universe: StoredUniverse) -> BitGrid:

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.cells import survey
+from lifesim.colours import Colours, Pixels, pixels_of
 from lifesim.errors import DamagedDataError, LifesimError
-from lifesim.grid import BitGrid, Box, GridError, check_size
+from lifesim.grid import BitGrid, Box, GridError, bytes_of, check_size
 from lifesim.render import Levels, block_sizes, density_levels, image_size, level_of
 from lifesim.states import live_words
 from lifesim.store.source import StoredUniverse
@@ -88,6 +89,34 @@ def levels(universe: StoredUniverse, box: Box, scale_log2: int) -> Levels:
     else:
         target[:] = _shrunk(_from_pyramid(universe, inside, top), inside, top, scale_log2)
     return picture
+
+
+def pixels(universe: StoredUniverse, box: Box, scale_log2: int, colours: Colours) -> Pixels:
+    """Return a region in colours (lifesim.colours.pixels_of), made of the cells themselves."""
+    return pixels_of(_Bands(universe, box), box, scale_log2, colours)
+
+
+class _Bands:
+    """The cells of a universe, read in bands of the rows of a region, from the top on."""
+
+    def __init__(self, universe: StoredUniverse, box: Box) -> None:
+        self._universe = universe
+        self.width, self.height = universe.width, universe.height
+        self._box = _clipped(universe, box)
+        self._held: tuple[Box, BitGrid] | None = None
+
+    def crop(self, box: Box) -> BitGrid:
+        """Return the cells in a part of the region."""
+        assert self._box
+        band = self._held[0] if self._held else Box(0, 0, 0, 0)
+        if not band.y <= box.y <= box.y + box.height <= band.y + band.height:
+            left, top, width, height = self._box
+            row = bytes_of(width + 64, 1, self._universe.manifest.form.planes)
+            rows = min(max(box.height, _BAND_BYTES // row), top + height - box.y)
+            band = Box(left, box.y, width, rows)
+            self._held = band, region(self._universe, band)
+        assert self._held
+        return self._held[1].crop(Box(box.x - band.x, box.y - band.y, box.width, box.height))
 
 
 def _from_region(
