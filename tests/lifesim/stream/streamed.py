@@ -26,7 +26,7 @@ CPU = pick("cpu")
 PLENTY = 1 << 30
 LIFE_LIKE = ["B3/S23", "B36/S23", "B0/S8", "B0123478/S34678", "B1357/S1357", "B2/S"]
 AGEING = ["345/2/4", "/2/3", "12/2-a/6", "8/0/5", "3458/37/25", "23/3/256"]
-RULES = [*LIFE_LIKE, "B2-a/S12", "B13/S012V", "W30"]
+RULES = [*LIFE_LIKE, "B2-a/S12", "B13/S012V", "W30", *AGEING]
 
 
 @dataclass(frozen=True)
