@@ -10,7 +10,7 @@ import numpy as np
 from kernels.ageing.states import check_states
 from kernels.targets.memory import available_memory
 from lifesim.errors import DamagedDataError, LifesimError
-from lifesim.grid import Box, human_bytes
+from lifesim.grid import Box, Words, human_bytes
 from lifesim.store import disk
 from lifesim.store.disk import PAGE
 from lifesim.store.tilefile import (
@@ -123,10 +123,8 @@ class TileReader:
             raise DamagedDataError(f"{self.path}: damaged: it has cells beyond its last column")
         if self._form.states == 1 << s.planes:
             return
-        step = max(1, _CHECKED // s.row_bytes)
         try:
-            for y in range(0, len(rows), step):
-                check_states(rows[y : y + step], self._form.states)
+            check_stored(rows, self._form.states)
         except ValueError as error:
             raise DamagedDataError(f"{self.path}: damaged: it has {error}") from None
 
@@ -171,3 +169,11 @@ class TileReader:
             os.close(fd)
         if rest != self._record.rest_hash:
             raise DamagedDataError(f"{self.path}: damaged: checksum of what describes the data")
+
+
+def check_stored(rows: Words, states: int) -> None:
+    """Raise ValueError for cells, (rows, planes, words), in states that a rule of so many does not
+    have. Rows are looked at as many at a time as fit in cache."""
+    step = max(1, _CHECKED // rows[0].nbytes)
+    for y in range(0, len(rows), step):
+        check_states(rows[y : y + step], states)

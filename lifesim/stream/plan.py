@@ -300,8 +300,8 @@ def _needs(model: PhaseModel, generations: int, shape: PhaseShape, workers: int)
     staging = 2 * workers * (chunk + band) + workers * chunk
     if form.compression != "none":
         staging += 4 * workers * chunk
-    if planes > 1:  # which of the cells live
-        staging += workers * chunk // planes
+    if planes > 1:  # which cells live, and whether their states are the rule's
+        staging += 5 * workers * chunk // planes
     if form.top:  # counts and levels of two tiles at a time
         staging += bytes_of(*tile) * 3 // 4
     return host + staging, device

@@ -71,7 +71,7 @@ def test_convert_keeps_everything(lifesim, rule, extension):
 
 
 def test_outputs(lifesim):
-    """What a run on disk writes is, byte for byte, what one in memory does."""
+    """A run on disk writes, byte for byte, what one in memory does."""
     what = ["--size", "200x130", "--rule", "345/2/4"]
     assert lifesim("random", *what, "--out", "soup", "--tiles", "2x5").code == 0
     outs = [f"--out=a.{e}" for e in ("rle", "mc.gz", "png", "gif", "csv")]
