@@ -70,8 +70,10 @@ class Manifest:
     @property
     def digest_sums(self) -> tuple[int, ...]:
         """Return the sums of bit planes that the digest is made of (lifesim.digests.finish)."""
-        planes = zip(*(tile.partials for tile in self.tiles), strict=True)
-        return tuple(sum(plane) & _MASK for plane in planes)
+        return tuple(
+            sum(tile.partials[plane] for tile in self.tiles) & _MASK
+            for plane in range(self.form.planes)
+        )
 
     @property
     def stored_bytes(self) -> int:

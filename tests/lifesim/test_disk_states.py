@@ -155,3 +155,19 @@ def test_states_that_a_rule_does_not_have(lifesim):
     done = lifesim("run", "a.rle", "--rule", "/2/3", "--size", 64, "--steps", 1, "--memory", "1")
     refused(done, 2, "a cell has state 3: rule /2/3 has states 0 to 2")
     assert os.listdir() == ["a.rle"]
+
+
+@pytest.mark.parametrize("generations", [100, 203])
+def test_the_edge_is_met_as_in_memory(lifesim, generations):
+    """A spaceship of Brian's Brain flies to the edge of a plane."""
+    ship = [[0, 2, 1, 0], [0, 2, 1, 0]]
+    patterns.write(Pattern(BitGrid.from_states(ship), rule=Rule.parse("/2/3")), "ship.rle")
+    assert lifesim("convert", "ship.rle", "u", "--size", "400x300", "--tiles", "2x3").code == 0
+    wanted = lifesim("run", "ship.rle", "--size", "400x300", "--steps", generations, "--json")
+    done = lifesim("run", "u", "--steps", generations, "--json")
+    found, known = done.facts["edge"], wanted.facts["edge"]
+    assert done.facts["digest"] == wanted.facts["digest"]
+    assert known["reached"] == (generations == 203)
+    assert found["reached"] == (None if known["reached"] else False)
+    if known["reached"]:  # and the cells at the edge are dead again when the phase ends
+        assert found["after"] == known["generation"] - 1
