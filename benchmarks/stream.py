@@ -5,7 +5,9 @@
 In FOLDER, which needs room for two universes: what plain direct reads and writes of files
 of the same sizes get; what the backend does to cells in memory; a run of a boiling
 soup; the same a few generations at a time, so that the disk is what bounds it; and a run
-of a universe that is settled. Runs are processes of their own, whose memory is measured.
+of a universe that is settled, by Life alone. Runs are processes of their own, whose memory is
+measured. With `--rule 345/2/4` all of it is of cells of several states; then it is also said how
+many bytes a second are looked through for states that the rule does not have.
 """
 
 from __future__ import annotations
@@ -23,15 +25,17 @@ from typing import Any
 import click
 import numpy as np
 
-from kernels.life import engine_for
 from kernels.life.contract import LifeShape
-from kernels.life.rules import LifeRule
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
 from lifesim import BitGrid, Life, random_grid
 from lifesim.cli.options import Memory, Size
+from lifesim.engines import engine_of
+from lifesim.rule import LIFE, Rule
+from lifesim.soup import Soup
 from lifesim.store import disk
 from lifesim.store.make import make_universe
+from lifesim.store.tilereader import check_stored
 from lifesim.store.tiling import tile_universe
 
 _CHUNK = 8 << 20
@@ -46,6 +50,7 @@ _SIDE = 512  # of the settled pattern
 @click.option("--backend", default="auto")
 @click.option("--device", default="0")
 @click.option("--short", type=int, default=8, help="Generations of a disk-bound phase.")
+@click.option("--rule", "rule_text", default="B3/S23", help="B3/S23 unless told.")
 @click.option("--settled-size", type=Size(), help="Of the settled universe. [as --size]")
 @click.option("--settled-steps", type=int, help="[as --steps]")
 def main(  # each parameter is an option, or an argument
@@ -56,6 +61,7 @@ def main(  # each parameter is an option, or an argument
     backend: str,
     device: str,
     short: int,
+    rule_text: str,
     settled_size: tuple[int, int] | None,
     settled_steps: int | None,
 ) -> None:
@@ -66,7 +72,9 @@ def main(  # each parameter is an option, or an argument
     options = ["--memory", str(memory), "--backend", runner.name, "--device", device]
     soup = here / "soup"
     began = time.perf_counter()
-    _run(["random", "--size", f"{width}x{height}", "--density", "0.37", "--out", str(soup)])
+    rule = Rule.parse(rule_text)
+    chosen = ["--size", f"{width}x{height}", "--density", "0.37", "--rule", str(rule)]
+    _run(["random", *chosen, "--out", str(soup)])
     made = time.perf_counter() - began
     stored = sum(path.stat().st_size for path in (soup / "tiles").iterdir())
     files = len(list((soup / "tiles").iterdir()))
@@ -77,8 +85,10 @@ def main(  # each parameter is an option, or an argument
         f"plain direct: read {read / 1e9:.2f}, write {write / 1e9:.2f}, "
         f"both at once {both / 1e9:.2f} GB/s"
     )
-    rate = _rate(runner, width, height)
+    rate = _rate(runner, width, height, rule)
     click.echo(f"in memory: {rate / 1e12:.3f} x 10^12 cell updates/s")
+    if rule.states < 1 << rule.planes:
+        click.echo(f"states are checked at {_check_rate(rule) / 1e9:.2f} GB/s by one thread")
 
     facts = _run(["run", str(soup), "--steps", str(steps), *options])
     compute = width * height * steps / rate
@@ -105,6 +115,8 @@ def main(  # each parameter is an option, or an argument
         f"{moved / seconds / both:.0%} of both at once"
     )
     shutil.rmtree(soup)
+    if rule != LIFE:
+        return
 
     ash = here / "ash"
     across, down = settled_size or size
@@ -195,12 +207,13 @@ def _raw(folder: Path, total: int, files: int) -> tuple[float, float, float]:
     return reads, writes, both
 
 
-def _rate(runner: Target, width: int, height: int) -> float:
+def _rate(runner: Target, width: int, height: int, rule: Rule) -> float:
     """Cell updates per second in memory, of at most 2^34 cells of that width."""
     rows = min(height, (1 << 34 if runner.devices else 1 << 30) // width)
-    life = engine_for(runner).universe(
-        random_grid(width, rows, 0.37, 1).words, LifeShape(width, rows, True), LifeRule(8, 12)
-    )
+    cells = BitGrid(width, rows, planes=rule.planes)
+    Soup(0.37, 1).fill_grid(cells, rule.states)
+    shape = LifeShape(width, rows, True, rule.planes)
+    life = engine_of(rule, runner).universe(cells.words, shape, rule.cells)
     life.step(2 * life.stride)
     best = 0.0
     for _ in range(3):
@@ -209,6 +222,18 @@ def _rate(runner: Target, width: int, height: int) -> float:
             life.step(4 * life.stride)
         made = life.generation - first
         best = max(best, width * rows * made / (time.perf_counter() - began))
+    return best
+
+
+def _check_rate(rule: Rule) -> float:
+    """Bytes per second of chunks of cells whose states are looked at."""
+    cells = BitGrid(1 << 15, 1 << 9, planes=rule.planes)
+    Soup(0.37, 1).fill_grid(cells, rule.states)
+    best = 0.0
+    for _ in range(9):
+        began = time.process_time()
+        check_stored(cells.words, rule.states)
+        best = max(best, cells.words.nbytes / (time.process_time() - began))
     return best
 
 

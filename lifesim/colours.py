@@ -8,6 +8,8 @@ to the nearest, a half up.
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +17,7 @@ import numpy.typing as npt
 from kernels.life.rules import AgeingRule
 from kernels.ranges.rules import RangeRule
 from lifesim.grid import BitGrid, Box
-from lifesim.render import Levels, block_sizes, image_size, palette_table
+from lifesim.render import Levels, RenderError, block_sizes, image_size, palette_table
 from lifesim.rule import Rule
 
 Colours = npt.NDArray[np.uint8]  # (n, 3): red, green and blue of each
@@ -49,6 +51,14 @@ def state_colours(rule: Rule, palette: str = "dark") -> Colours | None:
     return table
 
 
+def colours_of(rule: Rule, palette: str) -> Colours:
+    """Return state_colours(). Raises RenderError also for a rule that has none."""
+    colours = state_colours(rule, palette)
+    if colours is None:
+        raise RenderError(f"rule {rule} has no colours: its cells live or do not")
+    return colours
+
+
 def _aged(state: int, states: int) -> tuple[int, ...]:
     """Return a colour on the way from the first live state's to the last one's."""
     last = max(states - 2, 1)
@@ -66,7 +76,17 @@ def _hue(state: int) -> tuple[int, ...]:
     return tuple(round(255 * c) for c in colorsys.hls_to_rgb(state * _TURN % 1, lightness, 0.85))
 
 
-def pixels_of(grid: BitGrid, box: Box | None, scale_log2: int, colours: Colours) -> Pixels:
+class CellSource(Protocol):
+    """Cells of which regions can be had, as of a BitGrid."""
+
+    width: int
+    height: int
+
+    def crop(self, box: Box) -> BitGrid:
+        """Return a copy of the cells in box, all of which there are."""
+
+
+def pixels_of(grid: CellSource, box: Box | None, scale_log2: int, colours: Colours) -> Pixels:
     """Return the mean colours of the cells under each pixel: uint8 (rows, columns, 3).
 
     The arguments and errors are those of lifesim.render.density_levels(); colours: of the states,
@@ -90,7 +110,7 @@ def pixels_of(grid: BitGrid, box: Box | None, scale_log2: int, colours: Colours)
 
 
 def _enlarge(
-    grid: BitGrid, box: Box, inside: Box, side: int, colours: Colours, pixels: Pixels
+    grid: CellSource, box: Box, inside: Box, side: int, colours: Colours, pixels: Pixels
 ) -> None:
     """Paint each cell as a square of pixels."""
     rows = max(1, _CHUNK // inside.width)
@@ -106,34 +126,43 @@ def _enlarge(
 
 
 def _average(
-    grid: BitGrid, box: Box, inside: Box, scale: int, colours: Colours, pixels: Pixels
+    grid: CellSource, box: Box, inside: Box, scale: int, colours: Colours, pixels: Pixels
 ) -> None:
     """Paint each block of cells that has any of the grid's as their mean."""
-    # Where columns and rows of blocks begin in the part inside of the grid.
-    columns, first_column = _starts(inside.x - box.x, inside.width, scale)
-    first_row = (inside.y - box.y) >> scale
+    first_row, first_column = (inside.y - box.y) >> scale, (inside.x - box.x) >> scale
     last_row = (inside.y - box.y + inside.height - 1) >> scale
+    last_column = (inside.x - box.x + inside.width - 1) >> scale
     background = colours[0].astype(np.int64)
     # What a cell adds to the sum of a block that is all background.
     beyond = colours.astype(np.int64) - background
-    sums = np.zeros((last_row - first_row + 1, len(columns), 3), np.int64)
-    rows = max(1, _CHUNK // inside.width)
-    for y in range(0, inside.height, rows):
-        count = min(rows, inside.height - y)
-        states = grid.crop(Box(inside.x, inside.y + y, inside.width, count)).states()
-        starts, row = _starts(inside.y - box.y + y, count, scale)
-        part = slice(row - first_row, row - first_row + len(starts))
+    sums = np.zeros((last_row - first_row + 1, last_column - first_column + 1, 3), np.int64)
+    for part in _parts(inside):
+        states = grid.crop(part).states()
+        starts, row = _starts(part.y - box.y, part.height, scale)
+        columns, column = _starts(part.x - box.x, part.width, scale)
+        down = slice(row - first_row, row - first_row + len(starts))
+        across = slice(column - first_column, column - first_column + len(columns))
         for channel in range(3):
             counted = np.add.reduceat(beyond[:, channel][states], columns, axis=1)
-            sums[part, :, channel] += np.add.reduceat(counted, starts, axis=0)
+            sums[down, across, channel] += np.add.reduceat(counted, starts, axis=0)
     heights = block_sizes(box.height, scale)[first_row : last_row + 1]
-    widths = block_sizes(box.width, scale)[first_column : first_column + len(columns)]
+    widths = block_sizes(box.width, scale)[first_column : last_column + 1]
     if max(heights.max(), widths.max()) >> 24:  # products are Python's integers then
         heights, widths, sums = heights.astype(object), widths.astype(object), sums.astype(object)
     cells = (heights[:, None] * widths)[..., None]
     means = (2 * (sums + cells * background) + cells) // (2 * cells)
-    target = pixels[first_row : last_row + 1, first_column : first_column + len(columns)]
+    target = pixels[first_row : last_row + 1, first_column : last_column + 1]
     target[:] = means.astype(np.uint8)
+
+
+def _parts(box: Box) -> Iterator[Box]:
+    """Yield parts of a box that have no more cells than are looked at at a time, rows from the top
+    on."""
+    wide = min(box.width, _CHUNK)
+    high = _CHUNK // wide
+    for y in range(box.y, box.y + box.height, high):
+        for x in range(box.x, box.x + box.width, wide):
+            yield Box(x, y, min(wide, box.x + box.width - x), min(high, box.y + box.height - y))
 
 
 def _starts(first: int, length: int, scale: int) -> tuple[npt.NDArray[np.intp], int]:

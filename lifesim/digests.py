@@ -33,14 +33,18 @@ import hashlib
 import operator
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels import cells
 from kernels.cells.bands import for_bands
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Words
-from lifesim.states import as_planes
+from lifesim.states import as_planes, live_words
 
 _MASK = (1 << 64) - 1
+
+Counts = npt.NDArray[np.uint8]
+Survey = tuple[int, tuple[int, ...]]  # live cells; what each bit plane adds to D
 
 
 def digest(grid: BitGrid) -> str:
@@ -65,6 +69,20 @@ def partial(words: Words, y0: int, w0: int) -> int:
     if words.strides[-1:] != (words.itemsize,) or not words.flags.aligned:
         words = np.array(words, order="C")
     return cells.survey(words, y0, w0)[1]
+
+
+def surveyed(words: Words, y0: int, w0: int, counts: Counts | None = None) -> Survey:
+    """Return how many cells of some rows of words live, and what each bit plane adds to its D.
+
+    words: (rows, words) or (rows, planes, words), the first of them word w0 of row y0 of the
+    universe. counts: as of kernels.cells.survey(), of live cells.
+    """
+    if words.ndim == 2:
+        population, one = cells.survey(words, y0, w0, counts)
+        return population, (one,)
+    population, _ = cells.survey(live_words(words), y0, w0, counts)
+    planes = range(words.shape[1])
+    return population, tuple(cells.survey(words[:, plane], y0, w0)[1] for plane in planes)
 
 
 def scattered(words: Words, rows: Words, columns: Words) -> int:

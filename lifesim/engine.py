@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kernels.life.contract import Words
 from kernels.targets.contract import Target
-from lifesim.colours import state_colours
+from lifesim.colours import colours_of
 from lifesim.edge import EdgeWatch
 from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, Box, check_size
@@ -22,7 +22,6 @@ from lifesim.growing import REFERENCE_COPIES, never
 from lifesim.held import HeldUniverse
 from lifesim.kept import Kept
 from lifesim.pauses import Progress, chunk_of, periods_of, stops
-from lifesim.render import RenderError
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Edges, Topology, topology_of
 from lifesim.unbounded import ENGINES, target_of
@@ -407,9 +406,7 @@ class Life:
         Raises RenderError for an unknown palette, and a rule of two states without colours, of
         which levels() tells.
         """
-        colours = state_colours(self.rule, palette)
-        if colours is None:
-            raise RenderError(f"rule {self.rule} has no colours: its cells live or do not")
+        colours = colours_of(self.rule, palette)
         with self._stepping:
             return self._held.pixels(box, scale_log2, colours)
 

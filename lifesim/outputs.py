@@ -24,7 +24,7 @@ from lifesim.store.making import check_new
 from lifesim.store.tiling import tile_universe
 from lifesim.topology import Topology, torus_or_plane
 from lifesim.tree.picture import GridPicture, TreePicture
-from lifesim.view import DensitySource, PictureView
+from lifesim.view import ColourSource, DensitySource, PictureView
 
 
 class Running(Holder, DensitySource, Protocol):
@@ -48,9 +48,9 @@ class Output(ABC):
         self.path = path
         self.written: list[str] = []
 
-    def check(self, width: int, height: int) -> None:  # noqa: B027
+    def check(self, width: int, height: int, planes: int = 1) -> None:  # noqa: B027
         """Raise LifesimError for what cannot be written of a universe of that size, 0 along
-        an axis without bounds."""
+        an axis without bounds, whose cells are in so many bit planes."""
 
     @abstractmethod
     def add(self, life: Running) -> None:
@@ -200,9 +200,9 @@ class _DirectoryOutput(Output):
         self._origin = origin
         check_new(path)
 
-    def check(self, width: int, height: int) -> None:
+    def check(self, width: int, height: int, planes: int = 1) -> None:
         if width and height:
-            check_room(self.path, width, height)
+            check_room(self.path, width, height, planes)
 
     def add(self, life: Running) -> None:
         pass
@@ -229,7 +229,7 @@ class _DirectoryOutput(Output):
             size, source = life.bounds, from_grid(grid)
         make_universe(
             path,
-            tile_universe(*size, edges is Topology.TORUS),
+            tile_universe(*size, edges is Topology.TORUS, planes=life.rule.planes),
             source,
             rule=life.rule,
             generation=life.generation,
@@ -244,11 +244,11 @@ class _PictureOutput(_SnapshotOutput):
         super().__init__(path)
         self._view = view
 
-    def check(self, width: int, height: int) -> None:
+    def check(self, width: int, height: int, planes: int = 1) -> None:
         self._view.image_size(width, height)
 
     def save(self, life: Running, path: str) -> None:
-        if isinstance(life, Life) and self._view.colours(life.rule) is not None:
+        if isinstance(life, ColourSource) and self._view.colours(life.rule) is not None:
             render.save_png(path, self._view.pixels(life))
         else:
             render.save_png(path, self._view.levels(life), self._view.palette)
@@ -264,7 +264,7 @@ class _AnimationOutput(Output):
         self._roll: Roll | None = None  # of a plane without bounds: its pictures' common frame
         self._frames = 0
 
-    def check(self, width: int, height: int) -> None:
+    def check(self, width: int, height: int, planes: int = 1) -> None:
         gif.check_size(*self._view.image_size(width, height))
 
     def add(self, life: Running) -> None:
@@ -279,7 +279,7 @@ class _AnimationOutput(Output):
                 self._roll = Roll()
             gif.check_size(*self._view.of(self._roll.frame_with(life.frame())).image_size(0, 0))
             self._roll.add(life)
-        elif self._colours is not None and isinstance(life, Life):
+        elif self._colours is not None and isinstance(life, ColourSource):
             self._writer.append(self._colours.indices(self._view.pixels(life)))
         else:
             self._writer.append(self._view.levels(life))

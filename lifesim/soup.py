@@ -43,7 +43,9 @@ from __future__ import annotations
 import math
 import operator
 import re
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -59,8 +61,12 @@ _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 _NEXT = 0xD1342543DE82EF95
 _STATE_BITS = 16  # of the number that chooses a live cell's state
-_CHUNK = 1 << 20  # cells whose states are chosen at a time: 32 bytes each
+_CHUNK = 1 << 18  # cells whose states are chosen at a time: 32 bytes each
 _ORIGIN = re.compile(r"soup of density ([0-9./e+-]+), seed ([0-9]{1,20})")
+
+
+# Overwrites a block of words: its first word is word w0 of row y0, of a universe so wide.
+Fill = Callable[[Words, int, int, int], None]
 
 
 class SoupError(LifesimError):
@@ -98,10 +104,12 @@ class Soup:
     def fill_grid(self, grid: BitGrid, states: int = 2) -> None:
         """Overwrite all of a grid, on all cores. states: of cells, which its bit planes hold; live
         ones are 1 to states - 1."""
-        if states == 2:
-            _fill(grid.words, self, 0, grid.width)
-        else:
-            fill_states(self, grid, states)
+        _fill(grid.words, self.source(states), 0, grid.width)
+
+    def source(self, states: int) -> Fill:
+        """Return what fills blocks of words of a universe of so many states, as fill() does; of
+        several bit planes they are (rows, planes, count)."""
+        return self.fill if states == 2 else partial(fill_states, self, states=states)
 
     def fill(self, words: Words, y0: int, w0: int, width: int) -> None:
         """Overwrite a block of words of a universe width cells wide.
@@ -165,39 +173,46 @@ def random_words(y0: int, rows: int, width: int, density: Fraction | float, seed
         raise SoupError(f"a soup has no row {y0}")
     check_size(width, rows)
     words = np.empty(shape_of(width, rows), np.uint64)
-    _fill(words, soup, y0, width)
+    _fill(words, soup.fill, y0, width)
     return words
 
 
-def _fill(words: Words, soup: Soup, y0: int, width: int) -> None:
+def _fill(words: Words, fill: Fill, y0: int, width: int) -> None:
     """Fill all the rows of words, which are whole, on all cores."""
 
     def fill_band(top: int, bottom: int) -> None:
-        soup.fill(words[top:bottom], y0 + top, 0, width)
+        fill(words[top:bottom], y0 + top, 0, width)
 
-    for_bands(fill_band, *words.shape)
+    for_bands(fill_band, len(words), words.shape[-1])
 
 
-def fill_states(soup: Soup, grid: BitGrid, states: int) -> None:
-    """Overwrite a grid of several bit planes with the soup of so many states."""
+def fill_states(soup: Soup, words: Words, y0: int, w0: int, width: int, states: int) -> None:
+    """Overwrite a block of words in several bit planes with the soup of so many states.
+
+    words: (rows, planes, count), else as of Soup.fill().
+    """
     digits = [
         Soup(Fraction(1, 2), (soup.seed + _NEXT * (k + 1)) & _MASK) for k in range(_STATE_BITS)
     ]
-    rows = max(1, _CHUNK // grid.width)
-    for top in range(0, grid.height, rows):
-        shape = shape_of(grid.width, min(rows, grid.height - top), _STATE_BITS)
-        words = np.empty(shape, np.uint64)
-        for k, digit in enumerate(digits):
-            plane = np.empty((shape[0], shape[2]), np.uint64)
-            _fill(plane, digit, top, grid.width)
-            words[:, k] = plane
-        low, high = (
-            unpacked(np.ascontiguousarray(words[:, half : half + 8]), grid.width).astype(np.uint32)
-            for half in (0, 8)
-        )
-        state = 1 + ((low | high << 8) * (states - 1) >> _STATE_BITS)
-        _fill(plane, soup, top, grid.width)
-        pack(state * unpacked(plane, grid.width), grid.words[top : top + rows])
+    across = words.shape[-1]
+    step = min(across, _CHUNK // 64)
+    rows = max(1, _CHUNK // (64 * step))
+    for left in range(0, across, step):
+        columns = min(64 * step, 64 * (across - left), width - 64 * (w0 + left))
+        for top in range(0, len(words), rows):
+            part = words[top : top + rows, :, left : left + step]
+            plane = np.empty((len(part), part.shape[-1]), np.uint64)
+            drawn = np.empty((len(part), _STATE_BITS, part.shape[-1]), np.uint64)
+            for k, digit in enumerate(digits):
+                digit.fill(plane, y0 + top, w0 + left, width)
+                drawn[:, k] = plane
+            low, high = (
+                unpacked(np.ascontiguousarray(half), columns).astype(np.uint32)
+                for half in (drawn[:, :8], drawn[:, 8:])
+            )
+            state = 1 + ((low | high << 8) * (states - 1) >> _STATE_BITS)
+            soup.fill(plane, y0 + top, w0 + left, width)
+            pack(state * unpacked(plane, columns), part)
 
 
 def _numerator(density: Fraction | float) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from lifesim import render
 from lifesim.colours import Colours, Pixels, state_colours
@@ -10,7 +10,6 @@ from lifesim.grid import Box
 from lifesim.rule import Rule
 
 if TYPE_CHECKING:
-    from lifesim.engine import Life
     from lifesim.tree.picture import GridPicture
 
 PICTURE_PIXELS = 1 << 20
@@ -24,6 +23,14 @@ class DensitySource(Protocol):
 
     def levels(self, box: Box, scale_log2: int) -> render.Levels:
         """Return how densely the cells of a region live (lifesim.render.density_levels)."""
+
+
+@runtime_checkable
+class ColourSource(DensitySource, Protocol):
+    """A universe of which pictures in colours can be made, if its rule has any."""
+
+    def pixels(self, box: Box, scale_log2: int, palette: str) -> Pixels:
+        """Return a region in colours (lifesim.colours.pixels_of)."""
 
 
 class PictureView:
@@ -65,7 +72,7 @@ class PictureView:
         """Return the colours of a rule's states; None where pictures show densities."""
         return state_colours(rule, self.palette)
 
-    def pixels(self, life: Life) -> Pixels:
+    def pixels(self, life: ColourSource) -> Pixels:
         """Return the cells that the view shows in colours."""
         return life.pixels(*self._frame(life.frame()), self.palette)
 

@@ -57,7 +57,7 @@ def tile_grid(universe: Universe, tile: int) -> BitGrid:
         pass
     cells = reader.sets[0]
     data = b"".join(reader.read(cells, chunk).tobytes() for chunk in range(cells.chunks))
-    words = np.frombuffer(data, np.uint64).reshape(box.height, cells.columns)
+    words = cells.rows_of(np.frombuffer(data, np.uint8))
     return BitGrid(box.width, box.height, words.copy())
 
 
@@ -67,11 +67,12 @@ def tile_grids(universe: Universe) -> list[BitGrid]:
 
 def whole_grid(universe: Universe, tiles: list[BitGrid] | None = None) -> BitGrid:
     """Return all cells, from the files of all tiles, unless they have been read."""
-    grid = BitGrid(universe.width, universe.height)
+    grid = BitGrid(universe.width, universe.height, planes=universe.rule.planes)
     for tile, cells in enumerate(tile_grids(universe) if tiles is None else tiles):
         box = universe.tiling.box(tile)
         left = box.x // 64
-        grid.words[box.y : box.y + box.height, left : left + cells.words.shape[1]] = cells.words
+        right = left + cells.words.shape[-1]
+        grid.words[box.y : box.y + box.height, ..., left:right] = cells.words
     return grid
 
 

@@ -116,7 +116,8 @@ def _convert_universe(
             return
         universe.population()  # which needs a whole generation
         torus = universe.topology is Topology.TORUS
-        tiling = tile_universe(universe.width, universe.height, torus, storage.tiles)
+        planes = universe.rule.planes
+        tiling = tile_universe(universe.width, universe.height, torus, storage.tiles, planes=planes)
         with counting_bar(f"writing {target}", show=True) as progress:
             make_universe(
                 target,

@@ -120,7 +120,7 @@ def drive(
     outputs that cannot be.
     """
     for output in outputs:
-        output.check(*life.bounds)
+        output.check(*life.bounds, life.rule.planes)
     run = _DrivenRun(life, steps, outputs, show, until)
     with Stop() as stop:
         try:

@@ -120,6 +120,7 @@ def _tell_universe(path: str, as_json: bool) -> None:
             "bounds": list(universe.bounds) if bounded else None,
             "held": [universe.width, universe.height],
             "rule": str(universe.rule),
+            "states": universe.rule.states,
             "topology": str(universe.topology),
             "origin": manifest.origin,
             "generation": universe.generation,

@@ -153,4 +153,7 @@ def _draw(path: str, out: str, view: PictureView) -> None:
         if not universe.is_whole:
             click.echo(f"lifesim: {path}: between two generations; some parts are newer", err=True)
         with busy(f"drawing {path}"):
-            save_png(out, view.levels(plane.PlanePicture(universe)), view.palette)
+            picture = plane.PlanePicture(universe)
+            in_colours = view.colours(universe.rule) is not None
+            levels = view.pixels(picture) if in_colours else view.levels(picture)
+            save_png(out, levels, view.palette)

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from kernels.life.rules import LifeRule
 from lifesim import patterns
 from lifesim.cli.choices import NOT_ON_DISK, RunChoices, running_options
 from lifesim.cli.drive import begin, busy, drive, finish
@@ -30,6 +29,7 @@ from lifesim.cli.streamed import (
     usual_name,
 )
 from lifesim.engine import Life
+from lifesim.engines import is_stored
 from lifesim.outputs import Output
 from lifesim.patterns import Pattern
 from lifesim.pauses import MOST_HASHED
@@ -112,7 +112,7 @@ def command(**options: Any) -> None:
         run.span = life.generation, life.generation + (choices.steps or 0)
         show = choices.shows_progress
         grows = choices.engine in ("auto", "dense") and not choices.until
-        grows = grows and isinstance(life.rule.cells, LifeRule)
+        grows = grows and is_stored(life.rule)
         outgrow = run.outgrow if grows else None
         outcome = drive(
             life, run.left, run.outputs, show=show, outgrow=outgrow, until=choices.condition
@@ -169,7 +169,7 @@ class _LifeRun:
             raise click.UsageError("--phase and --keep-previous are for universes on disk")
         self.outputs = choices.open_outputs(origin, choices.inputs, named if on_disk else ())
         for output in self.outputs:  # before a universe is made for nothing
-            output.check(*placed.size)
+            output.check(*placed.size, placed.rule.planes)
         if on_disk:
             return self._begins_on_disk(source)
         with busy("placing the cells", not choices.quiet):

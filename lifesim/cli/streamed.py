@@ -16,6 +16,7 @@ from kernels.targets.memory import available_memory
 from lifesim.cli.drive import pick_devices
 from lifesim.digests import digest
 from lifesim.engine import Life
+from lifesim.engines import cells_for
 from lifesim.errors import LifesimError
 from lifesim.grid import Box, bytes_of
 from lifesim.growing import COPIES
@@ -130,6 +131,7 @@ def made_universe(
     """
     source, where, origin = beginning.source, beginning.placement, beginning.origin
     edges = torus_or_plane(where.topology, f"{path}: a universe on disk")
+    check_rule(path, where.rule)
     fill, size, corner, edge = _laid_out(path, beginning)
     if os.path.exists(os.path.join(path, MANIFEST)):
         universe = Universe.open(path, writing=True)
@@ -140,14 +142,16 @@ def made_universe(
                 f"{universe.width}x{universe.height}, {universe.rule}, {universe.topology})"
             )
         return universe
-    check_rule(path, where.rule)
     check_new(path)
     compression, pyramid = storage.compression, storage.pyramid
+    planes, states = where.rule.planes, where.rule.states
     if compression == "none":
-        check_room(path, *size, pyramid=pyramid)
-    tiling = tile_universe(*size, edges is Topology.TORUS, storage.tiles)
+        check_room(path, *size, planes, pyramid=pyramid)
+    tiling = tile_universe(*size, edges is Topology.TORUS, storage.tiles, planes=planes)
     if storage.tiles is None:
-        tiling = tiling_within(tiling, lambda t: budget(t, form_of(t, compression, pyramid)))
+        tiling = tiling_within(
+            tiling, lambda t: budget(t, form_of(t, compression, pyramid, states))
+        )
     with counting_bar(f"making {path}", show) as progress:
         return make_universe(
             path,
@@ -171,9 +175,10 @@ def _laid_out(
     source, where = beginning.source, beginning.placement
     size = where.size
     if isinstance(source, Soup):
-        return source.fill, size, None, None
+        return source.source(where.rule.states), size, None, None
+    cells = cells_for(where.rule, source.grid)
     if where.is_bounded:
-        fill = from_pattern(source.grid, where.at, size, wrap=where.topology is Topology.TORUS)
+        fill = from_pattern(cells, where.at, size, wrap=where.topology is Topology.TORUS)
         met = source.generation if _meets_edge(source.grid.bounding_box(), where) else None
         return fill, size, None, (source.generation - (met is not None), met)
     if any(size):
@@ -183,7 +188,7 @@ def _laid_out(
     wide, high = source.grid.width, source.grid.height
     room = max(LEAST_ROOM, min(beginning.steps, max(_MOST_ROOM, max(wide, high) // 2)))
     size, corner = (wide + 2 * room, high + 2 * room), (where.at[0] - room, where.at[1] - room)
-    return from_pattern(source.grid, (room, room), size, wrap=False), size, corner, None
+    return from_pattern(cells, (room, room), size, wrap=False), size, corner, None
 
 
 def universe_of(

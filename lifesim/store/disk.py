@@ -170,7 +170,7 @@ def write(fd: int, data: Any, offset: int) -> None:
         left, offset = left[count:], offset + count
 
 
-def write_chunk(dataset: Any, at: tuple[int, int], frame: bytes) -> None:
+def write_chunk(dataset: Any, at: tuple[int, ...], frame: bytes) -> None:
     """Write one chunk of a dataset (h5py.h5d.DatasetID) as it is stored."""
     dataset.write_direct_chunk(at, frame, 0)
 

@@ -40,8 +40,9 @@ def grow(
     assert universe.phase is None
     if not old.generation:  # then names are not to be told from those of the next generation
         raise DamagedDataError(f"{universe.path}: there was no room around its first cells")
-    check_room(os.path.join(universe.path, "tiles"), *size, pyramid=bool(old.form.top))
-    form = form_of(tiling, old.form.compression, bool(old.form.top))
+    room = os.path.join(universe.path, "tiles")
+    check_room(room, *size, old.form.planes, pyramid=bool(old.form.top))
+    form = form_of(tiling, old.form.compression, bool(old.form.top), old.form.states)
     taken = {record.file for record in old.tiles}
     larger = Directory(universe.path, replace(old, tiling=tiling, form=form))
     records: dict[int, TileRecord] = {}
@@ -81,13 +82,14 @@ def _moved(universe: Universe, live: Box, at: tuple[int, int]) -> Source:
     """Return a source of a universe whose cells in `live` are put at `at`."""
 
     def fill(words: Words, y0: int, w0: int, width: int) -> None:
-        rows, count = words.shape
+        rows, count = len(words), words.shape[-1]
         words[:] = 0
         top, bottom = max(y0, at[1]), min(y0 + rows, at[1] + live.height)
         left, right = max(64 * w0, at[0]), min(64 * (w0 + count), at[0] + live.width)
         if left < right and top < bottom:
             x, y = live.x + left - at[0], live.y + top - at[1]
-            block = BitGrid(min(64 * count, width - 64 * w0), rows)
+            planes = universe.manifest.form.planes
+            block = BitGrid(min(64 * count, width - 64 * w0), rows, planes=planes)
             part = read.region(universe, Box(x, y, right - left, bottom - top))
             block.paste(part, left - 64 * w0, top - y0)
             words[:] = block.words

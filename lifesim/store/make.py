@@ -16,6 +16,7 @@ from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError, bytes_of, human_bytes
 from lifesim.rule import LIFE
 from lifesim.spans import spans
+from lifesim.states import as_planes
 from lifesim.store import disk
 from lifesim.store.making import NewUniverse, UniverseBuilder, check_new, check_rule
 from lifesim.store.read import region
@@ -28,8 +29,8 @@ from lifesim.store.universe import Universe
 from lifesim.store.workers import TileWorkers
 
 Words = npt.NDArray[np.uint64]
-# Writes into words, uint64 (rows, count), the cells from word w0 of row y0 on; of a
-# universe `width` cells wide, whose padding bits stay zero.
+# Writes into words, uint64 (rows, count) or, of several bit planes, (rows, planes, count), the
+# cells from word w0 of row y0 on; of a universe `width` cells wide, whose padding bits stay zero.
 Source = Callable[[Words, int, int, int], None]
 
 _AT_ONCE = 2  # tiles
@@ -48,14 +49,15 @@ def make_universe(
     source: gives the cells, in threads. progress: called with tiles done, and with tiles in all.
     facts: Life, generation 0, without compression and with a pyramid unless they say otherwise.
     Raises LifesimError where there is something of that name, or too little room on the disk, and
-    for a rule that is not Life-like; then nothing is left behind.
+    as check_rule(); then nothing is left behind.
     """
     path = os.fspath(path)
-    check_rule(path, facts.get("rule", LIFE))
+    rule = facts.get("rule", LIFE)
+    check_rule(path, rule)
     check_new(path)
     if facts.get("compression", "none") == "none":
         pyramid = facts.get("pyramid", True)
-        check_room(path, tiling.width, tiling.height, pyramid=pyramid)
+        check_room(path, tiling.width, tiling.height, rule.planes, pyramid=pyramid)
     making = UniverseBuilder(path, tiling, **facts)
     try:
         with disk_errors(path):
@@ -108,9 +110,11 @@ def make_tiles(
             raise
 
 
-def check_room(path: str, width: int, height: int, *, pyramid: bool = True) -> None:
+def check_room(
+    path: str, width: int, height: int, planes: int = 1, *, pyramid: bool = True
+) -> None:
     """Raise LifesimError where the disk has no room for the files of such a universe."""
-    need = int(bytes_of(width, height) * (7 / 6 if pyramid else 1))
+    need = int(bytes_of(width, height) * (planes + 1 / 6 if pyramid else planes))
     with disk_errors(path):
         free = disk.free_bytes(os.path.dirname(os.path.abspath(path)))
     if need > free:
@@ -124,8 +128,9 @@ def from_grid(grid: BitGrid) -> Source:
     """Return a source of the cells of a grid."""
 
     def fill(words: Words, y0: int, w0: int, width: int) -> None:
-        rows, count = words.shape
-        words[:] = grid.words[y0 : y0 + rows, w0 : w0 + count]
+        to, rows = as_planes(words), as_planes(grid.words)[y0 : y0 + len(words)]
+        to[:, : grid.planes] = rows[..., w0 : w0 + words.shape[-1]]
+        to[:, grid.planes :] = 0
 
     return fill
 
@@ -134,8 +139,7 @@ def from_universe(universe: Universe) -> Source:
     """Return a source of the cells of another universe of the same size."""
 
     def fill(words: Words, y0: int, w0: int, width: int) -> None:
-        rows, count = words.shape
-        box = Box(64 * w0, y0, min(width - 64 * w0, 64 * count), rows)
+        box = Box(64 * w0, y0, min(width - 64 * w0, 64 * words.shape[-1]), len(words))
         words[:] = region(universe, box).words
 
     return fill
@@ -161,7 +165,8 @@ def from_pattern(
 
     def fill(words: Words, y0: int, w0: int, width: int) -> None:
         x0 = 64 * w0
-        block = BitGrid(min(width - x0, 64 * words.shape[1]), words.shape[0])
+        across = min(width - x0, 64 * words.shape[-1])
+        block = BitGrid(across, len(words), planes=as_planes(words).shape[1])
         for y, part_rows in rows:
             top, bottom = max(y, y0), min(y + len(part_rows), y0 + block.height)
             for x, part_columns in columns:

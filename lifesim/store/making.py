@@ -10,7 +10,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import TypedDict, Unpack
 from uuid import uuid4
 
-from kernels.life.rules import LifeRule, MapRule
+from lifesim.engines import is_stored
 from lifesim.errors import LifesimError
 from lifesim.rule import LIFE, Rule
 from lifesim.store import disk
@@ -26,10 +26,10 @@ from lifesim.store.universe import Universe
 
 def check_rule(path: str, rule: Rule) -> None:
     """Raise LifesimError for a rule by which no universe on disk is moved on."""
-    if not isinstance(rule.cells, LifeRule | MapRule):
+    if not is_stored(rule):
         raise LifesimError(
-            f"{path}: a universe on disk has two states and a rule of nine cells, not {rule}: "
-            f"write a pattern file"
+            f"{path}: a universe on disk has a rule of two states and nine cells, or of the "
+            f"Generations family, not {rule}: write a pattern file"
         )
 
 
@@ -82,7 +82,7 @@ class UniverseBuilder:
             raise LifesimError(f"unknown compression {compression!r}: {' or '.join(COMPRESSIONS)}")
         if generation > MOST_GENERATION:
             raise LifesimError(f"{path}: no universe has so many generations: 10^60 at most")
-        form = form_of(tiling, compression, pyramid)
+        form = form_of(tiling, compression, pyramid, facts.get("rule", LIFE).states)
         manifest = Manifest(
             uuid4().hex,
             tiling,
@@ -155,10 +155,12 @@ class UniverseBuilder:
         universe.close()
 
 
-def form_of(tiling: Tiling, compression: str, pyramid: bool) -> TileFormat:
-    """Return what the files of a universe that is cut so are like."""
-    row = 8 * max(-(-(b - a) // 64) for a, b in pairwise(tiling.columns))
-    return TileFormat(chunk_rows(row), compression, pyramid_top(tiling) if pyramid else 0)
+def form_of(tiling: Tiling, compression: str, pyramid: bool, states: int = 2) -> TileFormat:
+    """Return what the files of a universe that is cut so are like. states: that a cell can be
+    in."""
+    form = TileFormat(8, compression, pyramid_top(tiling) if pyramid else 0, states)
+    row = 8 * form.planes * max(-(-(b - a) // 64) for a, b in pairwise(tiling.columns))
+    return replace(form, chunk_rows=chunk_rows(row))
 
 
 def _is_remnant(path: str) -> bool:

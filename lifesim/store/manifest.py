@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from kernels.life.rules import LifeRule, MapRule
+from lifesim.engines import is_stored
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.rule import Rule, RuleError
+from lifesim.states import MOST_PLANES
 from lifesim.store import facts as checked
 from lifesim.store.facts import FactError, Facts
 from lifesim.store.names import MOST_GENERATION, generation_of
@@ -25,6 +26,7 @@ from lifesim.store.tiling import MOST_CELLS, MOST_TILES, WORD, Tiling, pyramid_t
 from lifesim.topology import Topology
 
 FORMAT, VERSION = "lifesim universe", 2
+PLANES_VERSION = 3  # of a universe whose cells are in several bit planes
 _MASK = (1 << 128) - 1
 MOST_CORNER = 1 << 62  # cells from the origin of a plane without bounds
 
@@ -66,9 +68,12 @@ class Manifest:
         return sum(tile.population for tile in self.tiles)
 
     @property
-    def digest_sum(self) -> int:
-        """Return the sum that the digest is made of (lifesim.digests.finish)."""
-        return sum(tile.partial for tile in self.tiles) & _MASK
+    def digest_sums(self) -> tuple[int, ...]:
+        """Return the sums of bit planes that the digest is made of (lifesim.digests.finish)."""
+        return tuple(
+            sum(tile.partials[plane] for tile in self.tiles) & _MASK
+            for plane in range(self.form.planes)
+        )
 
     @property
     def stored_bytes(self) -> int:
@@ -110,15 +115,17 @@ class Phase:
 def write_manifest(manifest: Manifest) -> bytes:
     """Return the bytes of a manifest's file."""
     tiling, form = manifest.tiling, manifest.form
+    planes = {"planes": form.planes} if form.planes > 1 else {}
     return seal(
         {
             "format": FORMAT,
-            "version": VERSION,
+            "version": PLANES_VERSION if planes else VERSION,
             "id": manifest.id,
             "width": tiling.width,
             "height": tiling.height,
             "topology": str(manifest.topology),
             "rule": str(manifest.rule),
+            **planes,
             "origin": manifest.origin,
             "generation": manifest.generation,
             "population": manifest.population,
@@ -148,10 +155,10 @@ def read_manifest(data: bytes, path: str) -> Manifest:
         raise DamagedDataError(f"{path}: the manifest is damaged: its checksum is wrong")
     try:
         version = checked.integer(facts, "version", 1, 10**9)
-        if version > VERSION:
+        if version > PLANES_VERSION:
             raise LifesimError(
                 f"{path}: version {version} is newer than this program, which reads "
-                f"version {VERSION}: update it"
+                f"version {PLANES_VERSION}: update it"
             )
         return _manifest_of(facts)
     except FactError as error:
@@ -160,8 +167,8 @@ def read_manifest(data: bytes, path: str) -> Manifest:
 
 def _manifest_of(facts: Facts) -> Manifest:
     """Return the manifest that facts describe."""
-    tiling = _tiling_of(facts)
-    form = _form_of(facts, tiling)
+    tiling, rule = _tiling_of(facts), _rule_of(facts)
+    form = _form_of(facts, tiling, rule.states)
     generation = checked.integer(facts, "generation", 0, MOST_GENERATION)
     count = len(tiling)
     tiles = checked.items(facts, "tiles", MOST_TILES)
@@ -170,7 +177,7 @@ def _manifest_of(facts: Facts) -> Manifest:
     manifest = Manifest(
         id=checked.text(facts, "id", "[0-9a-f]{1,64}"),
         tiling=tiling,
-        rule=_rule_of(facts),
+        rule=rule,
         generation=generation,
         form=form,
         tiles=tuple(_tile_of(tile, i, tiling, form, 0, generation) for i, tile in enumerate(tiles)),
@@ -212,27 +219,32 @@ def _edges_of(facts: Facts, name: str, unit: int) -> tuple[int, ...]:
     return tuple(edges)
 
 
-def _form_of(facts: Facts, tiling: Tiling) -> TileFormat:
+def _form_of(facts: Facts, tiling: Tiling, states: int) -> TileFormat:
     compression = checked.choice(facts, "compression", COMPRESSIONS)
     top = checked.integer(facts, "pyramid", 0, pyramid_top(tiling))
     if top in (1, 2):
         raise FactError("pyramid has no such level")
     wide, _ = tiling.largest(1, 1)
-    row = -(-wide // WORD) * 8
+    planes = 1
+    if facts["version"] == PLANES_VERSION:
+        planes = checked.integer(facts, "planes", 2, MOST_PLANES)
+    if planes != (states - 1).bit_length():
+        raise FactError("planes are not those of the rule")
+    row = -(-wide // WORD) * 8 * planes
     rows = checked.integer(facts, "chunk_rows", 8, max(8, widest_chunk(row) // row))
     if rows % 8:
         raise FactError("chunk_rows is no multiple of 8")
-    return TileFormat(rows, compression, top)
+    return TileFormat(rows, compression, top, states)
 
 
 def _rule_of(facts: Facts) -> Rule:
-    """Return a rule of two states and nine cells. No rule file is looked for."""
+    """Return a rule that universes on disk may have. No rule file is looked for."""
     try:
         rule = Rule.parse(checked.text(facts, "rule", "[A-Za-z0-9+/=-]*", 128), folders=())
     except RuleError:
         raise FactError("rule is none") from None
-    if not isinstance(rule.cells, LifeRule | MapRule):
-        raise FactError("rule is not of two states and nine cells")
+    if not is_stored(rule):
+        raise FactError("rule is none of universes on disk")
     return rule
 
 
@@ -335,7 +347,7 @@ def _record_of(facts: Facts, tile: int, manifest: Manifest, generation: int) -> 
 
 
 def _tile_facts(tile: TileRecord) -> list[Any]:
-    return [*astuple(tile)[:-1], f"{tile.partial:032x}"]
+    return [*astuple(tile)[:-1], "".join(f"{plane:032x}" for plane in tile.partials)]
 
 
 def _tile_of(
@@ -352,6 +364,8 @@ def _tile_of(
     box = tiling.box(tile)
     size = checked.as_integer(values[1], f"the size of {what}", 0, (1 << 63) - 1)
     room = size - table_bytes(box.width, box.height, form)
+    digits = 32 * form.planes
+    digest = checked.as_text(values[6], f"the digest of {what}", f"[0-9a-f]{{{digits}}}")
     return TileRecord(
         file,
         size,
@@ -359,5 +373,5 @@ def _tile_of(
         checked.as_text(values[3], f"the checksum of {what}", "[0-9a-f]{16}"),
         checked.as_text(values[4], f"the checksum of {what}", "[0-9a-f]{16}"),
         checked.as_integer(values[5], f"the population of {what}", 0, box.width * box.height),
-        int(checked.as_text(values[6], f"the digest of {what}", "[0-9a-f]{32}"), 16),
+        tuple(int(digest[first : first + 32], 16) for first in range(0, digits, 32)),
     )

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from lifesim.colours import Pixels, colours_of
 from lifesim.digests import finish, partial
 from lifesim.grid import BitGrid, Box, bytes_of
 from lifesim.render import Levels
+from lifesim.states import as_planes
 from lifesim.store import read
 from lifesim.store.source import StoredUniverse
 
@@ -106,18 +108,34 @@ class PlanePicture:
         """Return how densely the cells of a region live (levels() of this module)."""
         return levels(self._universe, box, scale_log2)
 
+    def pixels(self, box: Box, scale_log2: int, palette: str) -> Pixels:
+        """Return a region in colours (pixels() of this module)."""
+        return pixels(self._universe, box, scale_log2, palette)
+
 
 def levels(universe: StoredUniverse, box: Box, scale_log2: int) -> Levels:
     """Tell how densely the cells of a region live (lifesim.store.read.levels), which is given
     by the plane's coordinates where the universe is one without bounds."""
+    return read.levels(universe, _inner(universe, box), scale_log2)
+
+
+def pixels(universe: StoredUniverse, box: Box, scale_log2: int, palette: str) -> Pixels:
+    """Return a region in the colours of its rule's states, by coordinates as of levels(). Raises
+    RenderError for an unknown palette, and as lifesim.colours.colours_of()."""
+    colours = colours_of(universe.manifest.rule, palette)
+    return read.pixels(universe, _inner(universe, box), scale_log2, colours)
+
+
+def _inner(universe: StoredUniverse, box: Box) -> Box:
+    """Return a region of the plane by the tiles' coordinates."""
     x, y = universe.manifest.corner or (0, 0)
-    return read.levels(universe, Box(box.x - x, box.y - y, box.width, box.height), scale_log2)
+    return Box(box.x - x, box.y - y, box.width, box.height)
 
 
 def grid(universe: StoredUniverse) -> BitGrid:
     """Return the cells of frame(). Raises GridError where memory does not hold them."""
-    live = live_box(universe)
-    return BitGrid(1, 1) if live is None else read.region(universe, live)
+    live, planes = live_box(universe), universe.manifest.form.planes
+    return BitGrid(1, 1, planes=planes) if live is None else read.region(universe, live)
 
 
 def digest(universe: StoredUniverse) -> str:
@@ -125,10 +143,12 @@ def digest(universe: StoredUniverse) -> str:
     live = live_box(universe)
     if live is None:
         return finish(1, 1, 0)
-    rows = max(1, _BAND_BYTES // bytes_of(live.width + 64, 1))
-    total = 0
+    planes = universe.manifest.form.planes
+    rows = max(1, _BAND_BYTES // bytes_of(live.width + 64, 1, planes))
+    totals = [0] * planes
     for y in range(0, live.height, rows):
         count = min(rows, live.height - y)
         part = read.region(universe, Box(live.x, live.y + y, live.width, count))
-        total += partial(part.words, y, 0)
-    return finish(live.width, live.height, total)
+        words = as_planes(part.words)
+        totals = [total + partial(words[:, i], y, 0) for i, total in enumerate(totals)]
+    return finish(live.width, live.height, *totals)

@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.cells import survey
+from lifesim.colours import Colours, Pixels, pixels_of
 from lifesim.errors import DamagedDataError, LifesimError
-from lifesim.grid import BitGrid, Box, GridError, check_size
+from lifesim.grid import BitGrid, Box, GridError, bytes_of, check_size
 from lifesim.render import Levels, block_sizes, density_levels, image_size, level_of
+from lifesim.states import live_words
 from lifesim.store.source import StoredUniverse
 from lifesim.store.state import disk_errors
 from lifesim.store.tilefile import Dataset
@@ -33,18 +35,19 @@ def region(universe: StoredUniverse, box: Box) -> BitGrid:
             f"region {width}x{height} at ({x}, {y}) leaves the "
             f"{universe.width}x{universe.height} universe"
         )
-    check_size(width, height, copies=2)
+    planes = universe.manifest.form.planes
+    check_size(width, height, copies=2 * planes)
     first = x // 64 * 64
-    wide = BitGrid(min(universe.width, -(-(x + width) // 64) * 64) - first, height)
+    wide = BitGrid(min(universe.width, -(-(x + width) // 64) * 64) - first, height, planes=planes)
 
     def copy(reader: TileReader, tile: Box, part: Box) -> None:
         cells = reader.sets[0]
         w0, w1 = part.x // 64 - tile.x // 64, -(-(part.x + part.width) // 64) - tile.x // 64
         to = (part.x - first) // 64
         for top, rows in _rows(reader, cells, part.y - tile.y, part.height):
-            words = rows.view(np.uint64).reshape(-1, cells.columns)[:, w0:w1]
+            words = cells.rows_of(rows)[..., w0:w1]
             at = tile.y + top - y
-            wide.words[at : at + len(words), to : to + w1 - w0] = words
+            wide.words[at : at + len(words), ..., to : to + w1 - w0] = words
 
     _for_tiles(universe, Box(first, y, wide.width, height), copy)
     if (first, wide.width) == (x, width):
@@ -88,6 +91,34 @@ def levels(universe: StoredUniverse, box: Box, scale_log2: int) -> Levels:
     return picture
 
 
+def pixels(universe: StoredUniverse, box: Box, scale_log2: int, colours: Colours) -> Pixels:
+    """Return a region in colours (lifesim.colours.pixels_of), made of the cells themselves."""
+    return pixels_of(_Bands(universe, box), box, scale_log2, colours)
+
+
+class _Bands:
+    """The cells of a universe, read in bands of the rows of a region, from the top on."""
+
+    def __init__(self, universe: StoredUniverse, box: Box) -> None:
+        self._universe = universe
+        self.width, self.height = universe.width, universe.height
+        self._box = _clipped(universe, box)
+        self._held: tuple[Box, BitGrid] | None = None
+
+    def crop(self, box: Box) -> BitGrid:
+        """Return the cells in a part of the region."""
+        assert self._box
+        band = self._held[0] if self._held else Box(0, 0, 0, 0)
+        if not band.y <= box.y <= box.y + box.height <= band.y + band.height:
+            left, top, width, height = self._box
+            row = bytes_of(width + 64, 1, self._universe.manifest.form.planes)
+            rows = min(max(box.height, _BAND_BYTES // row), top + height - box.y)
+            band = Box(left, box.y, width, rows)
+            self._held = band, region(self._universe, band)
+        assert self._held
+        return self._held[1].crop(Box(box.x - band.x, box.y - band.y, box.width, box.height))
+
+
 def _from_region(
     universe: StoredUniverse, box: Box, scale_log2: int, across: int, down: int
 ) -> Levels:
@@ -116,7 +147,7 @@ def _from_pyramid(universe: StoredUniverse, box: Box, k: int) -> Levels:
         x0, x1 = (part.x - tile.x) >> k, -(-(part.x + part.width - tile.x) >> k)
         y0, y1 = (part.y - tile.y) >> k, -(-(part.y + part.height - tile.y) >> k)
         for at, rows in _rows(reader, s, y0, y1 - y0):
-            part_rows = rows.reshape(-1, s.columns)[:, x0:x1]
+            part_rows = s.rows_of(rows)[:, x0:x1]
             to_y, to_x = (tile.y >> k) + at - top, (part.x >> k) - left
             picture[to_y : to_y + len(part_rows), to_x : to_x + x1 - x0] = part_rows
 
@@ -153,8 +184,8 @@ def _from_cells(universe: StoredUniverse, box: Box, k: int) -> Levels:
         step = max(8, min(step, 1 << 20))
     for y in range(0, box.height, step):
         part = region(universe, Box(first, box.y + y, width, min(step, box.height - y)))
-        counts = np.empty((-(-part.height // 8), 8 * part.words.shape[1]), np.uint8)
-        survey(part.words, 0, 0, counts)
+        counts = np.empty((-(-part.height // 8), 8 * part.words.shape[-1]), np.uint8)
+        survey(live_words(part.words), 0, 0, counts)
         counts = counts[:, skip : skip + -(-box.width // 8)]
         sums = np.add.reduceat(counts, np.arange(0, counts.shape[1], per), axis=1, dtype=np.int64)
         np.add.at(live, (y // 8 + np.arange(len(sums))) // per, sums)

@@ -1,7 +1,8 @@
 """A sub-universe file: HDF5, whose data are read and written outside of HDF5.
 
-Datasets: `cells`, uint64 (rows, words), bit j of word w being column 64 w + j; `s3`, `s4`,
-... of a pyramid, uint8 (rows, columns), densities of blocks of 2^k x 2^k cells; `chunks`,
+Datasets: `cells`, uint64 (rows, words), bit j of word w being column 64 w + j, or, of cells of
+several states, (rows, planes, words), plane p having the binary digit p of each state; `s3`, `s4`,
+... of a pyramid, uint8 (rows, columns), densities of live cells in blocks of 2^k x 2^k; `chunks`,
 uint64 (chunks, 3): byte offset in the file, stored bytes and XXH3-64 of each chunk of rows
 of the others, in that order. Contiguous and page-aligned, or a zstd frame a chunk (HDF5
 filter 32015, of hdf5plugin). HDF5 lays the file out and closes it; then plain reads and
@@ -34,17 +35,23 @@ ROW_BYTES = 24  # bytes of a row of the chunk table
 @dataclass(frozen=True, slots=True)
 class TileFormat:
     """The format that all files of a universe share. top: the last level of the pyramid, 0 for
-    none."""
+    none. states: that a cell can be in."""
 
     chunk_rows: int
     compression: str  # "none" or "zstd"
     top: int
+    states: int = 2
+
+    @property
+    def planes(self) -> int:
+        """Return the number of bit planes that hold the states."""
+        return (self.states - 1).bit_length()
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """A dataset of a tile's file, which is stored in chunks of rows. first: the place of its first
-    chunk in the chunk table."""
+    chunk in the chunk table. planes: of a row, each of so many columns."""
 
     name: str
     dtype: str
@@ -52,11 +59,21 @@ class Dataset:
     columns: int
     chunk_rows: int
     first: int
+    planes: int = 1
+
+    @property
+    def row_shape(self) -> tuple[int, ...]:
+        """Return the shape of a row: (columns,), or (planes, columns) of several planes."""
+        return (self.columns,) if self.planes == 1 else (self.planes, self.columns)
 
     @property
     def row_bytes(self) -> int:
         """Return the bytes of a row."""
-        return self.columns * np.dtype(self.dtype).itemsize
+        return self.planes * self.columns * np.dtype(self.dtype).itemsize
+
+    def rows_of(self, data: Bytes) -> npt.NDArray[Any]:
+        """Return the bytes of some rows as those rows."""
+        return data.view(self.dtype).reshape(-1, *self.row_shape)
 
     @property
     def chunks(self) -> int:
@@ -73,7 +90,8 @@ class Dataset:
 class TileRecord:
     """The manifest's knowledge of a file: enough to find every changed bit of it.
 
-    rest: of all bytes but those of the chunks and their table. partial: of the digest.
+    rest: of all bytes but those of the chunks and their table. population: live cells, those not
+    in state 0. partials: of the digest, of each bit plane, the lowest first.
     """
 
     file: str
@@ -82,10 +100,10 @@ class TileRecord:
     table_hash: str
     rest_hash: str
     population: int
-    partial: int
+    partials: tuple[int, ...]
 
 
-NO_TILE = TileRecord("", 0, 0, "", "", 0, 0)
+NO_TILE = TileRecord("", 0, 0, "", "", 0, ())
 
 
 def chunk_rows(row_bytes: int) -> int:
@@ -106,7 +124,7 @@ def widest_chunk(row_bytes: int) -> int:
 @lru_cache(maxsize=1024)
 def datasets(width: int, height: int, form: TileFormat) -> tuple[Dataset, ...]:
     """Return the datasets of a tile of so many cells: cells, s3, s4, ..."""
-    found = [Dataset("cells", "<u8", height, -(-width // 64), form.chunk_rows, 0)]
+    found = [Dataset("cells", "<u8", height, -(-width // 64), form.chunk_rows, 0, form.planes)]
     for k in range(3, form.top + 1):
         rows, columns = -(-height >> k), -(-width >> k)
         some = max(1, _LEVEL_CHUNK // columns)

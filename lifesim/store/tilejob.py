@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -9,7 +10,7 @@ from concurrent.futures import Future
 import numpy as np
 import numpy.typing as npt
 
-from kernels.cells import survey
+from lifesim.digests import surveyed
 from lifesim.grid import Box
 from lifesim.store.pyramid import Live, climb, halved
 from lifesim.store.tilefile import TileFormat, TileRecord, datasets
@@ -32,8 +33,8 @@ class TileJob:
     last of them the end.
 
     make: the writer of the file. fetch(y, words) writes rows y and following of the tile
-    into words, uint64 (rows, words of a row), padding bits zero. is_unchanged: asked
-    first, whether there is nothing to write.
+    into words, uint64 (rows, words of a row) or, of several bit planes, (rows, planes, words),
+    padding bits zero. is_unchanged: asked first, whether there is nothing to write.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class TileJob:
         self._writer: TileWriter | None = None
         self._lock = threading.Lock()
         self._left = self._sets[0].chunks
-        self._population = self._partial = 0
+        self._population, self._partials = 0, (0,) * form.planes
         self._lent: list[npt.NDArray[np.uint8]] = []
         self._error: BaseException | None = None
         self._record: Future[TileRecord | None] = Future()
@@ -123,7 +124,8 @@ class TileJob:
                 raise self._error
             self._write_levels()
             assert self._writer
-            record = self._writer.finish(self._population, self._partial & _MASK)
+            partials = tuple(partial & _MASK for partial in self._partials)
+            record = self._writer.finish(self._population, partials)
         except BaseException as error:
             if self._writer:
                 self._writer.drop()
@@ -137,13 +139,13 @@ class TileJob:
         cells, box = self._sets[0], self._box
         y = chunk * cells.chunk_rows
         data = self._workers.memory("tile", cells.chunk_bytes(chunk))
-        words = data.view(np.uint64).reshape(-1, cells.columns)
+        words = cells.rows_of(data)
         self._fetch(y, words)
         counts = None
         if self._form.top:
             memory = self._workers.memory("counts", -(-len(words) // 8) * 8 * cells.columns)
             counts = memory.reshape(-1, 8 * cells.columns)
-        population, partial = survey(words, box.y + y, box.x // 64, counts)
+        population, partials = surveyed(words, box.y + y, box.x // 64, counts)
         if counts is not None:
             blocks = counts[:, : -(-box.width // 8)]
             made, live = climb(blocks, box.width, len(words), 3, self._near)
@@ -154,7 +156,7 @@ class TileJob:
             if self._writer is None:
                 self._writer = self._make()
             self._population += population
-            self._partial += partial
+            self._partials = tuple(map(operator.add, self._partials, partials))
         self._writer.write(cells, chunk, data)
 
     def _write_levels(self) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kernels.ageing.states import check_states
 from kernels.targets.memory import available_memory
 from lifesim.errors import DamagedDataError, LifesimError
-from lifesim.grid import Box, human_bytes
+from lifesim.grid import Box, Words, human_bytes
 from lifesim.store import disk
 from lifesim.store.disk import PAGE
 from lifesim.store.tilefile import (
@@ -25,6 +26,7 @@ from lifesim.store.tilefile import (
 )
 
 _LARGE = 1 << 28  # bytes of a chunk or a table, from which on memory is asked for them
+_CHECKED = 1 << 18  # bytes of cells whose states are checked at a time, in cache
 
 
 class TileReader:
@@ -109,11 +111,22 @@ class TileReader:
             raise DamagedDataError(f"{self.path}: damaged: checksum of {where}")
         if self._form.compression != "none":
             data = self._expanded(s, data)[: s.chunk_bytes(chunk)]
-        if s.name == "cells" and self._beyond:
-            last = data.view(np.uint64).reshape(-1, s.columns)[:, -1]
-            if (last >> np.uint64(self._beyond)).any():
-                raise DamagedDataError(f"{self.path}: damaged: it has cells beyond its last column")
+        if s.name == "cells":
+            self._check_cells(s, data)
         return data
+
+    def _check_cells(self, s: Dataset, data: Bytes) -> None:
+        """Raise DamagedDataError for cells beyond the last column, and for cells in states that the
+        rule does not have: checksums are right, but anybody can make them."""
+        rows = s.rows_of(data)
+        if self._beyond and (rows[..., -1] >> np.uint64(self._beyond)).any():
+            raise DamagedDataError(f"{self.path}: damaged: it has cells beyond its last column")
+        if self._form.states == 1 << s.planes:
+            return
+        try:
+            check_stored(rows, self._form.states)
+        except ValueError as error:
+            raise DamagedDataError(f"{self.path}: damaged: it has {error}") from None
 
     def _expanded(self, s: Dataset, data: Bytes) -> Bytes:
         """Expand a frame, which says itself how much it expands to, and may lie."""
@@ -156,3 +169,11 @@ class TileReader:
             os.close(fd)
         if rest != self._record.rest_hash:
             raise DamagedDataError(f"{self.path}: damaged: checksum of what describes the data")
+
+
+def check_stored(rows: Words, states: int) -> None:
+    """Raise ValueError for cells, (rows, planes, words), in states that a rule of so many does not
+    have. Rows are looked at as many at a time as fit in cache."""
+    step = max(1, _CHECKED // rows[0].nbytes)
+    for y in range(0, len(rows), step):
+        check_states(rows[y : y + step], states)

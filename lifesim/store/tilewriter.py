@@ -157,10 +157,10 @@ class TileWriter:
             made.set_layout(h5py.h5d.CONTIGUOUS)
             made.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
         else:
-            made.set_chunk((min(s.chunk_rows, s.rows), s.columns))
+            made.set_chunk((min(s.chunk_rows, s.rows), *s.row_shape))
             # Optional, as HDF5 asks for a filter at once otherwise; no chunk goes without it.
             made.set_filter(_ZSTD_FILTER, h5py.h5z.FLAG_OPTIONAL, (1,))
-        space = h5py.h5s.create_simple((s.rows, s.columns))
+        space = h5py.h5s.create_simple((s.rows, *s.row_shape))
         kind = h5py.h5t.py_create(np.dtype(s.dtype))
         return h5py.h5d.create(self._file.id, s.name.encode(), kind, space, made)
 
@@ -182,16 +182,16 @@ class TileWriter:
         frame = zstandard.ZstdCompressor(level=1).compress(data.data)
         self._table[row, 1:] = len(frame), hash_of(frame)
         with self._lock, self._laid_out():
-            disk.write_chunk(self._h5[s.name], (chunk * s.chunk_rows, 0), frame)
+            disk.write_chunk(self._h5[s.name], _start(s, chunk), frame)
 
-    def finish(self, population: int, partial: int) -> TileRecord:
+    def finish(self, population: int, partials: tuple[int, ...]) -> TileRecord:
         """Finish the file: it lasts, and without a draft gets its name; its folder is the caller's
         to sync."""
         if self._file is not None:
             for s in self._sets:
                 made = self._h5[s.name]
                 for chunk in range(s.chunks):
-                    at = made.get_chunk_info_by_coord((chunk * s.chunk_rows, 0)).byte_offset
+                    at = made.get_chunk_info_by_coord(_start(s, chunk)).byte_offset
                     self._table[s.first + chunk, 0] = at
             self._h5.clear()
             with self._laid_out():
@@ -210,7 +210,7 @@ class TileWriter:
             f"{hash_of(self._table):016x}",
             rest,
             population,
-            partial,
+            partials,
         )
 
     def drop(self) -> None:
@@ -225,3 +225,8 @@ class TileWriter:
     def _close(self) -> None:
         while self._fds:
             os.close(self._fds.pop())
+
+
+def _start(s: Dataset, chunk: int) -> tuple[int, ...]:
+    """Return the place of a chunk's first value, as HDF5 has it."""
+    return (chunk * s.chunk_rows, *(0 for _ in s.row_shape))

@@ -257,16 +257,22 @@ def pyramid_top(tiling: Tiling) -> int:
 
 
 def tile_universe(
-    width: int, height: int, torus: bool, tiles: tuple[int, int] | None = None
+    width: int,
+    height: int,
+    torus: bool,
+    tiles: tuple[int, int] | None = None,
+    *,
+    planes: int = 1,
 ) -> Tiling:
-    """Return a tiling of `tiles` (across, down), by default of full rows in files of up to 256 MiB.
+    """Return a tiling of `tiles` (across, down), by default of full rows in files of up to 256 MiB,
+    whose cells are in so many bit planes.
 
     Edges fall on multiples of the largest power of two that leaves tiles nearly even, so
     that pyramids nest. Raises TilingError for more tiles than the universe can have.
     """
     if tiles is None:
         across = -(-width // _WIDEST)
-        row = -(-width // across) // 8 + 1
+        row = planes * (-(-width // across) // 8 + 1)
         size = min(max(height * row * across // _FILES, _LEAST_BYTES), _MOST_BYTES)
         tiles = across, min(height, -(-height * row // size))
     if tiles[0] * tiles[1] > MOST_TILES:

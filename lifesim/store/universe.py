@@ -178,7 +178,7 @@ class Universe:
         self._need_whole()
         if self.manifest.corner:
             return plane.digest(self)
-        return finish(self.width, self.height, self.manifest.digest_sum)
+        return finish(self.width, self.height, *self.manifest.digest_sums)
 
     def grid(self) -> BitGrid:
         """Return the cells of frame(). Raises GridError where memory does not hold them, and as

@@ -112,10 +112,11 @@ class Bounds:
         universe = self._universe
         room = min(left, max(_ROOM, max(live.width, live.height) // _SHARE))
         size = live.width + 2 * room, live.height + 2 * room
-        compression, pyramid = universe.manifest.form.compression, universe.manifest.form.top
+        form = universe.manifest.form
+        compression, pyramid, states = form.compression, bool(form.top), form.states
         tiling = tiling_within(
-            tile_universe(*size, False),
-            lambda t: self._budget(t, form_of(t, compression, bool(pyramid))),
+            tile_universe(*size, False, planes=form.planes),
+            lambda t: self._budget(t, form_of(t, compression, pyramid, states)),
         )
         grow(universe, live, size, (room, room), tiling, progress)
         self._room, self._known = room, None

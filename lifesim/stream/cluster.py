@@ -150,7 +150,7 @@ class ClusterExecutor(PhaseExecutor):
     ) -> bool:
         """Move blocks on by groups that are given to workers."""
         assert universe.phase
-        windows = windows_of(universe.tiling, todo, universe.phase.generations, plan.shape)
+        windows = windows_of(universe, todo, universe.phase.generations, plan.shape)
         work = PhaseOrder(uuid4().hex, plan.shape, plan.workers, windows)
         count = min(len(todo), plan.groups * self.lanes)
         edges = [i * len(todo) // count for i in range(count + 1)]

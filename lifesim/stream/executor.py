@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
-from kernels.life import engine_for
-from kernels.life.contract import LifeArena
+from kernels.life.contract import ChainShape, LifeArena, LifeShape
 from kernels.targets.contract import Target
 from kernels.targets.cpu import core_count
 from kernels.targets.memory import available_memory
+from lifesim.engines import stored_engine
 from lifesim.store.tilefile import TileFormat
 from lifesim.store.tiling import TileBlock, Tiling, blocks
 from lifesim.store.universe import Universe
@@ -144,7 +145,7 @@ class LocalExecutor(PhaseExecutor):
     ) -> bool:
         """Move blocks on, each device with an arena of its own."""
         assert universe.phase
-        windows = windows_of(universe.tiling, todo, universe.phase.generations, plan.shape)
+        windows = windows_of(universe, todo, universe.phase.generations, plan.shape)
         arenas: list[LifeArena] = []
         try:
             for backend in self._backends:
@@ -176,12 +177,19 @@ def machine_of(
     return LaneMachine(
         host=memory,
         device=None if free is None else int(_DEVICE_SHARE * free),
-        arena_bytes=engine_for(backend).arena_bytes,
+        arena_bytes=partial(_arena_bytes, backend),
         devices=lanes,
         pass_rows=costs.host_rows if free is None else costs.device_rows,
         byte_cost=0.0 if free is not None else costs.byte / (threads * lanes),
         workers=max(1, min(8, threads // (1 if free is None else 2))),
     )
+
+
+def _arena_bytes(
+    backend: Target, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None
+) -> tuple[int, int]:
+    """Return what LifeEngine.arena_bytes() of the engine for cells in such planes does."""
+    return stored_engine(backend, shapes[0].planes).arena_bytes(shapes, slots, chain)
 
 
 def _least(machine: LaneMachine, tiling: Tiling, form: TileFormat) -> None:

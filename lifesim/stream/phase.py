@@ -23,7 +23,7 @@ from lifesim.engines import engine_of
 from lifesim.rule import Rule
 from lifesim.store import disk
 from lifesim.store.tilejob import TileJob
-from lifesim.store.tiling import TileBlock, Tiling
+from lifesim.store.tiling import TileBlock
 from lifesim.store.universe import Moved, Universe, disk_errors
 from lifesim.store.workers import TileWorkers
 from lifesim.stream.chains import BlockTask, Role, chains
@@ -92,17 +92,18 @@ class Windows:
 
 
 def windows_of(
-    tiling: Tiling, todo: Sequence[TileBlock], generations: int, shape: PhaseShape
+    universe: Universe, todo: Sequence[TileBlock], generations: int, shape: PhaseShape
 ) -> Windows:
     """Return the windows that an arena must hold for these blocks."""
+    tiling, planes = universe.tiling, universe.manifest.form.planes
     windows = [tiling.window(block, generations) for block in todo]
     chain = None
     tallest = max(tiling.rows[block.bottom] - tiling.rows[block.top] for block in todo)
     if shape.chained and len(todo) > 1 and tallest >= LEAST_CHAINED:
-        chain = ChainShape(windows[0].across.length, generations, tiling.torus, tallest)
-    return Windows(
-        tuple(sorted({LifeShape(*window.shape) for window in windows})), shape.slots, chain
-    )
+        across = windows[0].across.length
+        chain = ChainShape(across, generations, tiling.torus, tallest, planes)
+    shapes = sorted({LifeShape(*window.shape, planes) for window in windows})
+    return Windows(tuple(shapes), shape.slots, chain)
 
 
 @dataclass(slots=True)
@@ -210,7 +211,7 @@ class _Lane:
                 break
             task = chain.popleft()
             began = time.perf_counter()
-            shape = LifeShape(*task.window.shape)
+            shape = LifeShape(*task.window.shape, run.universe.manifest.form.planes)
             if task.role is Role.ALONE:
                 life = self._arena.open(slot, shape)
             else:

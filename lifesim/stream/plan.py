@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from kernels.life.contract import ChainShape, LifeShape
 from lifesim.errors import LifesimError
-from lifesim.grid import human_bytes
+from lifesim.grid import bytes_of, human_bytes
 from lifesim.store.tilefile import TileFormat, datasets
 from lifesim.store.tiling import Tiling
 from lifesim.store.universe import Universe
@@ -112,7 +112,7 @@ def next_phase(
     model = PhaseModel(tiling, universe.manifest.form, machine, rates)
     plan = choose(model, left, generations=generations, last=last, linked=linked, quiet=quiet)
     while generations is None:
-        most = _most_generations(tiling, plan, rates, last)
+        most = _most_generations(model, plan, last)
         if most >= plan.generations:
             break
         plan = choose(model, left, generations=most, linked=linked)
@@ -130,19 +130,21 @@ def _groups(model: PhaseModel, plan: PhasePlan, share: float) -> int:
     whole = _phase_seconds(model, generations, shape, share)
     width, height = _lengths(model.tiling, generations, shape)
     cost = model.costs.task
-    cost += machine.devices * width * height / 8 * (1 / rates.read + 1 / rates.write)
+    window = width * height / 8 * model.form.planes
+    cost += machine.devices * window * (1 / rates.read + 1 / rates.write)
     if shape.chained:
         cost += 2 * generations * generations * width / rates.cells
     return min(_MOST_GROUPS, 1 + int(_GROUPS_SHARE * whole / cost))
 
 
-def _most_generations(tiling: Tiling, plan: PhasePlan, rates: Rates, last: int) -> int:
+def _most_generations(model: PhaseModel, plan: PhasePlan, last: int) -> int:
     """Return the most generations of a phase of blocks as in the plan: a block is what Ctrl-C waits
     for and a kill loses."""
+    tiling, rates = model.tiling, model.rates
     wide, high = tiling.largest(plan.shape.across, plan.shape.down)
     halo = 2 * plan.generations
     cells = min(tiling.width, wide + halo) * min(tiling.height, high + halo)
-    moved = cells / 8 / rates.read + wide * high / 8 / rates.write
+    moved = model.form.planes * (cells / 8 / rates.read + wide * high / 8 / rates.write)
     most = int(max(_BLOCK_SECONDS, _BLOCK_SHARE * moved) * rates.cells / cells)
     if most >= plan.generations:
         return plan.generations
@@ -281,31 +283,35 @@ def _needs(model: PhaseModel, generations: int, shape: PhaseShape, workers: int)
     """Return the bytes of host and of device memory that a lane of such a phase takes."""
     tiling, form, machine = model.tiling, model.form, model.machine
     width, height = _lengths(tiling, generations, shape)
-    shapes = [LifeShape(width, height, tiling.torus)]
+    planes = form.planes
+    shapes = [LifeShape(width, height, tiling.torus, planes)]
     if not tiling.torus:
-        shapes.append(LifeShape(width, height, True))
+        shapes.append(LifeShape(width, height, True, planes))
     chain = None
     if shape.chained:
         tallest = tiling.largest(shape.across, shape.down)[1]
-        chain = ChainShape(width, generations, tiling.torus, tallest)
+        chain = ChainShape(width, generations, tiling.torus, tallest, planes)
     host, device = machine.arena_bytes(shapes, shape.slots, chain)
     tile = tiling.largest(1, 1)
     cells = datasets(*tile, replace(form, top=0))[0]
     chunk = cells.chunk_bytes(0) + 8192
     whole_rows = tiling.across == 1 and width == tiling.width
-    band = 0 if whole_rows else -(-width // 64) * 8 * min(form.chunk_rows, tile[1])
+    band = 0 if whole_rows else bytes_of(width, min(form.chunk_rows, tile[1]), planes)
     staging = 2 * workers * (chunk + band) + workers * chunk
     if form.compression != "none":
         staging += 4 * workers * chunk
+    if planes > 1:  # which cells live, and whether their states are the rule's
+        staging += 5 * workers * chunk // planes
     if form.top:  # counts and levels of two tiles at a time
-        staging += cells.rows * cells.row_bytes * 3 // 4
+        staging += bytes_of(*tile) * 3 // 4
     return host + staging, device
 
 
 def _fits(model: PhaseModel, generations: int, shape: PhaseShape, workers: int) -> bool:
     machine = model.machine
     width, height = _lengths(model.tiling, generations, shape)
-    if shape.slots * width * height > 8 * (machine.host + (machine.device or 0)):
+    bits = width * height * model.form.planes
+    if shape.slots * bits > 8 * (machine.host + (machine.device or 0)):
         return False  # wherever windows lie, and soon said
     host, device = _needs(model, generations, shape, workers)
     return host <= machine.host and (machine.device is None or device <= machine.device)
@@ -336,11 +342,13 @@ def _phase_seconds(model: PhaseModel, generations: int, shape: PhaseShape, share
         down = min(down, tiling.height + halos + machine.pass_rows * n_down)
     busy = min(machine.devices, count)
     compute = share * across * down * generations / rates.cells / busy
-    row_bytes = tiling.width / 8
+    row_bytes = tiling.width / 8 * form.planes
     # Files are read by whole rows of tiles, which columns of blocks read more than once.
     again = 1.0 if n_across == 1 else 1 + 2 * n_across / max(n_across, tiling.across)
     read = share * down * row_bytes * again / rates.read
-    written = tiling.height * row_bytes * (7 / 6 if form.top else 1)
+    written = tiling.height * row_bytes
+    if form.top:
+        written += tiling.height * tiling.width / 8 / 6
     write = share * written / rates.write
     compute += machine.byte_cost * share * (down * row_bytes * again + written)
     ends = (read + write) / count

@@ -12,9 +12,10 @@ from kernels.targets.cpu import CpuTarget, levels
 from kernels.targets.reference import ReferenceTarget
 from lifesim.disk_speed import disk_rates
 from lifesim.engines import engine_of
-from lifesim.grid import Box
+from lifesim.grid import Box, shape_of
 from lifesim.scale import scale_of
 from lifesim.soup import Soup
+from lifesim.states import as_planes
 from lifesim.store.universe import Universe
 from lifesim.stream.plan import PERIOD, Rates
 
@@ -38,14 +39,18 @@ def measure(universe: Universe, backend: Target) -> Rates:
 
 
 def _cell_rate(universe: Universe, backend: Target, width: int, height: int) -> float:
-    shape = LifeShape(width, height, universe.tiling.torus)
+    planes = universe.manifest.form.planes
+    shape = LifeShape(width, height, universe.tiling.torus, planes)
     arena = engine_of(universe.rule, backend).arena([shape], 1, universe.rule.cells)
     try:
         life = arena.open(0, shape)
         step = max(1, (8 << 20) // (width // 8 + 1))
         for y in range(0, height, step):
-            words = np.empty((min(step, height - y), -(-width // 64)), np.uint64)
-            Soup(0.5, 1).fill(words, y, 0, width)
+            words = np.zeros(shape_of(width, min(step, height - y), planes), np.uint64)
+            # Cells of states 0 and 1: others are computed as quickly, and take longer to choose.
+            lowest = np.ascontiguousarray(as_planes(words)[:, 0])
+            Soup(0.5, 1).fill(lowest, y, 0, width)
+            as_planes(words)[:, 0] = lowest
             life.put(y, words)
         life.step(life.stride)  # compiles, wakes clocks
         began, first = time.perf_counter(), life.generation
@@ -78,9 +83,9 @@ def looks_quiet(universe: Universe) -> bool:
             Box(box.x, box.y + (box.height - height) // 2, width, height)
         ).words
         life = engine_of(universe.rule, backend).universe(
-            sample, LifeShape(width, height, True), universe.rule.cells
+            sample, LifeShape(width, height, True, universe.rule.planes), universe.rule.cells
         )
         life.step(PERIOD)
-        inner = np.s_[halo:-halo, halo // 64 : -halo // 64]
+        inner = np.s_[halo:-halo, ..., halo // 64 : -halo // 64]
         quiet += bool(np.array_equal(life.words()[inner], sample[inner]))
     return 2 * quiet > len(chosen)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from kernels.targets.contract import Target
+from lifesim.colours import Pixels
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
 from lifesim.pauses import Progress, next_stop, periods_of
@@ -133,6 +134,12 @@ class StreamedLife:
         """Return how densely the cells of a region live, by the coordinates of frame()."""
         with self._running:
             return plane.levels(self.universe, box, scale_log2)
+
+    def pixels(self, box: Box, scale_log2: int, palette: str = "dark") -> Pixels:
+        """Return a region in the colours of states, by the coordinates of frame(), as
+        lifesim.store.plane.pixels() does."""
+        with self._running:
+            return plane.pixels(self.universe, box, scale_log2, palette)
 
     @property
     def rate(self) -> float:

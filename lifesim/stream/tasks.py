@@ -119,7 +119,7 @@ def _compute(
     universe: Universe, todo: list[TileBlock], work: PhaseOrder, report: TaskReport, attempt: str
 ) -> None:
     assert universe.phase
-    windows = windows_of(universe.tiling, todo, universe.phase.generations, work.shape)
+    windows = windows_of(universe, todo, universe.phase.generations, work.shape)
     if set(windows.shapes) <= set(work.windows.shapes):
         windows = work.windows  # those of the task before, if it was of this phase
     told, due = len(report.moved), time.monotonic() + NEWS_SECONDS

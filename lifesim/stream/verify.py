@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.cells import survey
 from kernels.targets.contract import Target
 from kernels.targets.cpu import core_count
+from lifesim.digests import surveyed
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid, Box, check_size
+from lifesim.grid import BitGrid, Box, check_size, shape_of
 from lifesim.soup import Soup
 from lifesim.store import read
 from lifesim.store.pyramid import levels
@@ -26,6 +27,7 @@ ReportDamage = Callable[[str], None]
 Progress = Callable[[int, int], None]
 
 _SIDE = 64  # of a sample
+_MASK = (1 << 128) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +79,16 @@ def check_facts(universe: Universe, report: ReportDamage, progress: Progress) ->
         reader = universe.reader(tile, newest=newest)
         cells = reader.sets[0]
         counts = np.empty((-(-box.height // 8), 8 * cells.columns), np.uint8)
-        population = partial = 0
+        population, partials = 0, (0,) * form.planes
         for chunk in range(cells.chunks):
             y = chunk * cells.chunk_rows
-            words = reader.read(cells, chunk).view(np.uint64).reshape(-1, cells.columns)
+            words = cells.rows_of(reader.read(cells, chunk))
             part = counts[y // 8 : y // 8 + -(-len(words) // 8)]
-            live, some = survey(words, box.y + y, box.x // 64, part)
-            population, partial = population + live, partial + some
-        kept = record.population, record.partial
-        if (population, partial & ((1 << 128) - 1)) != kept:
+            live, some = surveyed(words, box.y + y, box.x // 64, part)
+            population += live
+            partials = tuple(map(operator.add, partials, some))
+        kept = record.population, record.partials
+        if (population, tuple(partial & _MASK for partial in partials)) != kept:
             report(f"{reader.path}: its cells have another population or digest than was kept")
         for s, level in zip(
             reader.sets[1:], levels(counts, box.width, box.height, form.top), strict=True
@@ -124,7 +127,7 @@ def replay(universe: Universe, backend: Target, samples: int, report: ReportDama
             span(universe.height, y, y + height, generations, torus),
             torus,
         )
-        check_size(window.across.length, window.down.length, copies=3)
+        check_size(window.across.length, window.down.length, copies=3 * universe.rule.planes)
         life = Life(
             _soup_window(soup, universe, window),
             rule=universe.rule,
@@ -142,12 +145,13 @@ def replay(universe: Universe, backend: Target, samples: int, report: ReportDama
 
 
 def _soup_window(soup: Soup, universe: Universe, window: TileWindow) -> BitGrid:
-    grid = BitGrid(window.across.length, window.down.length)
+    planes, fill = universe.rule.planes, soup.source(universe.rule.states)
+    grid = BitGrid(window.across.length, window.down.length, planes=planes)
     for top, y, rows in pieces(universe.height, window.down):
         for left, x, columns in pieces(universe.width, window.across):
             first = x // 64
-            part = np.empty((rows, -(-(x + columns) // 64) - first), np.uint64)
-            soup.fill(part, y, first, universe.width)
+            part = np.empty(shape_of(x + columns - 64 * first, rows, planes), np.uint64)
+            fill(part, y, first, universe.width)
             copy_columns(grid.words[top : top + rows], left, part, x - 64 * first, columns)
     return grid
 

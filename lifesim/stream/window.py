@@ -7,11 +7,12 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
+from math import prod
 
 import numpy as np
 
 from kernels.life.contract import LifeUniverse
-from lifesim.grid import Words
+from lifesim.grid import Words, shape_of
 from lifesim.store.tilefile import datasets, hash_of
 from lifesim.store.tilereader import TileReader
 from lifesim.store.tiling import TileBlock, TileWindow, pieces
@@ -58,7 +59,7 @@ def fill(
     cancelled, it leaves rows out.
     """
     tiling, form = universe.tiling, universe.manifest.form
-    stride = -(-window.across.length // 64)
+    row_shape = shape_of(window.across.length, 1, form.planes)[1:]
     parts = [
         (place + at - first, c, at - tiling.columns[c], count)
         for place, first, length in pieces(tiling.width, window.across)
@@ -74,16 +75,16 @@ def fill(
             return
         band: Words | None = None
         if not whole_rows:
-            memory = workers.memory("band", count * stride * 8)
-            band = memory.view(np.uint64).reshape(count, stride)
-            band[:, -1] = 0
+            memory = workers.memory("band", count * prod(row_shape) * 8)
+            band = memory.view(np.uint64).reshape(count, *row_shape)
+            band[..., -1] = 0
         for to, c, start, columns in parts:
             reader = readers.of(tile_row * tiling.across + c)
             cells = reader.sets[0]
             buffer = workers.memory("chunk", cells.chunk_bytes(chunk) + 2 * 4096)
             data = reader.read(cells, chunk, buffer)
             read(len(data))
-            rows = data.view(np.uint64).reshape(-1, cells.columns)[first : first + count]
+            rows = cells.rows_of(data)[first : first + count]
             if band is None:
                 target.put(place, np.ascontiguousarray(rows))
             else:
@@ -147,19 +148,19 @@ class TileView:
         self._top = window.down.before + self.box.y - tiling.rows[block.top]
         left = window.across.before + self.box.x - tiling.columns[block.left]
         self._first = left // 64  # window and tile start at whole words
-        self._stride = -(-window.across.length // 64)
+        self._row = shape_of(window.across.length, 1, universe.manifest.form.planes)[1:]
 
     def fetch(self, y: int, words: Words) -> None:
         """Copy rows y and following of the tile into words; for any of the workers."""
-        if words.shape[1] == self._stride:
+        if words.shape[-1] == self._row[-1]:
             self._source.get(self._top + y, words)
             return
-        memory = self._workers.memory("band", len(words) * self._stride * 8)
-        band = memory.view(np.uint64).reshape(len(words), self._stride)
+        memory = self._workers.memory("band", len(words) * prod(self._row) * 8)
+        band = memory.view(np.uint64).reshape(len(words), *self._row)
         self._source.get(self._top + y, band)
-        words[:] = band[:, self._first : self._first + words.shape[1]]
+        words[:] = band[..., self._first : self._first + words.shape[-1]]
         if self.box.width % 64:
-            words[:, -1] &= np.uint64((1 << self.box.width % 64) - 1)
+            words[..., -1] &= np.uint64((1 << self.box.width % 64) - 1)
 
     def is_unchanged(self) -> bool:
         """Tell whether the cells are, every one, those of the tile's present file."""
@@ -170,7 +171,7 @@ class TileView:
         for chunk in range(cells.chunks):
             nbytes = cells.chunk_bytes(chunk)
             data = self._workers.memory("tile", nbytes)
-            self.fetch(chunk * cells.chunk_rows, data.view(np.uint64).reshape(-1, cells.columns))
+            self.fetch(chunk * cells.chunk_rows, cells.rows_of(data))
             if plain and hash_of(data) != reader.stored_hash(cells, chunk):
                 return False
             old = reader.read(cells, chunk, self._workers.memory("chunk", nbytes + 2 * 4096))

@@ -63,7 +63,13 @@ class DiskSession(Session):
         Raises LifesimError."""
         path = os.path.abspath(path)
         state = state_of(path)
-        return cls(Universe.open(path), state, backend, budget)
+        universe = Universe.open(path)
+        if universe.rule.planes > 1:
+            raise SessionError(
+                f"{path}: the window shows universes on disk of two states, not {universe.rule}: "
+                f"`lifesim render` draws it"
+            )
+        return cls(universe, state, backend, budget)
 
     def __init__(
         self, universe: Universe, state: object, backend: Target | str, budget: int

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from kernels.targets.choose import pick
-from lifesim import BitGrid, Life, random_grid
+from lifesim import BitGrid, Life
 from lifesim.errors import LifesimError
+from lifesim.rule import Rule
+from lifesim.soup import Soup
 from lifesim.store import disk
 from lifesim.store.make import from_grid, make_universe
 from lifesim.store.tiling import tile_universe
@@ -205,18 +207,23 @@ class Case:
     generations: int = 8
     quiet: bool = False
     seed: int = 1
+    rule: str = "B3/S23"
 
     @property
     def grid(self) -> BitGrid:
         if self.quiet:
             return ash(self.width, self.height)
-        return random_grid(self.width, self.height, 0.4, self.seed)
+        rule = Rule.parse(self.rule)
+        grid = BitGrid(self.width, self.height, planes=rule.planes)
+        Soup(0.4, self.seed).fill_grid(grid, rule.states)
+        return grid
 
     def make(self, path: Path) -> Universe:
         return make_universe(
             path,
             tile_universe(self.width, self.height, self.torus, self.tiles),
             from_grid(self.grid),
+            rule=Rule.parse(self.rule),
             compression=self.compression,
             pyramid=self.pyramid,
         )
@@ -239,7 +246,8 @@ class Case:
     def trail(self) -> dict[int, tuple[str, int]]:
         """Return digest and population of every generation, of a run in memory that nothing
         disturbs."""
-        life = Life(self.grid, topology="torus" if self.torus else "plane", backend=CPU)
+        topology = "torus" if self.torus else "plane"
+        life = Life(self.grid, rule=self.rule, topology=topology, backend=CPU)
         found = {}
         for generation in range(self.generations + 1):
             found[generation] = life.digest(), life.grid().population()

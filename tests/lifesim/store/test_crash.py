@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from lifesim.errors import LifesimError
+from lifesim.rule import Rule
 from lifesim.store import disk
 from lifesim.store.manifest import Manifest
 from lifesim.store.universe import Universe
@@ -58,8 +59,9 @@ SOME = [
     Case(torus=False, compression="zstd", keep_previous=True, pyramid=False),
 ]
 OTHERS = [case for case in CASES if case not in SOME]
+AGEING = Case(torus=False, compression="zstd", rule="3458/37/5")
 # Each has other steps than the rest, so that together they leave out few.
-STEPS = [(SOME[0], 7), (SOME[1], 7), (SOME[2], 7), (SOME[3], 3)]
+STEPS = [(SOME[0], 7), (SOME[1], 7), (SOME[2], 7), (SOME[3], 3), (AGEING, 7)]
 QUIET = Case(width=256, height=192, tiles=(1, 3), phase=12, generations=36, quiet=True, torus=False)
 
 
@@ -69,6 +71,7 @@ def name_of(case: Case) -> str:
         case.compression,
         "keep" if case.keep_previous else "replace",
         "pyramid" if case.pyramid else "flat",
+        *([f"{Rule.parse(case.rule).states}-states"] if case.rule != "B3/S23" else []),
     ]
     return "-".join(words)
 
@@ -176,7 +179,7 @@ def test_killed_at_many_steps(case: Case, stride: int, tmp_path: Path) -> None:
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "case",
-    [*SOME, QUIET, *(pytest.param(case, marks=pytest.mark.slow) for case in OTHERS)],
+    [*SOME, QUIET, AGEING, *(pytest.param(case, marks=pytest.mark.slow) for case in OTHERS)],
     ids=name_of,
 )
 def test_killed_again_and_again(case: Case, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ CASES = {
     "plain": Case(width=130, height=32, tiles=(2, 2), generations=3, phase=3),
     "zstd": Case(width=130, height=32, tiles=(2, 2), generations=3, phase=3, compression="zstd"),
     "between": Case(width=100, height=64, tiles=(1, 4), torus=False, generations=5),
+    "states": Case(width=130, height=32, tiles=(2, 2), generations=3, phase=3, rule="3458/37/5"),
 }
 ROOM = 1 << 29  # bytes of address space beside what the tests take
 
@@ -194,7 +195,14 @@ def try_lines(template: Path, folder: Path, case: Case, name: str, number: int) 
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("name", ["plain", "between", pytest.param("zstd", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plain",
+        "between",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("zstd", "states")),
+    ],
+)
 def test_resealed_manifests(
     name: str, templates: dict[str, Path], tmp_path: Path, victim: Path
 ) -> None:
@@ -444,6 +452,65 @@ def test_cells_beyond_the_last_column(templates: dict[str, Path], tmp_path: Path
         with pytest.raises(DamagedDataError, match="beyond its last column") as found:
             look()
         refused(file, found.value)
+
+
+@pytest.mark.parametrize("state", [5, 6, 7])
+def test_states_that_the_rule_does_not_have(
+    state: int, templates: dict[str, Path], tmp_path: Path
+) -> None:
+    """A cell at the end of the last row of a tile is in one of them."""
+    path = copy(templates["states"], tmp_path / "universe")
+
+    def data(content: bytearray, table: Table) -> None:
+        end = int(table[0, 0] + table[0, 1])
+        for plane in range(3):
+            content[end - 8 * (3 - plane) + 7] |= (state >> plane & 1) << 7
+
+    file = reseal_tile(path, lambda table: None, data)
+    for look in (lambda: check(Universe.open(path)), lambda: Universe.open(path).grid(),
+                 lambda: advance(path, CASES["states"])):  # fmt: skip
+        with pytest.raises(DamagedDataError, match=f"in state {state}, where the rule") as found:
+            look()
+        refused(file, found.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 2}, "planes are not those of the rule"),
+        ({"planes": 2}, "planes are not those of the rule"),
+        ({"planes": 1}, "planes is out of range"),
+        ({"planes": 9}, "planes is out of range"),
+        ({"planes": None}, "planes is no integer"),
+        ({"rule": "3458/37/9"}, "planes are not those of the rule"),
+        ({"rule": "B3/S23"}, "planes are not those of the rule"),
+        ({"rule": "WireWorld"}, "rule is none"),
+        ({"rule": "LifeHistory"}, "rule is none of universes on disk"),
+    ],
+)
+def test_planes_that_are_not_the_rule_s(
+    change: dict[str, Any], message: str, templates: dict[str, Path], tmp_path: Path
+) -> None:
+    path = copy(templates["states"], tmp_path / "universe")
+    facts = unseal((path / "manifest.json").read_bytes())
+    assert facts
+    assert (facts["version"], facts["planes"]) == (3, 3)
+    (path / "manifest.json").write_bytes(seal(facts | change))
+    with pytest.raises(DamagedDataError, match=message) as found:
+        Universe.open(path)
+    refused(path, found.value)
+
+
+def test_planes_of_two_states(templates: dict[str, Path], tmp_path: Path) -> None:
+    """A universe of two states says nothing of planes, and is of the version before."""
+    path = copy(templates["plain"], tmp_path / "universe")
+    facts = unseal((path / "manifest.json").read_bytes())
+    assert facts
+    assert facts["version"] == 2
+    assert "planes" not in facts
+    (path / "manifest.json").write_bytes(seal(facts | {"version": 3, "planes": 1}))
+    with pytest.raises(DamagedDataError, match="planes is out of range"):
+        Universe.open(path)
 
 
 @pytest.mark.sample(2)

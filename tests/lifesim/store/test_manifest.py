@@ -31,6 +31,7 @@ from tests.quick import examples
 from tests.strategies import rules
 
 sums = st.integers(0, (1 << 128) - 1)
+ageing = st.sampled_from(["/2/3", "12/2-a/6", f"MAP{'A' * 86}/9", "23/3/256"]).map(Rule.parse)
 hashes = st.integers(0, (1 << 64) - 1).map(lambda value: f"{value:016x}")
 
 
@@ -53,7 +54,7 @@ def record_of(
         table_hash=draw(hashes),
         rest_hash=draw(hashes),
         population=draw(st.integers(0, box.width * box.height)),
-        partial=draw(sums),
+        partials=tuple(draw(sums) for _ in range(form.planes)),
     )
 
 
@@ -66,7 +67,7 @@ def manifests(draw: st.DrawFn, most: int = 4) -> Manifest:
         draw(st.booleans()),
         (across, down),
     )
-    count = len(tiling)
+    count, rule = len(tiling), draw(rules | ageing)
     generation = draw(st.integers(0, 1000) | st.integers(0, 10**30))
     run = st.tuples(st.integers(0, generation), st.integers(generation + 1, 10**31))
     form = TileFormat(
@@ -75,12 +76,13 @@ def manifests(draw: st.DrawFn, most: int = 4) -> Manifest:
         draw(
             st.sampled_from([0, 3, 9, pyramid_top(tiling)]).map(partial(min, pyramid_top(tiling)))
         ),
+        rule.states,
     )
     written = st.integers(0, generation)
     return Manifest(
         draw(st.text("0123456789abcdef", min_size=1, max_size=32)),
         tiling,
-        draw(rules),
+        rule,
         generation,
         form,
         tuple(record_of(draw, tiling, form, tile, written) for tile in range(count)),
@@ -92,7 +94,7 @@ def manifests(draw: st.DrawFn, most: int = 4) -> Manifest:
 
 def small(torus: bool = True) -> Manifest:
     tiles = tuple(
-        TileRecord(tile_name(0, c, 7), 5000, 4096, "0" * 16, "f" * 16, 3, (1 << 127) + c)
+        TileRecord(tile_name(0, c, 7), 5000, 4096, "0" * 16, "f" * 16, 3, ((1 << 127) + c,))
         for c in range(2)
     )
     return Manifest(
@@ -135,7 +137,22 @@ def test_what_a_manifest_sums_up() -> None:
     manifest = small(torus=False)
     assert manifest.topology is Topology.PLANE
     assert (manifest.population, manifest.stored_bytes) == (6, 10000)
-    assert manifest.digest_sum == 1  # modulo 2^128
+    assert manifest.digest_sums == (1,)  # modulo 2^128
+
+
+def test_two_states_are_written_as_ever() -> None:
+    """Programs that know nothing of bit planes read them."""
+    record = '["0000-000{}.7.h5",5000,4096,"0000000000000000","ffffffffffffffff",3,"8000000{}{}"]'
+    first, second = (record.format(c, "0" * 24, c) for c in range(2))
+    assert write_manifest(small()).decode() == (
+        '{"checksum":"c27ee67cc6e66cbea39b2a3ef1c066ae","format":"lifesim universe","version":2,'
+        '"id":"ab12","width":100,"height":9,"topology":"torus","rule":"B36/S23","origin":"",'
+        '"generation":7,"population":6,"columns":[0,64,100],"rows":[0,9],"chunk_rows":8,'
+        '"compression":"none","pyramid":3,"corner":null,"edge":null,"last":60,"run":[7,99],'
+        f'"steady":"10","tiles":[{first},{second}]' + "}\n"
+    )
+    line = tile_line(1, small().tiles[1]).decode()
+    assert line == f'{{"checksum":"772cf3d0625b087caf53ecabae551a92","tile":1,"record":{second}}}\n'
 
 
 def test_every_flipped_bit_of_a_manifest_is_seen() -> None:
@@ -154,8 +171,8 @@ def test_every_cut_of_a_manifest_is_seen() -> None:
 def test_a_newer_manifest_and_another_format() -> None:
     facts = unseal(write_manifest(small()))
     assert facts is not None
-    with pytest.raises(LifesimError, match="version 3 is newer"):
-        read_manifest(seal({**facts, "version": 3, "rule": ["unheard of"]}), "m")
+    with pytest.raises(LifesimError, match="version 4 is newer"):
+        read_manifest(seal({**facts, "version": 4, "rule": ["unheard of"]}), "m")
     with pytest.raises(DamagedDataError):
         read_manifest(seal({**facts, "format": "something else"}), "m")
 

@@ -81,7 +81,7 @@ def write(
     writer = TileWriter(folder, name, box, form, ATTRIBUTES)
     for part in chunks(box, form, made):
         writer.write(*part)
-    return writer.finish(12, 34)
+    return writer.finish(12, (34,))
 
 
 @contextmanager
@@ -184,7 +184,7 @@ def test_written_and_read(size: tuple[int, int], form: TileFormat) -> None:
     with written(box, form) as (folder, record, made):
         assert os.listdir(folder) == ["tile.h5"]
         assert record.size == os.path.getsize(os.path.join(folder, "tile.h5"))
-        assert (record.population, record.partial) == (12, 34)
+        assert (record.population, record.partials) == (12, (34,))
         assert_reads_back(folder, record, box, form, made)
         assert_h5py_reads(folder, record, box, form, made)
 
@@ -263,7 +263,7 @@ def test_many_threads_write_and_read(width: int, compression: str) -> None:
         writer = TileWriter(folder, "tile.h5", box, form, ATTRIBUTES)
         for _ in threads.map(lambda part: writer.write(*part), parts):
             pass
-        record = writer.finish(12, 34)
+        record = writer.finish(12, (34,))
         assert_h5py_reads(folder, record, box, form, made)
         reader = TileReader(folder, record, box, form)
         right = threads.map(lambda part: np.array_equal(reader.read(*part[:2]), part[2]), parts)
@@ -279,7 +279,7 @@ def test_data_that_are_not_aligned() -> None:
             shifted = np.empty(len(data) + 1, np.uint8)[1:]
             shifted[:] = data
             writer.write(s, chunk, shifted)
-        assert_reads_back(folder, writer.finish(12, 34), box, form, made)
+        assert_reads_back(folder, writer.finish(12, (34,)), box, form, made)
 
 
 # --- names and ends ---------------------------------------------------------------------
@@ -298,7 +298,7 @@ def test_drafts(compression: str) -> None:
         for part in chunks(box, form, made):
             for writer in writers:
                 writer.write(*part)
-        records = [writer.finish(12, 34) for writer in writers]
+        records = [writer.finish(12, (34,)) for writer in writers]
         assert records[0] == records[1]
         assert sorted(os.listdir(folder)) == ["a", "b"]
         writers[0].drop()
@@ -330,9 +330,9 @@ def test_what_comes_after_the_end(compression: str) -> None:
         writer = TileWriter(folder, "tile.h5", box, form, ATTRIBUTES)
         for part in chunks(box, form, made):
             writer.write(*part)
-        record = writer.finish(12, 34)
+        record = writer.finish(12, (34,))
         with contextlib.suppress(IndexError):
-            writer.finish(12, 34)
+            writer.finish(12, (34,))
         writer.drop()
         assert os.listdir(folder) == ["tile.h5"]
         assert_reads_back(folder, record, box, form, made)

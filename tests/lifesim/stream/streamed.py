@@ -15,7 +15,7 @@ from kernels.targets.contract import Target
 from lifesim import Life
 from lifesim.grid import BitGrid
 from lifesim.rule import Rule
-from lifesim.soup import random_grid
+from lifesim.soup import Soup
 from lifesim.store.universe import Universe
 from lifesim.stream.phase import PhaseShape
 from lifesim.stream.plan import BudgetError, PhasePlan
@@ -25,7 +25,8 @@ from tests.universes import on_disk, reopened, tile_grids, whole_grid
 CPU = pick("cpu")
 PLENTY = 1 << 30
 LIFE_LIKE = ["B3/S23", "B36/S23", "B0/S8", "B0123478/S34678", "B1357/S1357", "B2/S"]
-RULES = [*LIFE_LIKE, "B2-a/S12", "B13/S012V", "W30"]
+AGEING = ["345/2/4", "/2/3", "12/2-a/6", "8/0/5", "3458/37/25", "23/3/256"]
+RULES = [*LIFE_LIKE, "B2-a/S12", "B13/S012V", "W30", *AGEING]
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,10 @@ class StreamCase:
 
     @property
     def grid(self) -> BitGrid:
-        return random_grid(self.width, self.height, self.density, 1)
+        rule = Rule.parse(self.rule)
+        grid = BitGrid(self.width, self.height, planes=rule.planes)
+        Soup(self.density, 1).fill_grid(grid, rule.states)
+        return grid
 
 
 _PATIENT = 200  # generations
@@ -133,7 +137,7 @@ phase_lengths = st.one_of(
 
 
 @st.composite
-def cases(draw: st.DrawFn, most: int = 250) -> StreamCase:
+def cases(draw: st.DrawFn, most: int = 250, rules: Sequence[str] = RULES) -> StreamCase:
     width, height = draw(sides), draw(sides)
     generations = draw(phase_lengths)
     # A phase a generation is slow, and no different after some of them.
@@ -143,7 +147,7 @@ def cases(draw: st.DrawFn, most: int = 250) -> StreamCase:
         height,
         (draw(st.integers(1, -(-width // 64))), draw(st.integers(1, min(9, height)))),
         draw(st.booleans()),
-        draw(st.sampled_from(RULES)),
+        draw(st.sampled_from(rules)),
         draw(st.sampled_from([0.0, 0.01, 0.3, 0.5, 1.0])),
         generations,
         tuple(draw(st.lists(st.integers(0, limit), min_size=1, max_size=3))),

@@ -39,6 +39,18 @@ def test_any_offsets(
     assert np.array_equal(source, before)
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(0, 191), st.integers(0, 127), st.integers(1, 64))
+def test_planes_are_copied_alike(seed: int, to: int, start: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    target = rng.integers(0, 1 << 64, (3, 2, 4), np.uint64)
+    source = rng.integers(0, 1 << 64, (3, 2, 3), np.uint64)
+    expected = target.copy()
+    for plane in range(2):
+        copy_columns(expected[:, plane], to, source[:, plane], start, count)
+    copy_columns(target, to, source, start, count)
+    assert np.array_equal(target, expected)
+
+
 @given(st.integers(0, 64), st.integers(0, 64), st.integers(1, 64))
 @example(64, 0, 64)
 def test_parts_of_wider_arrays(to: int, start: int, count: int) -> None:

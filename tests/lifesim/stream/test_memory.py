@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
 from lifesim.store.make import make_universe
 from lifesim.store.tiling import tile_universe
@@ -46,9 +47,10 @@ print(json.dumps({"peak": peak, "phases": phases}))
 """
 
 
-def soup(path: Path, side: int, compression: str) -> None:
+def soup(path: Path, side: int, compression: str, rule: Rule = LIFE) -> None:
     tiling = tile_universe(side, side, True, (1, 64))
-    make_universe(path, tiling, Soup(0.3, 1).fill, compression=compression).close()
+    fill = Soup(0.3, 1).source(rule.states)
+    make_universe(path, tiling, fill, rule=rule, compression=compression).close()
 
 
 def streamed(path: Path) -> dict:
@@ -81,3 +83,15 @@ def test_peak_memory_and_overlap(real_disk: Path, compression: str) -> None:
     for phase in facts["phases"]:
         assert phase["slots"] > 1
         assert phase["kinds"] > phase["seconds"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
+def test_peak_memory_of_several_states(real_disk: Path) -> None:
+    """The run moves 384 MiB of cells in three bit planes through windows and buffers of 64 MiB."""
+    soup(real_disk / "u", 1 << 15, "none", Rule.parse("3458/37/5"))
+    facts = streamed(real_disk / "u")
+    with Universe.open(real_disk / "u") as universe:
+        assert universe.manifest.stored_bytes > 384 * MIB
+    assert facts["peak"] < BUDGET + REST
+    assert all(phase["slots"] > 1 for phase in facts["phases"])
