@@ -36,6 +36,7 @@ from ui.film.reels import (
     still_of,
 )
 from ui.film.stills import AfarSource, Rows, Still, rows_of, scale_of
+from ui.picture.coloured import source_of
 from ui.picture.sources import MemorySource
 
 __all__ = ["RecordedShot", "Recording", "RecordingError", "Seen"]
@@ -154,8 +155,8 @@ class Recording:
         still = self.still(shot)
         source: Seen
         if isinstance(still, Whole):
-            about = still.cells, still.generation
-            source = MemorySource(*about, at=still.at, grows=any(still.grows))
+            about = still.cells, still.rule, still.generation
+            source = source_of(*about, at=still.at, grows=any(still.grows))
         else:
             source = AfarSource(still)
         with self._changing:

@@ -47,40 +47,44 @@ class PanTool:
 
 
 class DrawTool:
-    """Draws: a stroke that begins on a dead cell draws, on a live one erases; with the right button
-    it erases. `is_live` and `stroke` are told cells; a stroke is points and its number."""
+    """Draws in a state: a stroke that begins on a cell of that state erases; with the right button
+    it erases too. `state_at` and `stroke` are told cells; a stroke is points, a state and its
+    number.
+
+    state: 1 or more; 0 erases only.
+    """
 
     cursor = Qt.CursorShape.CrossCursor
 
     def __init__(
         self,
         canvas: Canvas,
-        is_live: Callable[[int, int], bool | None],
-        stroke: Callable[[tuple[tuple[int, int], ...], bool, int], None],
+        state_at: Callable[[int, int], int | None],
+        stroke: Callable[[tuple[tuple[int, int], ...], int, int], None],
     ) -> None:
-        """Draw nothing yet. is_live: returns None where nothing can be drawn."""
-        self._canvas, self._is_live, self._stroke = canvas, is_live, stroke
+        """Draw nothing yet. state_at: returns None where nothing can be drawn."""
+        self._canvas, self._state_at, self._stroke = canvas, state_at, stroke
         self._last: tuple[int, int] | None = None
-        self._alive = True
+        self.state = self._drawn = 1
         self._number = 0
 
     def press(self, x: int, y: int, button: Qt.MouseButton) -> None:
         """Begin a stroke, where something can be drawn."""
         cell = self._cell(x, y)
-        live = self._is_live(*cell)
-        if live is None:
+        there = self._state_at(*cell)
+        if there is None:
             return
-        self._alive = button is not RIGHT and not live
+        self._drawn = 0 if button is RIGHT or there == self.state else self.state
         self._number += 1
         self._last = cell
-        self._stroke((cell,), self._alive, self._number)
+        self._stroke((cell,), self._drawn, self._number)
 
     def drag(self, x: int, y: int) -> None:
         """Draw on to the cell under the pointer."""
         cell = self._cell(x, y)
         if self._last is not None and cell != self._last:
             last, self._last = self._last, cell
-            self._stroke((last, cell), self._alive, self._number)
+            self._stroke((last, cell), self._drawn, self._number)
 
     def hover(self, x: int, y: int) -> None:
         """Do nothing."""
