@@ -62,7 +62,8 @@ class Recording:
         holds a recording, which is then gone on with.
 
         budget: bytes; a share of what is free on the disk, unless told. Raises LifesimError
-        for a folder that cannot be used, or is in use.
+        for a folder that cannot be used, or is in use, and for recordings by rules whose files are
+        not found.
         """
         self.is_temporary = folder is None
         try:
@@ -85,7 +86,11 @@ class Recording:
         self._seen: tuple[int, Rows, Seen] | None = None
         self._reel: Reel | None = None
         self._files = 0
-        self._load()
+        try:
+            self._load()
+        except BaseException:
+            self._lock.close()
+            raise
         self.budget = budget or max(min(_MOST, (free + self.nbytes) // _SHARE), _LEAST)
 
     def _load(self) -> None:
