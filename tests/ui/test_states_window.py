@@ -122,6 +122,7 @@ def test_keys_choose_a_state(coloured: LifeWindow) -> None:
         assert [b.isChecked() for b in chooser.buttons].index(True) == pen.state
     assert found == [2, 3, 0, 1, 0, 0]
     drag(coloured, LEFT, pixel(coloured, 30, 30), pixel(coloured, 32, 30))
+    settle(coloured)
     assert not coloured.session.whole().cells.words.any()
 
 
