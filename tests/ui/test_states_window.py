@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtGui import QCursor
+from PySide6.QtGui import QColor, QCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -200,6 +200,11 @@ def test_copy_and_paste(coloured: LifeWindow) -> None:
     ghost = coloured.edits.ghost
     assert ghost is not None
     ghost.centre_on(12, 11)
+    image = ghost.image(0, QColor("red"))
+    assert image is not None
+    assert image.pixelColor(0, 1).alpha() == 0
+    shown = [image.pixelColor(x, 1).getRgb() for x in (1, 2, 3)]
+    assert shown == [(*own, 255) for own in table()[1:]]
     coloured.edits.place_ghost()
     assert [state(coloured, x, 11) for x in range(10, 15)] == [0, 1, 2, 3, 0]
     coloured.registry.run("edit.undo")

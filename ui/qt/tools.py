@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
 
+from lifesim.colours import Colours, pixels_of
 from lifesim.grid import BitGrid, Box
 from lifesim.render import density_levels
 from ui.picture.request import clipped
@@ -138,8 +140,9 @@ class SelectTool:
 class PasteGhost:
     """Cells that follow the pointer, held at their middle."""
 
-    def __init__(self, cells: BitGrid, x: int, y: int) -> None:
-        self.cells = cells
+    def __init__(self, cells: BitGrid, x: int, y: int, colours: Colours | None = None) -> None:
+        """Hold cells. colours: of their states, where they have any."""
+        self.cells, self._own = cells, colours
         self.x, self.y = x, y
         self._made: tuple[int, int, QImage] | None = None
         self._levels: object = None
@@ -160,7 +163,8 @@ class PasteGhost:
         self.centre_on(x, y)
 
     def image(self, scale: int, colour: QColor) -> QImage | None:
-        """Return the cells at a scale, in a colour; None where there is only a rectangle."""
+        """Return the cells at a scale, in a colour or their own; None where there is only a
+        rectangle."""
         if self._made is not None and self._made[:2] == (scale, colour.rgb()):
             return self._made[2]
         pixels = (-(-self.cells.width >> scale)) * (-(-self.cells.height >> scale))
@@ -168,10 +172,14 @@ class PasteGhost:
             return None
         levels = density_levels(self.cells, None, scale)
         height, width = levels.shape
-        image = QImage(levels.data, width, height, width, QImage.Format.Format_Indexed8)
-        image.setColorTable(
-            [0] + [colour.rgb() & 0xFFFFFF | (90 + 165 * k // 255) << 24 for k in range(1, 256)]
-        )
+        opaque = [0] + [90 + 165 * k // 255 for k in range(1, 256)]
+        if self._own is None:
+            image = QImage(levels.data, width, height, width, QImage.Format.Format_Indexed8)
+            image.setColorTable([colour.rgb() & 0xFFFFFF | share << 24 for share in opaque])
+        else:
+            shown = pixels_of(self.cells, None, scale, self._own)
+            levels = np.dstack([shown, np.array(opaque, np.uint8)[levels]])
+            image = QImage(levels.data, width, height, 4 * width, QImage.Format.Format_RGBA8888)
         self._levels = levels  # the image has no memory of its own
         self._made = scale, colour.rgb(), image
         return image

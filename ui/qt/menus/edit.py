@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
+from lifesim.colours import state_colours
 from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.turned import flipped_across, flipped_down, rotated
@@ -299,7 +300,7 @@ class EditMenu(Menu):
     def carry(self, cells: BitGrid) -> None:
         """Let cells follow the pointer until they are put down."""
         canvas = self.window.canvas
-        ghost = PasteGhost(cells, 0, 0)
+        ghost = PasteGhost(cells, 0, 0, state_colours(self.window.session.rule))
         under = self.pointed_at()
         ghost.centre_on(under.x, under.y)
         canvas.ghost = ghost
