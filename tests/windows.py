@@ -39,6 +39,7 @@ LEFT, RIGHT, MIDDLE = (
 GLIDER = [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]
 AT = 30, 28  # of the glider in the universe of the tests
 SIDE = 64
+STATES = [(30, 30), (31, 30), (32, 30)]  # where states_session() has them
 NEW = New((32, 16), Rule.parse("B36/S23"), Topology.PLANE, None, 1)
 
 
@@ -60,6 +61,15 @@ class FakeDialogs:
 def glider_session(path: str | None = None) -> MemorySession:
     grid = BitGrid.from_cells(SIDE, SIDE, [(x + AT[0], y + AT[1]) for x, y in GLIDER])
     return MemorySession(grid, backend=pick("auto", threads=1), path=path)
+
+
+def states_session(rule: str = "345/2/4") -> MemorySession:
+    """A universe with a cell in each of the states 1 to 3, as far as there are so many."""
+    known = Rule.parse(rule)
+    grid = BitGrid(SIDE, SIDE, planes=known.planes)
+    for number, cell in enumerate(STATES, 1):
+        grid[cell] = min(number, known.states - 1)
+    return MemorySession(grid, rule=known, backend=pick("auto", threads=1))
 
 
 def soup_session(seed: int = 3) -> MemorySession:

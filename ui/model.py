@@ -25,9 +25,10 @@ class ToolName(Enum):
 class CanvasView:
     """The part of a universe that is seen, and how it is shown.
 
-    palette: of lifesim.render. any_cell, ages: see FrameRequest. grid: lines between cells, where
-    they are near. auto_fit: after every picture, show all live cells. follow: keep the middle of
-    the live cells, or of the selection, in the middle. selection: in cells, within the universe.
+    palette: of lifesim.render, for cells that have no colours. any_cell, ages: see FrameRequest.
+    grid: lines between cells, where they are near. auto_fit: after every picture, show all live
+    cells. follow: keep the middle of the live cells, or of the selection, in the middle. selection:
+    in cells, within the universe.
     """
 
     viewport: Viewport = field(default_factory=lambda: Viewport(0, 0, 0, 1, 1))

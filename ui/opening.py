@@ -28,7 +28,6 @@ from ui.disk.session import DiskSession
 from ui.planes.session import PlaneSession
 from ui.planes.universe import empty_start, open_seen
 from ui.reading import CountedReader, Progress, in_silence
-from ui.rules import shown_rule
 from ui.session import Session, SessionError
 
 _RECTANGLE = 1 << 28  # cells: a wider macrocell file stays a tree
@@ -65,7 +64,6 @@ def open(
     if pattern.squares is not None and engine is None:
         pattern, engine = _held(pattern, rule or pattern.rule or LIFE)
     try:
-        shown_rule(rule or pattern.rule or LIFE)
         start = place(pattern, size, None, rule, topology)
         torus_or_plane(start.topology, "what the window shows")
     except (GridError, RuleError, TopologyError) as error:
@@ -172,11 +170,11 @@ def new(
     """Make an empty universe. topology: "unbounded" for one that has no size, whatever width and
     height are. Raises RuleError, TopologyError, GridError for a size there is no memory for,
     SessionError where nothing computes."""
-    chosen = shown_rule(rule)
+    chosen = Rule.parse(rule) if isinstance(rule, str) else rule
     edges, bounds = topology_of(topology, None, (width, height))
     held = (1, 1) if topology == "unbounded" else bounds
-    check_size(*held, COPIES)
-    start = Start(BitGrid(*held), chosen, edges, bounds=bounds)
+    check_size(*held, COPIES * chosen.planes)
+    start = Start(BitGrid(*held, planes=chosen.planes), chosen, edges, bounds=bounds)
     return _begun(lambda: _session(start, backend))
 
 
@@ -192,7 +190,6 @@ def empty_plane(
     rule of B0."""
     if size or topology is Topology.TORUS:
         raise GridError(f"the engine {engine} is for planes without bounds")
-    shown_rule(rule)
     return _begun(lambda: _session(empty_start(rule), backend, engine=engine))
 
 
@@ -207,7 +204,7 @@ def random(
     backend: Target | str = "auto",
 ) -> EditedSession:
     """Make a soup. Raises SoupError for a density or seed that none has, and what new() does."""
-    chosen = shown_rule(rule)
+    chosen = Rule.parse(rule) if isinstance(rule, str) else rule
     Soup(density, seed)
     start = soup((width, height), density, seed, chosen, Topology(topology))
     return _begun(lambda: _session(start, backend))

@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -41,11 +42,13 @@ from tests.windows import (
     in_menu,
     live,
     middle,
+    pixel,
     press_key,
     select,
     selected,
     settle,
     shifted,
+    states_session,
     to_clipboard,
     until,
     viewport,
@@ -152,6 +155,15 @@ def parsing_begun(window: LifeWindow, _: Any) -> bool:
     return len(shown) == 1
 
 
+def of_states(window: LifeWindow) -> None:
+    """A universe of four states, the last of which is in the middle and under the pointer."""
+    window.adopt(states_session("345/2/4"))
+    settle(window)
+    window.show_box(Box(31, 29, 3, 3))
+    QCursor.setPos(window.canvas.mapToGlobal(pixel(window, 32, 30)))
+    settle(window)
+
+
 CASES: dict[str, Case] = {
     "file.new": Case(
         lambda w, _: (w.session.width, w.session.height) == (32, 16) and
@@ -227,6 +239,10 @@ CASES: dict[str, Case] = {
     ),
     "edit.select": Case(lambda w, _: w.view.tool is ToolName.SELECT),
     "edit.pan": Case(lambda w, _: w.view.tool is ToolName.PAN),
+    "state.next": Case(lambda w, _: w.edits.pen.state == 2, of_states),
+    "state.before": Case(lambda w, _: w.edits.pen.state == 0, of_states),
+    "state.pick": Case(lambda w, _: w.edits.pen.state == 3, of_states),
+    "state.erase": Case(lambda w, _: w.edits.pen.state == 0, of_states),
     "view.fit": Case(lambda w, seen: sees(w, Box(*AT, 3, 3)), far),
     "view.fit-selection": Case(
         lambda w, seen: sees(w, Box(2, 2, 4, 4)), both(far, select(2, 2, 4, 4))

@@ -50,7 +50,6 @@ def test_other_formats(text: str) -> None:
         " \n\t ",
         "Dear Sir or Madam,\nthank you for your letter of the 3rd.",
         "x = 3, y = 3\nbo$2bo",
-        "x = 3, y = 3, rule = LifeHistory\nABC!",
         "99999999999999999o!",
         "99999999999o99999999999$o!",
         "\ud800 half a character",

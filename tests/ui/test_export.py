@@ -32,8 +32,9 @@ from tests.quick import examples
 from ui.cells.saving import Whole
 from ui.cells.session import MemorySession
 from ui.film import export, ffmpeg
-from ui.film.export import ExportCancelledError, ExportError, ExportLook, FilmClip, RunExport
+from ui.film.export import ExportCancelledError, ExportLook
 from ui.film.ffmpeg import FfmpegError, Mp4Writer
+from ui.film.films import ExportError, FilmClip, RunExport
 from ui.film.recording import Recording
 from ui.film.stills import Afar, AfarSource
 from ui.picture.ages import Ages

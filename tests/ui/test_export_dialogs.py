@@ -17,7 +17,8 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog, QPush
 from lifesim.errors import LifesimError
 from lifesim.grid import Box
 from tests.windows import LEFT, until
-from ui.film.export import ExportCancelledError, ExportLook, Progress
+from ui.film.export import ExportCancelledError, ExportLook
+from ui.film.films import Progress
 from ui.model import CanvasView
 from ui.picture.viewport import Viewport
 from ui.qt.film.export_dialogs import FilmDialog, FilmOf, PictureChoice, PictureDialog, Shown

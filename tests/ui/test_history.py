@@ -17,10 +17,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from kernels.life import ref
+from kernels.life.contract import LifeShape
 from kernels.targets import cpu
+from kernels.targets.choose import pick
+from lifesim.engines import engine_of
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
-from lifesim.soup import random_grid
+from lifesim.soup import Soup, random_grid
 from lifesim.topology import Topology
 from tests.quick import examples
 from ui.cells import edits
@@ -33,11 +36,12 @@ from ui.session import SessionError
 def _few_rows_at_once() -> Iterator[None]:
     """Keep all cells in parts of 7 rows, between which there may be changes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ui.cells.history.chunk_rows", lambda width: 7)
+        patch.setattr("ui.cells.history.chunk_rows", lambda width, planes: 7)
         yield
 
 
 BACKEND = "cpu" if cpu.levels() else "reference"
+REFERENCE = pick("reference")
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,20 @@ class ModelState:
         ) == (other.generation, other.rule, other.topology)
 
     def stepped(self) -> ModelState:
-        torus = self.topology is Topology.TORUS
-        cells = ref.step(self.cells, self.rule.life_like.birth, self.rule.life_like.survival, torus)
-        return replace(self, cells=cells, generation=self.generation + 1)
+        torus, rule = self.topology is Topology.TORUS, self.rule
+        if rule.states == 2:
+            life = rule.life_like
+            cells = ref.step(self.cells.astype(bool), life.birth, life.survival, torus)
+        else:
+            grid = self.grid()
+            shape = LifeShape(grid.width, grid.height, torus, grid.planes)
+            universe = engine_of(rule, REFERENCE).universe(grid.words, shape, rule.cells)
+            universe.step(1)
+            cells = BitGrid(grid.width, grid.height, universe.words()).states()
+        return replace(self, cells=cells.astype(np.uint8), generation=self.generation + 1)
+
+    def grid(self) -> BitGrid:
+        return BitGrid.from_states(self.cells, self.rule.planes)
 
 
 @dataclass(frozen=True)
@@ -124,7 +139,11 @@ SIDES = st.integers(1, 90)
 
 
 class Histories(RuleBasedStateMachine):
+    """Universes of two states. refused: whether something was, so that a problem may be told of."""
+
     session: MemorySession | None = None
+    refused = False
+    texts = "B3/S23", "B36/S23", "B2/S", "B1/S012345678"
 
     @initialize(
         width=SIDES,
@@ -147,9 +166,12 @@ class Histories(RuleBasedStateMachine):
         small: int,
         again: float,
     ) -> None:
-        grid = random_grid(width, height, 0.3, seed)
+        rule = Rule.parse(self.texts[0])
+        grid = BitGrid(width, height, planes=rule.planes)
+        Soup(0.3, seed).fill_grid(grid, rule.states)
         self.session = MemorySession(
             grid,
+            rule=rule,
             topology=topology,
             generation=generation,
             backend=BACKEND,
@@ -157,7 +179,7 @@ class Histories(RuleBasedStateMachine):
             small=small,
         )
         self.session._history.again = again
-        self.model = Model(ModelState(grid.to_bool(), generation, Rule.parse("B3/S23"), topology))
+        self.model = Model(ModelState(grid.states(), generation, rule, topology))
         self.stroke = 0
 
     @property
@@ -167,17 +189,18 @@ class Histories(RuleBasedStateMachine):
 
     def edited(self, edit: edits.Edit) -> None:
         now = self.model.now
-        grid = BitGrid.from_bool(now.cells)
+        grid = now.grid()
         box = edit.box(grid.width, grid.height)
         self.running.edit(edit)
         if box is not None:
-            edits.overwrite(grid, edit.apply(grid.crop(box), box), box.x, box.y)
-            if not np.array_equal(grid.to_bool(), now.cells):
-                self.model.change(replace(now, cells=grid.to_bool()))
+            edits.overwrite(grid, edit.apply(grid.crop(box), box, now.rule), box.x, box.y)
+            if not np.array_equal(grid.states(), now.cells):
+                self.model.change(replace(now, cells=grid.states()))
 
-    @rule(x=NUMBERS, y=NUMBERS, to_x=NUMBERS, to_y=NUMBERS, alive=st.booleans())
-    def draw(self, x: int, y: int, to_x: int, to_y: int, alive: bool) -> None:
-        self.edited(edits.Stroke(((x, y), (to_x, to_y)), alive))
+    @rule(x=NUMBERS, y=NUMBERS, to_x=NUMBERS, to_y=NUMBERS, state=st.integers(0, 11))
+    def draw(self, x: int, y: int, to_x: int, to_y: int, state: int) -> None:
+        state %= self.model.now.rule.states
+        self.edited(edits.Stroke(((x, y), (to_x, to_y)), state))
 
     @rule(points=st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2, max_size=5))
     def draw_in_parts(self, points: list[tuple[int, int]]) -> None:
@@ -185,7 +208,7 @@ class Histories(RuleBasedStateMachine):
         self.stroke += 1
         before, count = self.model.memory, len(self.model.done)
         for first, last in pairwise(points):
-            self.edited(edits.Stroke((first, last), True, self.stroke))
+            self.edited(edits.Stroke((first, last), 1, self.stroke))
         if len(self.model.done) > count:
             self.model.done[count:] = [before]
 
@@ -200,11 +223,17 @@ class Histories(RuleBasedStateMachine):
         ][kind]
         self.edited(edit)
 
-    @rule(text=st.sampled_from(["B3/S23", "B36/S23", "B2/S", "B1/S012345678"]))
-    def set_rule(self, text: str) -> None:
+    @rule(number=st.integers(0, 3))
+    def set_rule(self, number: int) -> None:
+        """A rule that does not have the states of all cells is refused."""
+        text, now = self.texts[number], self.model.now
         self.running.set_rule(text)
-        if Rule.parse(text) != self.model.now.rule:
-            self.model.change(replace(self.model.now, rule=Rule.parse(text)))
+        if int(now.cells.max()) >= Rule.parse(text).states:
+            self.refused = True
+            self.running.settle()
+            assert "a cell has state" in self.running.status().problem
+        elif Rule.parse(text) != now.rule:
+            self.model.change(replace(now, rule=Rule.parse(text)))
 
     @rule(topology=st.sampled_from(Topology))
     def set_topology(self, topology: Topology) -> None:
@@ -217,8 +246,8 @@ class Histories(RuleBasedStateMachine):
         self.running.resize(width, height)
         now = self.model.now
         if now.cells.shape != (height, width):
-            grid = edits.resized(BitGrid.from_bool(now.cells), width, height)
-            self.model.change(replace(now, cells=grid.to_bool()))
+            grid = edits.resized(now.grid(), width, height)
+            self.model.change(replace(now, cells=grid.states()))
 
     @rule(generations=st.integers(0, 12))
     def step(self, generations: int) -> None:
@@ -240,12 +269,11 @@ class Histories(RuleBasedStateMachine):
             at = session._commands.ask(lambda: self._last_edit(session))
             assert at >= now
             model.run(at - model.now.generation)
-            grid = BitGrid.from_bool(model.now.cells)
+            grid = model.now.grid()
             box = edit.box(grid.width, grid.height)
             assert box is not None
-            changed = edits.inverted(grid.crop(box))
-            edits.overwrite(grid, changed, 0, 0)
-            model.change(replace(model.now, cells=grid.to_bool()))
+            edits.overwrite(grid, edit.apply(grid.crop(box), box, model.now.rule), 0, 0)
+            model.change(replace(model.now, cells=grid.states()))
         session.stop()
         session.settle()
         model.run(session.status().generation - model.now.generation)
@@ -292,12 +320,13 @@ class Histories(RuleBasedStateMachine):
     def compare(self) -> None:
         session, now = self.running, self.model.now
         session.settle()
-        assert session.status().problem == ""
+        assert self.refused or session.status().problem == ""
         assert (session.height, session.width) == now.cells.shape
         assert (session.rule, session.topology) == (now.rule, now.topology)
         assert session.status().generation == now.generation
         cells = session.cells(Box(0, 0, session.width, session.height))
-        assert np.array_equal(cells.to_bool(), now.cells)
+        assert cells.planes == now.rule.planes
+        assert np.array_equal(cells.states(), now.cells)
         assert (session.can_undo is not None) == bool(self.model.done)
         assert (session.can_redo is not None) == bool(self.model.undone)
 
@@ -317,6 +346,16 @@ class Histories(RuleBasedStateMachine):
 
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(max_examples=examples(25), stateful_step_count=25, deadline=None)
+
+
+class HistoriesOfStates(Histories):
+    """Universes of several states, and of two for a while."""
+
+    texts = "345/2/4", "B2/S/C3", "B3/S23", "WireWorld"
+
+
+TestHistoriesOfStates = HistoriesOfStates.TestCase
+TestHistoriesOfStates.settings = TestHistories.settings
 
 
 def test_what_exceeds_the_budget_is_in_files() -> None:
@@ -383,9 +422,9 @@ def test_edits_of_a_run_do_not_copy_all_cells(backend: str) -> None:
         made: list[int] = []
         start = session._history.vault.start
 
-        def counted(width: int, height: int) -> StoredCells:
+        def counted(width: int, height: int, planes: int) -> StoredCells:
             made.append(width * height)
-            return start(width, height)
+            return start(width, height, planes)
 
         session._history.vault.start = counted  # type: ignore[method-assign]
         found = _drawn_on_the_way(session, 6)

@@ -301,7 +301,7 @@ def test_what_is_asked_does_not_wait_for_the_copy_of_all_cells(
     make: Make, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is made before a run moves, of what has been changed meanwhile."""
-    monkeypatch.setattr("ui.cells.history.chunk_rows", lambda width: 50)
+    monkeypatch.setattr("ui.cells.history.chunk_rows", lambda width, planes: 50)
     grid = random_grid(SIDE, SIDE, 0.4, 1)
     session = make(grid, backend=backend)
     begun, going_on = threading.Event(), threading.Event()

@@ -27,7 +27,8 @@ from ui.cells.edits import Clear, Mode, Paste, Stroke
 from ui.cells.saving import Whole
 from ui.cells.session import MemorySession
 from ui.disk.session import DiskSession
-from ui.film.export import ExportLook, RunExport
+from ui.film.export import ExportLook
+from ui.film.films import RunExport
 from ui.film.recorder import Recorder
 from ui.film.recording import Recording
 from ui.picture.ages import Ages

@@ -462,15 +462,15 @@ def test_what_is_seen_to_live(window: LifeWindow) -> None:
         (x, y)
         for x in range(shown.x - 2, shown.x + shown.width + 2)
         for y in range(shown.y - 2, shown.y + shown.height + 2)
-        if canvas.is_live(x, y)
+        if canvas.state_at(x, y)
     }
     assert seen == shifted()
-    assert canvas.is_live(shown.x - 1, shown.y) is None
-    assert canvas.is_live(shown.x, shown.y + shown.height) is None
-    assert canvas.is_live(shown.x, shown.y) is False
+    assert canvas.state_at(shown.x - 1, shown.y) is None
+    assert canvas.state_at(shown.x, shown.y + shown.height) is None
+    assert canvas.state_at(shown.x, shown.y) == 0
     canvas.zoom_to(1)
     settle(window)
-    assert canvas.is_live(31, 28) is None
+    assert canvas.state_at(31, 28) is None
 
 
 def test_a_run_that_fails_says_why(window: LifeWindow, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from lifesim.rule import Rule
 from ui.session import SessionError
 
 _HEADER = re.compile(r"^[ \t]*x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})", re.IGNORECASE | re.M)
+_NAMED = r"^[ \t]*x\s*=\s*\d+\s*,\s*y\s*=\s*\d+(\s*,\s*rule\s*=\s*{})\s*$"
 _SHORT, _LARGE = 1 << 16, re.compile(r"\d{5}")  # characters; a number
 _MARGIN = 1 << 26  # cells that dead margins may add
 
@@ -41,10 +42,14 @@ def is_small(text: str) -> bool:
     return len(text) <= _SHORT and not _LARGE.search(text)
 
 
-def parse(text: str) -> ClipboardCells:
-    """Return the cells of a text in any pattern format. Raises SessionError for any other text."""
+def parse(text: str, known: Rule | None = None) -> ClipboardCells:
+    """Return the cells of a text in any pattern format. known: a rule that need not be looked up
+    where the text names it, as its file may lie anywhere. Raises SessionError for other texts."""
     if not text.strip():
         raise SessionError("the clipboard holds no text")
+    named = known and re.search(_NAMED.format(re.escape(known.name)), text, re.M)
+    if named:
+        text = text[: named.start(1)] + text[named.end(1) :]
     try:
         # UTF-8 has no place for halves of characters, which clipboards may hold.
         data = text.encode("utf-8", "replace")
@@ -56,16 +61,12 @@ def parse(text: str) -> ClipboardCells:
     if pattern.notes:  # part of a text was copied, most likely: nothing shows a note on a paste
         raise SessionError(f"clipboard: {pattern.notes[0]}")
     cells = pattern.grid
-    if cells.planes > 1:
-        if cells.largest_state() > 1:
-            raise SessionError("clipboard: cells of several states, which the window does not show")
-        cells = cells.in_planes(1)
     header = _HEADER.search(text)
     if header and pattern.size is None:
         width, height = int(header[1]), int(header[2])
         fits = pattern.x + cells.width <= width and pattern.y + cells.height <= height
         if min(pattern.x, pattern.y) >= 0 and fits and width * height <= _MARGIN:
-            wide = BitGrid(width, height)
+            wide = BitGrid(width, height, planes=cells.planes)
             wide.paste(cells, pattern.x, pattern.y)
             cells = wide
-    return ClipboardCells(cells, pattern.rule)
+    return ClipboardCells(cells, known if named else pattern.rule)

@@ -193,8 +193,9 @@ class EditedSession(Session):
         return self._past.edited
 
     @abstractmethod
-    def set_rule(self, text: str) -> None:
-        """Change the rule; a run goes on. Raises RuleError."""
+    def set_rule(self, rule: Rule | str) -> None:
+        """Change the rule; a run goes on, but stops, as told, where cells are in states that it
+        does not have. Raises RuleError."""
 
     @abstractmethod
     def set_topology(self, topology: Topology | str) -> None:

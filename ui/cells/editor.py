@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, Box, check_size
 from lifesim.rule import Rule
 from lifesim.topology import Topology
@@ -44,9 +45,9 @@ class Editor:
         box = edit.box(limits.width, limits.height, limits.x, limits.y)
         if box is None:
             return
-        check_size(box.width, box.height, _COPIES)
+        check_size(box.width, box.height, _COPIES * setting.rule.planes)
         old = self._held.region(box)
-        new = edit.apply(old, box)
+        new = cells_for(setting.rule, edit.apply(old, box, setting.rule))
         if new == old:
             return
         if not setting.holds(box):
@@ -124,7 +125,8 @@ class RectangleEditor(Editor):
         self._plane, self._history = plane, history
 
     def set_rule(self, rule: Rule) -> None:
-        """Go on with another rule."""
+        """Go on with another rule. Raises GridError where cells are in states that it does not
+        have."""
         self._set("the rule", replace(self._plane.setting, rule=rule))
 
     def set_topology(self, topology: Topology) -> None:
@@ -148,8 +150,8 @@ class RectangleEditor(Editor):
         if new == old:
             return
         same = (new.width, new.height) == (old.width, old.height)
+        cells = cells_for(new.rule, resized(self._plane.cells(), new.width, new.height))
         before = history.moment() if same else history.whole_moment()
-        cells = resized(self._plane.cells(), new.width, new.height)
         self.change(Entry(title, before), lambda: self._history.replace(new, cells))
 
     def put(self, whole: Whole) -> None:

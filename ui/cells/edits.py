@@ -15,8 +15,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from lifesim.grid import BitGrid, Box
+from lifesim.engines import cells_for
+from lifesim.grid import BitGrid, Box, GridError
+from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
+from lifesim.states import as_planes, live_words
 from lifesim.turned import flipped_across, flipped_down, rotated
 from ui.picture.request import clipped
 from ui.session import SessionError
@@ -38,20 +41,21 @@ class Edit(ABC):
         x, y; None if there are none."""
 
     @abstractmethod
-    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
-        """Return what becomes of the cells in box(), in a grid of their own."""
+    def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
+        """Return what becomes of the cells in box(), in a grid of their own. rule: in whose states
+        the cells are. Raises GridError for states that it does not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stroke(Edit):
-    """Sets cells: those on lines through points are set to live, or to dead.
+    """Sets cells: those on lines through points are put into a state; 0 is dead.
 
     number: those of one number that follow one another are undone at once; 0 is none.
     """
 
     title: ClassVar[str] = "drawing"
     points: tuple[tuple[int, int], ...]
-    alive: bool = True
+    state: int = 1
     number: int = 0
 
     def box(self, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:
@@ -63,11 +67,13 @@ class Stroke(Edit):
         all_ = Box(left, top, right - left + 1, bottom - top + 1)
         return clipped(all_, width, height, x, y)
 
-    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+    def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return the cells with those on the lines set."""
+        if self.state >= rule.states:
+            raise GridError(f"rule {rule} has no state {self.state}")
         cells = cells.copy()
         for x, y in self._cells(box):
-            cells[x - box.x, y - box.y] = self.alive
+            cells[x - box.x, y - box.y] = self.state
         return cells
 
     def _cells(self, box: Box) -> Iterator[tuple[int, int]]:
@@ -92,9 +98,9 @@ class Clear(_OfBox):
 
     title = "clearing"
 
-    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+    def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return dead cells."""
-        return BitGrid(box.width, box.height)
+        return BitGrid(box.width, box.height, planes=cells.planes)
 
 
 class Cut(Clear):
@@ -104,13 +110,16 @@ class Cut(Clear):
 
 
 class Invert(_OfBox):
-    """Kills what lives in a selection, and lets live what is dead."""
+    """Kills what lives in a selection, and lets live what is dead; of more states the first becomes
+    the last, the second the last but one."""
 
     title = "inverting"
 
-    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+    def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return the cells, each the other way round."""
-        return inverted(cells)
+        if rule.states == 2:
+            return inverted(cells)
+        return BitGrid.from_states(np.uint8(rule.states - 1) - cells.states(), cells.planes)
 
 
 class FlipAcross(_OfBox):
@@ -118,7 +127,7 @@ class FlipAcross(_OfBox):
 
     title = "flipping"
 
-    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+    def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return the cells, mirrored."""
         return flipped_across(cells)
 
@@ -128,14 +137,15 @@ class FlipDown(_OfBox):
 
     title = "flipping"
 
-    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+    def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return the cells, mirrored."""
         return flipped_down(cells)
 
 
 @dataclass(frozen=True, slots=True)
 class RandomFill(_OfBox):
-    """Fills a selection with a soup: each cell lives with probability density.
+    """Fills a selection with a soup: each cell lives with probability density, in each of the
+    states alike that are not dead.
 
     Raises SoupError for a density outside 0 to 1 or a seed outside 0 to 2^64 - 1.
     """
@@ -147,10 +157,10 @@ class RandomFill(_OfBox):
     def __post_init__(self) -> None:
         Soup(self.density, self.seed)
 
-    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+    def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return a soup; the cells that are there do not matter."""
-        filled = BitGrid(box.width, box.height)
-        Soup(self.density, self.seed).fill_grid(filled)
+        filled = BitGrid(box.width, box.height, planes=rule.planes)
+        Soup(self.density, self.seed).fill_grid(filled, rule.states)
         return filled
 
 
@@ -171,7 +181,7 @@ class Rotate(Edit):
         bottom = max(self.old.y + self.old.height, self.new.y + self.new.height)
         return Box(left, top, right - left, bottom - top)
 
-    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+    def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return the cells after the turn."""
         old, new = (b._replace(x=b.x - box.x, y=b.y - box.y) for b in (self.old, self.new))
         turned = rotated(cells.crop(old), clockwise=self.clockwise)
@@ -182,7 +192,11 @@ class Rotate(Edit):
 
 
 class Mode(StrEnum):
-    """Names what a paste does where there are cells."""
+    """Names what a paste does where there are cells.
+
+    OR: cells that live are put there. COPY: all are, the dead ones too. XOR: cells that live are
+    put there, but kill cells of their own state.
+    """
 
     OR = "or"
     COPY = "copy"
@@ -204,13 +218,24 @@ class Paste(Edit):
         all_ = Box(self.x, self.y, self.cells.width, self.cells.height)
         return clipped(all_, width, height, x, y)
 
-    def apply(self, cells: BitGrid, box: Box) -> BitGrid:
+    def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return the cells with those that are pasted."""
-        new = self.cells.crop(box._replace(x=box.x - self.x, y=box.y - self.y))
-        if self.mode is Mode.OR:
-            new.words |= cells.words
-        elif self.mode is Mode.XOR:
-            new.words ^= cells.words
+        pasted = self.cells.crop(box._replace(x=box.x - self.x, y=box.y - self.y))
+        new = cells_for(rule, pasted)
+        if self.mode is Mode.COPY:
+            return new
+        if rule.states == 2:
+            if self.mode is Mode.OR:
+                new.words |= cells.words
+            else:
+                new.words ^= cells.words
+            return new
+        old, put = as_planes(cells.words), as_planes(new.words)
+        dead = ~live_words(new.words)[:, None]
+        if self.mode is Mode.XOR:
+            same = ~np.bitwise_or.reduce(old ^ put, axis=1)[:, None]
+            put &= ~same
+        put |= old & dead
         return new
 
 
@@ -287,11 +312,11 @@ def clear(grid: BitGrid, box: Box) -> None:
     tail = _ALL >> np.uint64(63 - (box.x + box.width - 1 & 63))
     rows = grid.words[box.y : box.y + box.height]
     if first == last:
-        rows[:, first] &= ~(head & tail)
+        rows[..., first] &= ~(head & tail)
         return
-    rows[:, first] &= ~head
-    rows[:, first + 1 : last] = 0
-    rows[:, last] &= ~tail
+    rows[..., first] &= ~head
+    rows[..., first + 1 : last] = 0
+    rows[..., last] &= ~tail
 
 
 def overwrite(grid: BitGrid, part: BitGrid, x: int, y: int) -> None:
@@ -305,7 +330,7 @@ def resized(cells: BitGrid, width: int, height: int) -> BitGrid:
     lost."""
     left, top = (width - cells.width) // 2, (height - cells.height) // 2
     kept = clipped(Box(-left, -top, width, height), cells.width, cells.height)
-    result = BitGrid(width, height)
+    result = BitGrid(width, height, planes=cells.planes)
     if kept:
         result.paste(cells.crop(kept), kept.x + left, kept.y + top)
     return result

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, Box
 from ui.cells.machine import Machine, Setting
 from ui.cells.moments import Moment, Origin, Route
@@ -54,11 +55,11 @@ class History(Past):
         plane, route = self._plane, self.route
         setting = plane.setting
         if route is None or not self._is_near(route):
-            stored = self.vault.start(setting.width, setting.height)
+            stored = self.vault.start(setting.width, setting.height, setting.rule.planes)
             route = Route(stored, plane.generation)
             self._set_route(route, plane.machine.spent)
         first = route.stored.height_kept
-        end = min(first + chunk_rows(setting.width), setting.height)
+        end = min(first + chunk_rows(setting.width, setting.rule.planes), setting.height)
         if first < end:
             route.stored.add(plane.rows(first, end))
             self._relieve()
@@ -94,7 +95,7 @@ class History(Past):
         self._set_route(route, plane.machine.spent - took)
 
     def _resettle(self, setting: Setting) -> None:
-        self._plane.replace(setting, self._plane.cells())
+        self._plane.replace(setting, cells_for(setting.rule, self._plane.cells()))
 
     def write(self, cells: BitGrid, box: Box) -> None:
         """Replace the cells of a box that is held."""

@@ -13,7 +13,7 @@ import numpy as np
 from kernels.life.contract import LifeShape, LifeUniverse, Words
 from kernels.targets.contract import Target
 from lifesim.engines import engine_of
-from lifesim.grid import BitGrid, Box, GridError, check_size
+from lifesim.grid import BitGrid, Box, GridError, bytes_of, check_size, shape_of
 from lifesim.rule import Rule
 from lifesim.topology import Topology
 from ui.cells.edits import overwrite
@@ -142,12 +142,13 @@ class Machine:
     def __init__(self, backend: Target, setting: Setting, words: Words, generation: int) -> None:
         """Takes a copy of words. Raises GridError and MemoryError for too large a universe, and
         what else a backend raises."""
-        check_size(setting.width, setting.height, 2)
+        planes = setting.rule.planes
+        check_size(setting.width, setting.height, 2 * planes)
         if backend.is_reference:
             check_size(setting.width, setting.height, _REFERENCE_COPIES)
         self.setting, self.backend = setting, backend
         torus = setting.topology is Topology.TORUS
-        shape = LifeShape(setting.width, setting.height, torus)
+        shape = LifeShape(setting.width, setting.height, torus, planes)
         self._arena = engine_of(setting.rule, backend).arena([shape], 1, setting.rule.cells)
         self._universe = self._arena.open(0, shape)
         self._universe.put(0, words)
@@ -272,24 +273,24 @@ class Machine:
         held = self._universe.view()
         if held is not None:
             if words_only:
-                words = held[box.y : box.y + box.height, first:end].copy()
+                words = held[box.y : box.y + box.height, ..., first:end].copy()
                 return BitGrid(box.width, box.height, words)
             return BitGrid(width, height, held).crop(box)
-        grid = BitGrid(box.width, box.height)
+        grid = BitGrid(box.width, box.height, planes=self.setting.rule.planes)
         for y, rows in self._bands(box.y, box.height):
             target = grid.words[y - box.y : y - box.y + len(rows)]
             if words_only:
-                target[:] = rows[:, first:end]
+                target[:] = rows[..., first:end]
             else:
                 band = BitGrid(width, len(rows), rows)
                 target[:] = band.crop(Box(box.x, 0, box.width, len(rows))).words
         return grid
 
     def _bands(self, y: int, height: int) -> Iterator[tuple[int, Words]]:
-        count = -(-self.setting.width // 64)
-        step = max(1, _BAND // (8 * count))
+        width, planes = self.setting.width, self.setting.rule.planes
+        step = max(1, _BAND // bytes_of(width, 1, planes))
         for top in range(y, y + height, step):
-            rows = np.empty((min(step, y + height - top), count), np.uint64)
+            rows = np.empty(shape_of(width, min(step, y + height - top), planes), np.uint64)
             self._universe.get(top, rows)
             yield top, rows
 

@@ -27,11 +27,13 @@ _LEAST = 64  # generations to make before it is looked again where cells live
 _EVER = 1 << 62
 
 
-def part_around(box: Box, bounds: tuple[int, int], room: int | None = None) -> Box:
+def part_around(
+    box: Box, bounds: tuple[int, int], room: int | None = None, *, least: int = 0
+) -> Box:
     """Return the part of a plane to hold where all that lives is in a box: with room around it,
-    along an axis with bounds (not 0) all of it."""
+    along an axis with bounds (not 0) all of it. least: cells of room, where none are told."""
     if room is None:
-        room = max(_ROOM, max(box.width, box.height) // _SHARE)
+        room = max(_ROOM, least, max(box.width, box.height) // _SHARE)
     spans = []
     for start, length, bound in zip(box[:2], box[2:], bounds, strict=True):
         first = (start - room) // _UNIT * _UNIT
@@ -58,8 +60,8 @@ def held_around(grid: BitGrid, bounds: tuple[int, int], at: tuple[int, int]) -> 
     if all(bounds):
         return Box(0, 0, *bounds), grid
     box = part_around(Box(*at, grid.width, grid.height), bounds)
-    check_size(box.width, box.height, COPIES)
-    part = BitGrid(box.width, box.height)
+    check_size(box.width, box.height, COPIES * grid.planes)
+    part = BitGrid(box.width, box.height, planes=grid.planes)
     part.paste(grid, at[0] - box.x, at[1] - box.y)
     return box, part
 
@@ -134,8 +136,9 @@ class Plane:
         setting = self.setting
         if clipped(box, *setting.limits[2:], *setting.limits[:2]) != box or setting.holds(box):
             return self.machine.read(box)[0]
-        check_size(box.width, box.height, 2)
-        cells = BitGrid(box.width, box.height)
+        planes = setting.rule.planes
+        check_size(box.width, box.height, 2 * planes)
+        cells = BitGrid(box.width, box.height, planes=planes)
         part = clipped(box, setting.width, setting.height, *setting.at)
         if part:
             cells.paste(self.machine.read(part)[0], part.x - box.x, part.y - box.y)
@@ -228,12 +231,13 @@ class Plane:
         if not any(self.setting.grows):
             return generations
         check_birth(self.setting.rule)
+        reach = self.setting.rule.cells.reach
         now, least = self.machine.generation, min(generations, _LEAST)
         if self._clear is None or self._clear - now < least:
             live = self._live()
-            if live and _room(live, self.setting) < least:
+            if live and _room(live, self.setting) < least * reach:
                 self._grow(live, live)
-            self._clear = now + (_room(live, self.setting) if live else _EVER)
+            self._clear = now + (_room(live, self.setting) // reach if live else _EVER)
         return min(generations, self._clear - now)
 
     def hold(self, box: Box) -> None:
@@ -249,13 +253,14 @@ class Plane:
     def _grow(self, box: Box, live: Box | None) -> None:
         """Move what lives to a part around a box, with all that has been held if memory lets."""
         machine, setting = self.machine, self.setting
-        part = joined(part_around(box, setting.bounds), setting.box)
+        least = _LEAST * setting.rule.cells.reach
+        part = joined(part_around(box, setting.bounds, least=least), setting.box)
         try:
             self._check(part)
         except OutgrownError:
-            part = part_around(box, setting.bounds, _LEAST)
+            part = part_around(box, setting.bounds, least)
             self._check(part)
-        cells = BitGrid(part.width, part.height)
+        cells = BitGrid(part.width, part.height, planes=setting.rule.planes)
         if live:
             cells.paste(machine.read(live)[0], live.x - part.x, live.y - part.y)
         x, y, width, height = part
@@ -264,7 +269,7 @@ class Plane:
     def _check(self, part: Box) -> None:
         most, machine = available_memory(), self.machine
         copies = REFERENCE_COPIES if machine.backend.is_reference else COPIES
-        need = copies * bytes_of(part.width, part.height)
+        need = copies * bytes_of(part.width, part.height, self.setting.rule.planes)
         if need > most:
             raise OutgrownError(
                 f"the plane has outgrown memory at generation {machine.generation:,}: "

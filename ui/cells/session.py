@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernels.targets.choose import pick
 from kernels.targets.contract import Target
+from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, check_size
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology
@@ -19,7 +20,6 @@ from ui.cells.plane import Plane, held_around
 from ui.cells.saving import Whole, write
 from ui.cells.snapshots import SMALL
 from ui.cells.vault import Vault
-from ui.rules import shown_rule
 from ui.session import Event, SessionError
 
 
@@ -52,11 +52,12 @@ class MemorySession(EditedSession):
         files that it is saved to. budget, small: see Vault and Pictures. modified: whether there
         are changes that have not been saved.
         Raises RuleError, ValueError for an unknown topology or backend name,
-        BackendUnavailableError, and GridError or MemoryError for too large a universe.
+        BackendUnavailableError, and GridError or MemoryError for too large a universe, or one of
+        cells in states that the rule does not have.
         """
-        chosen = shown_rule(rule)
+        chosen = Rule.parse(rule) if isinstance(rule, str) else rule
         bounds = bounds or (grid.width, grid.height)
-        box, cells = held_around(grid, bounds, at)
+        box, cells = held_around(cells_for(chosen, grid), bounds, at)
         grows = not bounds[0], not bounds[1]
         setting = Setting(box.width, box.height, chosen, Topology(topology), box.x, box.y, grows)
         runner = pick(backend) if isinstance(backend, str) else backend
@@ -106,10 +107,10 @@ class MemorySession(EditedSession):
         """Be as it was, in another universe even: a run is stopped. It can be undone."""
         self._commands.post(lambda: self._edits.put(whole))
 
-    def set_rule(self, text: str) -> None:
+    def set_rule(self, rule: Rule | str) -> None:
         """Change the rule; a run goes on. Raises RuleError."""
-        rule = shown_rule(text)
-        self._commands.post(lambda: self._edits.set_rule(rule))
+        chosen = Rule.parse(rule) if isinstance(rule, str) else rule
+        self._commands.post(lambda: self._edits.set_rule(chosen))
 
     def set_topology(self, topology: Topology | str) -> None:
         """Change the edges; a run goes on. What is held of a plane without bounds becomes a torus
@@ -121,7 +122,7 @@ class MemorySession(EditedSession):
         """Change the size; a run goes on. The middle stays; cells that are outside then are lost.
         A plane without bounds has them then. Raises GridError for a size that there is no memory
         for."""
-        check_size(width, height, 2)
+        check_size(width, height, 2 * self.rule.planes)
         self._commands.post(lambda: self._edits.resize(width, height))
 
     # --- files -----------------------------------------------------------------

@@ -8,8 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from lifesim.colours import Colours, Pixels
 from lifesim.grid import BitGrid, Box, bytes_of
+from lifesim.states import live_words
 from ui.cells.machine import ClosedError, Machine, Setting
+from ui.picture.coloured import ColourSums, StatesSource, in_colours, source_of, window_colours
 from ui.picture.pyramid import FIRST, Levels, Pyramid
 from ui.picture.request import FrameRequest, clipped
 from ui.picture.sources import MemorySource, PictureSource
@@ -37,14 +40,30 @@ class RegionSource:
         self.width, self.height, self.generation = setting.width, setting.height, generation
         self.at, self.grows = setting.at, any(setting.grows)
         self._box = box
-        self._cells = MemorySource(cells, generation) if cells else None
+        self._cells = source_of(cells, setting.rule, generation) if cells else None
 
     def levels(self, box: Box, scale: int) -> Levels:
         """Return how densely cells live in a box within the region."""
         if self._cells is None:
             return np.zeros((-(-box.height >> scale), -(-box.width >> scale)), np.uint8)
-        inside = box._replace(x=box.x - self._box.x, y=box.y - self._box.y)
-        return self._cells.levels(inside, scale)
+        return self._cells.levels(self._inside(box), scale)
+
+    def _inside(self, box: Box) -> Box:
+        """Return a box as the region counts its cells."""
+        return box._replace(x=box.x - self._box.x, y=box.y - self._box.y)
+
+
+class ColouredRegion(RegionSource):
+    """The same, of cells that have colours."""
+
+    def __init__(self, setting: Setting, generation: int, box: Box, cells: BitGrid | None) -> None:
+        super().__init__(setting, generation, box, cells)
+        self.colours = window_colours(setting.rule)
+
+    def coloured(self, box: Box, scale: int) -> Levels | Pixels:
+        """Return states, or mean colours, of a box within the region, as ColouredSource says."""
+        assert isinstance(self._cells, StatesSource)  # who sees nothing asks for nothing
+        return self._cells.coloured(self._inside(box), scale)
 
 
 class FarSource:
@@ -62,6 +81,42 @@ class FarSource:
             return self._pyramid.level(k)[:1, :1]
         y, x = box.y >> k, box.x >> k
         return self._pyramid.level(k)[y : y + -(-box.height >> k), x : x + -(-box.width >> k)]
+
+
+class ColouredFar(FarSource):
+    """The same, of cells that have colours, whose sums are known beside the pyramid."""
+
+    def __init__(
+        self,
+        pyramid: Pyramid,
+        sums: ColourSums,
+        colours: Colours,
+        generation: int,
+        at: tuple[int, int] = (0, 0),
+    ) -> None:
+        super().__init__(pyramid, generation, at)
+        self.colours, self._sums = colours, sums
+
+    def coloured(self, box: Box, scale: int) -> Levels | Pixels:
+        """Return mean colours, as ColouredSource says. scale: FIRST or more."""
+        return self._sums.means(box, scale)
+
+
+def far_source(
+    grid: BitGrid,
+    setting: Setting,
+    generation: int,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[FarSource, Pyramid]:
+    """Read all cells once, and return a source of what is far of them, and its pyramid. progress:
+    is called with a number of rows, from any thread, and may raise."""
+    live = BitGrid(grid.width, grid.height, live_words(grid.words))
+    pyramid = Pyramid(live, progress)
+    if not in_colours(setting.rule):
+        return FarSource(pyramid, generation, setting.at), pyramid
+    colours = window_colours(setting.rule)
+    sums = ColourSums(grid, colours, progress)
+    return ColouredFar(pyramid, sums, colours, generation, setting.at), pyramid
 
 
 class Pictures:
@@ -102,7 +157,7 @@ class Pictures:
     def are_copies(self) -> bool:
         """Tell whether all cells are simply copied for a picture."""
         setting = self.machine.setting
-        return bytes_of(setting.width, setting.height) <= self._small
+        return bytes_of(setting.width, setting.height, setting.rule.planes) <= self._small
 
     def source(self, request: FrameRequest) -> PictureSource:
         """Return what to draw a request from; any thread may ask. Raises ClosedError."""
@@ -125,21 +180,23 @@ class Pictures:
             if self._copy is None or self._copy[0] != version:
                 setting = self.machine.setting
                 grid, generation = self.machine.read(setting.box)
-                source = MemorySource(grid, generation, at=setting.at, grows=any(setting.grows))
+                about = grid, setting.rule, generation
+                source = source_of(*about, at=setting.at, grows=any(setting.grows))
                 self._copy = version, source
             return self._copy[1]
 
     def _near(self, machine: Machine, request: FrameRequest) -> PictureSource:
         setting = machine.setting
         width, (x, y) = setting.width, setting.at
+        kind = ColouredRegion if in_colours(setting.rule) else RegionSource
         box = clipped(request.viewport.seen_from(x, y).box, width, setting.height)
         if box is None:
-            return RegionSource(setting, machine.generation, Box(0, 0, 1, 1), None)
+            return kind(setting, machine.generation, Box(0, 0, 1, 1), None)
         # Whole words are copied faster than cells.
         left, right = box.x >> 6 << 6, min(width, -(-(box.x + box.width) >> 6 << 6))
         box = Box(left, box.y, right - left, box.height)
         cells, generation = machine.read(box._replace(x=x + box.x, y=y + box.y))
-        return RegionSource(setting, generation, box, cells)
+        return kind(setting, generation, box, cells)
 
     def _far(self, machine: Machine) -> PictureSource:
         self._looked = time.monotonic()
@@ -147,12 +204,9 @@ class Pictures:
             if self._pyramid is None:
                 # The first one is waited for.
                 grid, generation = machine.read(machine.setting.box)
-                self._put(self._version, Pyramid(grid), generation, machine.setting.at)
-            assert self._pyramid is not None
+                made = far_source(grid, machine.setting, generation)
+                self._pyramid = self._version, *made
             return self._pyramid[1]
-
-    def _put(self, version: int, pyramid: Pyramid, generation: int, at: tuple[int, int]) -> None:
-        self._pyramid = version, FarSource(pyramid, generation, at), pyramid
 
     # --- of the engine's thread ------------------------------------------------
 
@@ -179,7 +233,7 @@ class Pictures:
             if grid is None:
                 grid, _ = self.machine.read(self.machine.setting.box)
                 look(0)
-            pyramid = Pyramid(grid, look)
+            made = far_source(grid, self.machine.setting, self.machine.generation, look)
         except Interrupted:
             return False
         except BaseException:
@@ -189,8 +243,7 @@ class Pictures:
         self._took = now - began
         self._next = now + _SHARE * self._took
         with self._lock:
-            at = self.machine.setting.at
-            self._put(self._version, pyramid, self.machine.generation, at)
+            self._pyramid = self._version, *made
         return True
 
     @property

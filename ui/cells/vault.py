@@ -18,7 +18,7 @@ import zstandard
 
 from kernels.targets.memory import available_memory
 from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid, Words, bytes_of
+from lifesim.grid import BitGrid, Words, bytes_of, shape_of
 
 _BUDGET, _SHARE = 256 << 20, 8  # bytes in memory at least; of free memory
 _CHUNK = 1 << 22  # bytes of cells that are compressed at once
@@ -38,8 +38,8 @@ class StoredCells:
     The thread of the vault fills and reads them; they may be dropped in any thread.
     """
 
-    def __init__(self, vault: Vault, number: int, width: int, height: int) -> None:
-        self.width, self.height = width, height
+    def __init__(self, vault: Vault, number: int, width: int, height: int, planes: int) -> None:
+        self.width, self.height, self.planes = width, height, planes
         self.nbytes = 0  # in memory
         self._vault, self._number = vault, number
         self._rows: list[int] = []  # of each chunk
@@ -48,10 +48,10 @@ class StoredCells:
         self._file_bytes = 0
 
     def add(self, words: Words) -> None:
-        """Append the next rows: words, uint64 (rows, words of a row)."""
+        """Append the next rows: words, uint64, as those of a grid."""
         data = np.ascontiguousarray(words).view(np.uint8).reshape(-1).data
         compress = zstandard.ZstdCompressor(level=_LEVEL).compress
-        large = bytes_of(self.width, self.height) > _LARGE
+        large = bytes_of(self.width, self.height, self.planes) > _LARGE
         if large and 4 * len(compress(data[:_SAMPLE])) > min(len(data), _SAMPLE):
             chunk = bytes(data)
         else:
@@ -89,7 +89,7 @@ class StoredCells:
         for count, chunk in zip(self._rows, self._chunks, strict=True):
             if isinstance(chunk, int):
                 start, chunk = start + chunk, self._read(start, chunk)
-            size = bytes_of(self.width, count)
+            size = bytes_of(self.width, count, self.planes)
             data = chunk
             if len(chunk) < size:
                 try:
@@ -98,7 +98,8 @@ class StoredCells:
                     data = b""
             if len(data) != size:
                 raise HistoryError(f"{self._vault.place(self._number)}: old cells are damaged")
-            yield y, np.frombuffer(data, np.uint64).reshape(count, -1)
+            shape = shape_of(self.width, count, self.planes)
+            yield y, np.frombuffer(data, np.uint64).reshape(shape)
             y += count
 
     def _read(self, start: int, size: int) -> bytes:
@@ -113,7 +114,7 @@ class StoredCells:
 
     def grid(self) -> BitGrid:
         """Return all the cells. Raises HistoryError and GridError."""
-        grid = BitGrid(self.width, self.height)
+        grid = BitGrid(self.width, self.height, planes=self.planes)
         for y, words in self.rows():
             grid.words[y : y + len(words)] = words
         return grid
@@ -142,10 +143,10 @@ class Vault:
         self._count = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
-    def start(self, width: int, height: int) -> StoredCells:
+    def start(self, width: int, height: int, planes: int = 1) -> StoredCells:
         """Return stored cells without rows, which add() fills."""
         self._count += 1
-        kept = StoredCells(self, self._count, width, height)
+        kept = StoredCells(self, self._count, width, height, planes)
         self._in_memory.append(weakref.ref(kept))
         if self._count % _SWEEP == 0:
             self._in_memory = deque(ref for ref in self._in_memory if ref())
@@ -153,8 +154,8 @@ class Vault:
 
     def keep(self, cells: BitGrid) -> StoredCells:
         """Store cells."""
-        kept = self.start(cells.width, cells.height)
-        step = chunk_rows(cells.width)
+        kept = self.start(cells.width, cells.height, cells.planes)
+        step = chunk_rows(cells.width, cells.planes)
         for y in range(0, cells.height, step):
             kept.add(cells.words[y : y + step])
         return kept
@@ -187,6 +188,6 @@ class Vault:
             self._folder.cleanup()
 
 
-def chunk_rows(width: int) -> int:
+def chunk_rows(width: int, planes: int = 1) -> int:
     """Return how many rows are stored as one chunk."""
-    return max(1, _CHUNK // bytes_of(width, 1))
+    return max(1, _CHUNK // bytes_of(width, 1, planes))

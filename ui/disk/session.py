@@ -29,6 +29,7 @@ from ui.disk.stills import Stills, whole_of
 from ui.disk.tiles import TileSource
 from ui.film.stills import Still
 from ui.numbers import many
+from ui.picture.coloured import in_colours
 from ui.picture.live import live_box
 from ui.picture.request import FrameRequest
 from ui.session import Event, Session, SessionError, Status
@@ -62,12 +63,11 @@ class DiskSession(Session):
 
         Raises LifesimError."""
         path = os.path.abspath(path)
-        state = state_of(path)
-        universe = Universe.open(path)
-        if universe.rule.planes > 1:
+        state, universe = state_of(path), Universe.open(path)
+        if in_colours(universe.rule):
             raise SessionError(
                 f"{path}: the window shows universes on disk of two states, not {universe.rule}: "
-                f"`lifesim render` draws it"
+                f"`lifesim render` makes pictures of it"
             )
         return cls(universe, state, backend, budget)
 

@@ -7,23 +7,20 @@ from __future__ import annotations
 
 import os
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim import gif, render
-from lifesim.engine import Life
-from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid, Box
+from lifesim.colours import GifColours, Pixels, pixels_of, state_colours
+from lifesim.grid import Box
 from lifesim.render import Levels
-from ui.cells.saving import Whole
 from ui.film.ffmpeg import Mp4Writer
-from ui.film.recording import RecordedShot, Recording
+from ui.film.films import ExportError, Film, Progress
 from ui.film.stills import AfarSource
 from ui.picture.ages import Ages
+from ui.picture.coloured import StatesSource
 from ui.picture.draw import draw
 from ui.picture.request import FARTHEST_AGES, Frame, FrameRequest, clipped
 from ui.picture.sources import MemorySource, PictureSource, corner
@@ -31,23 +28,14 @@ from ui.picture.viewport import MOST_PIXELS, Viewport
 
 MOST_RATE = 50  # pictures a second of a GIF: many programs show faster ones slowly
 MOST_MP4_RATE = 240
-MOST_FRAMES = 1_000_000
 NO_AGES = "what was recorded from afar has no ages"
 _TRIES = 3
 _BAND = 1 << 20  # pixels that are asked for at once
 _PATIENCE = 30.0  # seconds that nothing may be read in
 
 
-class ExportError(LifesimError):
-    """Raised for what cannot be made a picture or a film of."""
-
-
 class ExportCancelledError(Exception):
     """Raised where somebody has asked that an export be given up. There is no file then."""
-
-
-Progress = Callable[[float], None]
-"""Is told the share that is done, 0 to 1; may raise CancelledError."""
 
 
 def unheard(_: float) -> None:
@@ -87,12 +75,17 @@ class ExportLook:
         size = -(-self.region.width >> far), -(-self.region.height >> far)
         return render.image_size(*size, self.scale - far)
 
-    def levels(self, source: MemorySource | AfarSource, ages: Ages) -> Levels:
-        """Draw the region from a source.
+    def levels(self, source: MemorySource | AfarSource, ages: Ages) -> Levels | Pixels:
+        """Draw the region from a source: of cells that have colours in these, uint8 (rows, columns,
+        3), else levels, uint8 (rows, columns).
 
         ages: of the pictures before; they go on to this one. Raises RenderError for a scale that is
         nearer than what was recorded from afar, and ExportError for ages of that.
         """
+        if isinstance(source, StatesSource):
+            colours = state_colours(source.rule, self.palette)
+            assert colours is not None
+            return pixels_of(source.cells, self._inner(source), self.scale, colours)
         if self.ages:
             return self._aged(source, ages)
         if isinstance(source, AfarSource):
@@ -100,6 +93,10 @@ class ExportLook:
         else:
             levels = render.density_levels(source.grid, self._inner(source), self.scale)
         return np.where(levels > 0, np.uint8(255), np.uint8(0)) if self.any_cell else levels
+
+    def painted(self, levels: Levels | Pixels) -> Pixels:
+        """Return what levels() has drawn in colours."""
+        return levels if levels.ndim == 3 else render.palette_table(self.palette)[levels]
 
     def _inner(self, source: PictureSource) -> Box:
         """Return the region as a source counts its cells."""
@@ -219,110 +216,6 @@ def _whole_frame(
 # --- films ---------------------------------------------------------------------
 
 
-class Film(ABC):
-    """The pictures of a film, one after the other.
-
-    count: of its pictures. width, height, at: of what is shown, and its top-left cell; of a plane
-    without bounds in its first picture.
-    """
-
-    width: int
-    height: int
-    count: int
-    at: tuple[int, int] = (0, 0)
-
-    @property
-    def box(self) -> Box:
-        """Return the cells that are shown."""
-        return Box(*self.at, self.width, self.height)
-
-    @abstractmethod
-    def sources(self, progress: Progress) -> Iterator[MemorySource | AfarSource]:
-        """Yield the sources of its pictures."""
-
-
-class RunExport(Film):
-    """A film of a run from a moment on, computed in a universe of its own: the first picture is the
-    moment."""
-
-    def __init__(
-        self, whole: Whole, generations: int, every: int, backend: Target | str = "auto"
-    ) -> None:
-        """Compute nothing yet. Raises ExportError for fewer than one generation, or for too many
-        pictures."""
-        if every < 1 or generations < 0:
-            raise ExportError("a film goes on by one or more generations a picture")
-        self.width, self.height, self.at = whole.width, whole.height, whole.at
-        self.count = frames_of(generations, every)
-        if self.count > MOST_FRAMES:
-            raise ExportError(f"a film has at most {MOST_FRAMES:,} pictures, not {self.count:,}")
-        self._whole, self._every, self._backend = whole, every, backend
-
-    def sources(self, progress: Progress) -> Iterator[MemorySource]:
-        """Compute and yield the sources of its pictures. Raises LifesimError where nothing
-        computes."""
-        whole = self._whole
-        grows = any(whole.grows)
-        yield MemorySource(whole.cells, whole.generation, at=whole.at, grows=grows)
-        if self.count == 1:
-            return
-        try:
-            life = Life(
-                whole.cells,
-                rule=whole.rule,
-                topology=whole.topology,
-                generation=whole.generation,
-                bounds=whole.bounds,
-                at=whole.at if grows else (0, 0),
-                backend=self._backend,
-            )
-        except BackendUnavailableError as error:
-            raise ExportError(str(error)) from None
-        for number in range(1, self.count):
-            life.run(
-                self._every,
-                progress=lambda run, number=number: progress(  # type: ignore[misc]
-                    (number + run.done / run.total - 1) / self.count
-                ),
-            )
-            if grows:
-                yield _source_of(life)
-            else:
-                yield MemorySource(life.grid(), life.generation, at=whole.at)
-
-
-def _source_of(life: Life) -> MemorySource:
-    """Return what lives on a plane without bounds, begun at a whole word: so ages go on."""
-    frame, grid = life.frame(), life.grid()
-    beside = frame.x % 64
-    cells = BitGrid(beside + frame.width, frame.height)
-    cells.paste(grid, beside, 0)
-    return MemorySource(cells, life.generation, at=(frame.x - beside, frame.y), grows=True)
-
-
-class FilmClip(Film):
-    """A film of what was recorded."""
-
-    def __init__(self, recording: Recording, shots: list[RecordedShot]) -> None:
-        """Take recorded pictures. Raises ExportError for none."""
-        if not shots:
-            raise ExportError("nothing has been recorded there")
-        self._recording, self._shots = recording, shots
-        self.at = min(shot.at[0] for shot in shots), min(shot.at[1] for shot in shots)
-        self.width = max(shot.at[0] + shot.width for shot in shots) - self.at[0]
-        self.height = max(shot.at[1] + shot.height for shot in shots) - self.at[1]
-        self.count = len(shots)
-
-    def sources(self, progress: Progress) -> Iterator[MemorySource | AfarSource]:
-        """Yield the sources of its pictures."""
-        return map(self._recording.source, self._shots)
-
-
-def frames_of(generations: int, every: int) -> int:
-    """Return how many pictures a run has, the first one included."""
-    return generations // every + 1
-
-
 def save_gif(
     path: str, film: Film, look: ExportLook, rate: float, progress: Progress = unheard
 ) -> None:
@@ -333,9 +226,13 @@ def save_gif(
     """
     check_rate(rate, MOST_RATE)
     gif.check_size(*look.check_box(film.box))
-    with gif.GifWriter(path, look.palette, frame_ms=max(10, round(1000 / rate))) as writer:
+    colours = (state_colours(rule, look.palette) for rule in film.rules)
+    states = next((table for table in colours if table is not None), None)
+    known = None if states is None else GifColours(states)
+    table = look.palette if known is None else known.table
+    with gif.GifWriter(path, table, frame_ms=max(10, round(1000 / rate))) as writer:
         for levels in _levels(film, look, progress):
-            writer.append(levels)
+            writer.append(levels if known is None else known.indices(look.painted(levels)))
 
 
 def save_mp4(
@@ -344,7 +241,6 @@ def save_mp4(
     """Write an MP4 with the ffmpeg program. Raises as save_gif does."""
     check_rate(rate, MOST_MP4_RATE)
     across, down = look.check_box(film.box)
-    table = render.palette_table(look.palette)
     done = 0.0
 
     def tell(share: float) -> None:
@@ -354,10 +250,10 @@ def save_mp4(
 
     with Mp4Writer(path, across, down, rate, lambda: progress(done)) as writer:
         for levels in _levels(film, look, tell):
-            writer.append(table[levels])
+            writer.append(look.painted(levels))
 
 
-def _levels(film: Film, look: ExportLook, progress: Progress) -> Iterator[Levels]:
+def _levels(film: Film, look: ExportLook, progress: Progress) -> Iterator[Levels | Pixels]:
     ages = Ages()  # as far as the film itself tells
     for number, source in enumerate(film.sources(progress)):
         progress(number / film.count)

@@ -36,6 +36,7 @@ from ui.film.reels import (
     still_of,
 )
 from ui.film.stills import AfarSource, Rows, Still, rows_of, scale_of
+from ui.picture.coloured import source_of
 from ui.picture.sources import MemorySource
 
 __all__ = ["RecordedShot", "Recording", "RecordingError", "Seen"]
@@ -61,7 +62,8 @@ class Recording:
         holds a recording, which is then gone on with.
 
         budget: bytes; a share of what is free on the disk, unless told. Raises LifesimError
-        for a folder that cannot be used, or is in use.
+        for a folder that cannot be used, or is in use, and for recordings by rules whose files are
+        not found.
         """
         self.is_temporary = folder is None
         try:
@@ -84,7 +86,11 @@ class Recording:
         self._seen: tuple[int, Rows, Seen] | None = None
         self._reel: Reel | None = None
         self._files = 0
-        self._load()
+        try:
+            self._load()
+        except BaseException:
+            self._lock.close()
+            raise
         self.budget = budget or max(min(_MOST, (free + self.nbytes) // _SHARE), _LEAST)
 
     def _load(self) -> None:
@@ -154,8 +160,8 @@ class Recording:
         still = self.still(shot)
         source: Seen
         if isinstance(still, Whole):
-            about = still.cells, still.generation
-            source = MemorySource(*about, at=still.at, grows=any(still.grows))
+            about = still.cells, still.rule, still.generation
+            source = source_of(*about, at=still.at, grows=any(still.grows))
         else:
             source = AfarSource(still)
         with self._changing:

@@ -24,7 +24,7 @@ import zstandard
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.grid import BitGrid, check_size
 from lifesim.render import MAX_SCALE
-from lifesim.rule import Rule
+from lifesim.rule import Rule, RuleError
 from lifesim.topology import Topology
 from ui.cells.saving import Whole
 from ui.film.stills import Afar, Rows, Still, grows_of, rows_of, scale_of
@@ -92,8 +92,9 @@ class Reel:
             return True
         shot = self._last[0]
         most = min(max(4, _UNPACKED // rows_of(still).nbytes), _LONGEST)
-        one = shot.width, shot.height, shot.scale
-        return one == (still.width, still.height, scale_of(still)) and self._shots < most
+        one = shot.width, shot.height, shot.scale, shot.rule.planes
+        other = still.width, still.height, scale_of(still), still.rule.planes
+        return one == other and self._shots < most
 
     def add(self, still: Still, serial: int, most: int) -> RecordedShot:
         """Append a picture, and keep its rows, which nobody changes any more.
@@ -225,7 +226,8 @@ def _digest(body: list[bytes]) -> int:
 
 
 def shots_of(path: Path) -> list[RecordedShot]:
-    """Return the pictures that a file holds, up to where it breaks off."""
+    """Return the pictures that a file holds, up to where it breaks off. Raises RecordingError for
+    a rule that is not known here."""
     shots: list[RecordedShot] = []
     with contextlib.suppress(OSError), open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -276,16 +278,22 @@ def _shot(
     numbers = [head.get(name) for name in ("serial", "generation", "width", "height")]
     numbers.append(head.get("scale", 0))
     try:
-        rule, topology = Rule.parse(str(head["rule"])), Topology(str(head["topology"]))
+        name, topology = str(head["rule"]), Topology(str(head["topology"]))
         serial, generation, width, height, scale = (int(str(number)) for number in numbers)
-    except (KeyError, ValueError, LifesimError):
+    except (KeyError, ValueError):
         return None
+    try:
+        rule = Rule.parse(name)
+    except RuleError as error:  # of a file that is not there: what was recorded is not damaged
+        raise RecordingError(f"cannot show {path}: {error}") from None
     is_difference = bool(head.get("difference"))
     if min(width, height) < 1 or not 0 <= scale <= MAX_SCALE or (is_difference and before is None):
         return None
     other = before if is_difference else None
-    if other and (other.width, other.height, other.scale) != (width, height, scale):
-        return None
+    if other:
+        same = (other.width, other.height, other.scale) == (width, height, scale)
+        if not same or other.rule.planes != rule.planes:
+            return None
     at, grows = _pair(head.get("at", [0, 0]), int), _pair(head.get("grows", [False] * 2), bool)
     if at is None or grows is None or max(map(abs, at)) > _FARTHEST:
         return None
@@ -312,10 +320,13 @@ def still_of(shot: RecordedShot, known: tuple[int, Rows] | None = None) -> Still
         pixels = np.empty((down, across), np.uint8)
         _read(shot, pixels, known)
         return Afar(pixels, shot.scale, shot.width, shot.height, *about, shot.at)
-    check_size(shot.width, shot.height, 2)
-    grid = BitGrid(shot.width, shot.height)
+    planes = shot.rule.planes
+    check_size(shot.width, shot.height, 2 * planes)
+    grid = BitGrid(shot.width, shot.height, planes=planes)
     _read(shot, grid.words, known)
-    if shot.width % 64 and np.any(grid.words[:, -1] >> np.uint64(shot.width % 64)):
+    if shot.width % 64 and np.any(grid.words[..., -1] >> np.uint64(shot.width % 64)):
+        raise _damaged(shot)
+    if planes > 1 and grid.largest_state() >= shot.rule.states:
         raise _damaged(shot)
     return Whole(grid, *about, shot.at, shot.grows)
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 import kernels.cells
 from lifesim.grid import BitGrid, Box
+from ui.picture.coloured import ColouredSource
 from ui.picture.request import FrameRequest, clipped
 from ui.picture.sources import Levels, MemorySource, PictureSource, corner, lacks
 
@@ -57,10 +58,11 @@ class Ages:
         Ages begin anew where time went back or the universe has another size (a plane without
         bounds has none), and after
         pictures without them (of cells too far, or because nobody asked) that are of another
-        generation. While cells are still being read, they are shown without ages.
+        generation. While cells are still being read, they are shown without ages. Cells that have
+        colours are shown in these.
         """
         last, self._last = self._before(source), None
-        if request.shows_ages:
+        if request.shows_ages and not isinstance(source, ColouredSource):
             return _Aged(self, source, last)
         if last is not None and last.generation == source.generation:
             self._last = last

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lifesim.grid import Box
+from ui.picture.coloured import ColouredSource
 from ui.picture.request import Frame, FrameRequest
 from ui.picture.sources import Levels, PictureSource, corner
 
@@ -17,20 +18,25 @@ def draw(request: FrameRequest, source: PictureSource) -> Frame:
     left, right = (min(max(edge, 0), view.width) for edge in (left, right))
     top, bottom = (min(max(edge, 0), view.height) for edge in (top, bottom))
     inside = (left, top, right, bottom)
+    colours = source.colours if isinstance(source, ColouredSource) else None
     if left >= right or top >= bottom:
         pixels = np.zeros((view.height, view.width), np.uint8)
-        return Frame(request, pixels, inside, source.generation)
+        return Frame(request, pixels, inside, source.generation, colours)
     first, last = view.cells_at(left, top), view.cells_at(right - 1, bottom - 1)
     width = min(last.x + last.width, source.width) - first.x
     height = min(last.y + last.height, source.height) - first.y
-    levels = source.levels(Box(first.x, first.y, width, height), max(view.scale, 0))
-    if request.any_cell and view.scale > 0 and not request.shows_ages:
-        levels = np.where(levels > 0, np.uint8(255), np.uint8(0))
-    if view.scale >= 0 and levels.shape == (view.height, view.width):
+    box, scale = Box(first.x, first.y, width, height), max(view.scale, 0)
+    if isinstance(source, ColouredSource):
+        levels = source.coloured(box, scale)
+    else:
+        levels = source.levels(box, scale)
+        if request.any_cell and scale > 0 and not request.shows_ages:
+            levels = np.where(levels > 0, np.uint8(255), np.uint8(0))
+    if view.scale >= 0 and levels.shape[:2] == (view.height, view.width):
         # Nothing is copied: fresh pages cost as much as the picture does.
         pixels = np.ascontiguousarray(levels)
     else:
-        pixels = np.zeros((view.height, view.width), np.uint8)
+        pixels = np.zeros((view.height, view.width, *levels.shape[2:]), np.uint8)
         target = pixels[top:bottom, left:right]
         if view.scale >= 0:
             target[:] = levels
@@ -38,7 +44,7 @@ def draw(request: FrameRequest, source: PictureSource) -> Frame:
             # Of the first cell only a part may be seen.
             side = 1 << -view.scale
             _enlarge(levels, side, (view.left + left) % side, (view.top + top) % side, target)
-    return Frame(request, pixels, inside, source.generation)
+    return Frame(request, pixels, inside, source.generation, colours)
 
 
 def _enlarge(cells: Levels, side: int, skip_x: int, skip_y: int, target: Levels) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from lifesim.colours import Colours
 from lifesim.grid import Box
 from ui.picture.viewport import Viewport
 
@@ -40,7 +41,9 @@ class Frame:
     """A view, drawn.
 
     pixels: uint8 (height, width) of the viewport: 0 where no cell lives, 255 where all do; or
-        ages.
+        ages. Of cells that have colours their states, at 1:1 and nearer; else (height, width, 3),
+        colours.
+    colours: of the states, of cells that have them.
     inside: the pixels of the window that the universe covers: left, top, right, bottom, where
         left = right or top = bottom if there are none; outside of it pixels are 0.
     """
@@ -49,6 +52,7 @@ class Frame:
     pixels: Levels
     inside: tuple[int, int, int, int]
     generation: int
+    colours: Colours | None = None
 
 
 def clipped(box: Box, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:

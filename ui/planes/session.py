@@ -61,7 +61,8 @@ class PlaneSession(EditedSession):
 
         def reopen(rule: Rule) -> SeenUniverse:
             made = open_seen(engine, backend, empty_start(rule))
-            assert made is not None
+            if made is None:
+                raise SessionError(f"a rectangle computes {rule}: choose the engine dense first")
             return made
 
         self._plane = HeldPlane(universe, rule, generation, reopen, self._commands)
@@ -143,16 +144,16 @@ class PlaneSession(EditedSession):
 
         self._commands.post(now)
 
-    def set_rule(self, text: str) -> None:
+    def set_rule(self, rule: Rule | str) -> None:
         """Change the rule; a run goes on. Raises RuleError, and GridError for a rule of B0."""
-        rule = Rule.parse(text)
-        check_birth(rule)
+        chosen = Rule.parse(rule) if isinstance(rule, str) else rule
+        check_birth(chosen)
 
         def now() -> None:
-            if rule != self._plane.setting.rule:
+            if chosen != self._plane.setting.rule:
                 seed = self._plane.seed()
                 before = Entry("the rule", self._history.moment(seed))
-                self._editor.change(before, lambda: self._history.replace(seed, rule))
+                self._editor.change(before, lambda: self._history.replace(seed, chosen))
 
         self._commands.post(now)
 

@@ -105,4 +105,4 @@ def open_seen(engine: str, backend: Target, start: Start) -> SeenUniverse | None
 
 def empty_start(rule: Rule) -> Start:
     """Return a plane without bounds in which nothing lives."""
-    return Start(BitGrid(1, 1), rule, Topology.PLANE, bounds=(0, 0))
+    return Start(BitGrid(1, 1, planes=rule.planes), rule, Topology.PLANE, bounds=(0, 0))

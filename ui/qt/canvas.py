@@ -28,7 +28,7 @@ from lifesim.grid import Box
 from ui.model import CanvasView
 from ui.picture.request import Frame
 from ui.picture.viewport import FAR, MOST_PIXELS, Viewport
-from ui.qt.theme import colour_table, colours
+from ui.qt.theme import colour_list, colour_table, colours
 
 _NOTCH = 120  # of a wheel
 _BOLD_EVERY = 10  # cells
@@ -92,7 +92,7 @@ class Canvas(QWidget):
         self.tool: Tool | None = None
         self._theme = "dark"
         self._image: QImage | None = None
-        self._colours = colours("dark", "dark")
+        self._colours = colours("dark", "dark", QColor(colour_table("dark")[0]))
         self._panning: QPoint | None = None
         self._pressed = False
         self._turned = 0.0
@@ -107,10 +107,21 @@ class Canvas(QWidget):
     def dress(self, theme: str) -> None:
         """Take the colours of the theme and of the view's palette."""
         self._theme = theme
-        self._colours = colours(theme, self.view.palette)
-        if self._image is not None:
-            self._image.setColorTable(colour_table(self.view.palette))
+        self._colours = colours(theme, self.view.palette, self._dead)
+        if self._image is not None and self._image.format() is QImage.Format.Format_Indexed8:
+            self._image.setColorTable(self._table)
         self.update()
+
+    @property
+    def _table(self) -> list[int]:
+        """Return the colours of the numbers that a picture has: levels, or states."""
+        own = None if self.frame is None else self.frame.colours
+        return colour_table(self.view.palette) if own is None else colour_list(own)
+
+    @property
+    def _dead(self) -> QColor:
+        """Return the colour of dead cells."""
+        return QColor(self._table[0])
 
     def show_view(self, view: CanvasView) -> None:
         """Show another view, with the picture that is there until another comes."""
@@ -126,13 +137,16 @@ class Canvas(QWidget):
         if frame is None:
             self._image = None
         else:
-            height, width = frame.pixels.shape
+            height, width = frame.pixels.shape[:2]
+            form = QImage.Format
             # The image has no memory of its own: self.frame keeps it.
             self._image = QImage(
                 frame.pixels.data, width, height, frame.pixels.strides[0],
-                QImage.Format.Format_Indexed8,
+                form.Format_Indexed8 if frame.pixels.ndim == 2 else form.Format_RGB888,
             )  # fmt: skip
-            self._image.setColorTable(colour_table(self.view.palette))
+            if frame.pixels.ndim == 2:
+                self._image.setColorTable(self._table)
+        self._colours = colours(self._theme, self.view.palette, self._dead)
         self.update()
 
     def use(self, tool: Tool) -> None:
@@ -143,17 +157,18 @@ class Canvas(QWidget):
         self.tool = tool
         self.setCursor(tool.cursor)
 
-    def is_live(self, x: int, y: int) -> bool | None:
-        """Tell whether a cell is seen to live; None where the picture does not tell."""
+    def state_at(self, x: int, y: int) -> int | None:
+        """Return the state in which a cell is seen; None where the picture does not tell."""
         if self.frame is None or self.frame.request.viewport.scale > 0:
             return None
         left, top, _, _ = self.frame.request.viewport.rectangle(Box(x, y, 1, 1))
         side = 1 << -self.frame.request.viewport.scale
         column, row = max(left, 0), max(top, 0)  # of the first column, a part may be seen
-        height, width = self.frame.pixels.shape
+        height, width = self.frame.pixels.shape[:2]
         if left + side <= 0 or top + side <= 0 or column >= width or row >= height:
             return None
-        return bool(self.frame.pixels[row, column])
+        seen = int(self.frame.pixels[row, column])
+        return int(seen > 0) if self.frame.colours is None else seen
 
     # --- moving ----------------------------------------------------------------
 
@@ -273,7 +288,7 @@ class Canvas(QWidget):
         if left < right and top < bottom:
             inside = QRect(left, top, right - left, bottom - top)
             painter.setClipRect(inside)
-            painter.fillRect(inside, QColor(colour_table(self.view.palette)[0]))
+            painter.fillRect(inside, self._dead)
             self._paint_cells(painter)
             if self.view.shows_lines:
                 self._paint_lines(painter, inside)

@@ -32,10 +32,10 @@ from lifesim import patterns
 from lifesim.cli.options import Density, Size
 from lifesim.errors import LifesimError
 from lifesim.rule import Rule
+from lifesim.rules.named import NAMED
 from lifesim.topology import Topology
 from ui.numbers import generation_of, whole
 from ui.qt.rows import Scrolled
-from ui.rules import shown_names, shown_rule
 
 _DIRECTORY = "Universe directories (*)"
 _LONGEST, _FAR_POWER = 100, re.compile(r"[eE][+-]?[0-9_]{3}")  # of a density
@@ -195,21 +195,27 @@ class RuleDialog(Form):
 
     def __init__(self, rule: Rule, topology: Topology, parent: QWidget | None) -> None:
         super().__init__("Rule and topology", parent)
-        self.rule = rule_choice(self, rule)
+        self._known, self.rule = rule, rule_choice(self, rule)
         self.topology = self.choice("&Edges", list(_EDGES), topology)
         self.check()
 
     def value(self) -> tuple[Rule, Topology]:
         """Return what has been entered."""
-        return shown_rule(self.rule.currentText()), self.topology.currentData()
+        return rule_of(self.rule.currentText(), self._known), self.topology.currentData()
 
 
 def rule_choice(form: Form, rule: Rule) -> QComboBox:
     """Add a choice of rules by name to a form; any other may be typed."""
     items: list[tuple[object, str]] = [
-        (known.rule, f"{known.name}  ({known.rule})") for known in shown_names()
+        (known.rule, f"{known.name}  ({known.rule})") for known in NAMED
     ]
-    return form.choice("&Rule", items, rule, shown_rule)
+    return form.choice("&Rule", items, rule, partial(rule_of, known=rule))
+
+
+def rule_of(text: str, known: Rule) -> Rule:
+    """Return the rule of a text: the known one for its name, as its file may lie where no rules are
+    looked for. Raises RuleError for what names none."""
+    return known if text.strip() == known.name else Rule.parse(text)
 
 
 class NewDialog(Form):
@@ -221,7 +227,7 @@ class NewDialog(Form):
         super().__init__("New universe", parent)
         self.size_ = self.line("&Size", f"{size_[0]}x{size_[1]}", _room)
         self.size_.setToolTip("Cells across and down: 512x256; 64K is 65536x65536")
-        self.rule = rule_choice(self, rule)
+        self._known, self.rule = rule, rule_choice(self, rule)
         self.topology = self.choice("&Edges", list(_EDGES), topology)
         self.fill = self.choice("&Fill with", [(False, "Nothing"), (True, "Random cells")], False)
         self.density = self.line("&Density", "50 %", density)
@@ -239,7 +245,7 @@ class NewDialog(Form):
         soup = self.fill.currentData()
         return New(
             size(self.size_.text()),
-            shown_rule(self.rule.currentText()),
+            rule_of(self.rule.currentText(), self._known),
             self.topology.currentData(),
             density(self.density.text()) if soup else None,
             _seed(self.seed.text()) if soup else 1,

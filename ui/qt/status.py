@@ -231,6 +231,8 @@ class StatusLine(QStatusBar):
             return
         if cells.width == 1:
             known = "" if answer is None else "live" if answer.live else "dead"
+            if answer is not None and answer.state is not None:
+                known = f"state {answer.state}"
         else:
             text += f"  {short_side(cells.width)}×{short_side(cells.height)}"
             if answer is None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
 from lifesim.render import palette_table
 
 THEMES = ("dark", "light")
+_LIGHT = 128  # lightness, 0 to 255, of cells on which lines are dark
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +40,10 @@ _WINDOW = {
 }  # fmt: skip
 
 
-def colours(theme: str, palette: str) -> Colours:
-    """Return the colours for a theme of the window and a palette of the cells."""
-    dark_cells = palette != "light"
+def colours(theme: str, palette: str, dead: QColor | None = None) -> Colours:
+    """Return the colours for a theme of the window and a palette of the cells. dead: the colour of
+    dead cells, where it is not the palette's."""
+    dark_cells = palette != "light" if dead is None else dead.lightness() < _LIGHT
     line = QColor(255, 255, 255, 26) if dark_cells else QColor(0, 0, 0, 26)
     bold = QColor(255, 255, 255, 58) if dark_cells else QColor(0, 0, 0, 60)
     accent = QColor("#ffb000" if dark_cells else "#1f63d8")
@@ -57,7 +61,12 @@ def colours(theme: str, palette: str) -> Colours:
 
 def colour_table(palette: str) -> list[int]:
     """Return 256 colours for QImage.setColorTable."""
-    return [0xFF000000 | r << 16 | g << 8 | b for r, g, b in palette_table(palette).tolist()]
+    return colour_list(palette_table(palette))
+
+
+def colour_list(table: npt.NDArray[np.uint8]) -> list[int]:
+    """Return red, green and blue, uint8 (n, 3), for QImage.setColorTable."""
+    return [0xFF000000 | r << 16 | g << 8 | b for r, g, b in table.tolist()]
 
 
 def system_theme() -> str:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QToolBar, QToolButton, QWidge
 
 from ui.qt.actions import Registry
 from ui.qt.icons import icon
+from ui.qt.state_chooser import StateChooser
 from ui.qt.theme import Colours
 
 _TOOLBAR = (
@@ -17,11 +18,13 @@ _TOOLBAR = (
     "view.zoom-in", "view.zoom-out", "view.fit",
 )  # fmt: skip
 
+_BEFORE_STATES = "edit.select"
+
 
 class UniverseToolbar(QToolBar):
     """Shows buttons for some actions of a registry.
 
-    universe_label: rule, edges and size of the universe.
+    states: the choice of a state to draw in. universe_label: rule, edges and size of the universe.
     """
 
     def __init__(self, registry: Registry) -> None:
@@ -30,6 +33,7 @@ class UniverseToolbar(QToolBar):
         self.setObjectName("toolbar")
         self.setMovable(False)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.states = StateChooser()
         for id in _TOOLBAR:
             if id:
                 action = registry.made(id)
@@ -39,6 +43,8 @@ class UniverseToolbar(QToolBar):
                 button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             else:
                 self.addSeparator()
+            if id == _BEFORE_STATES:
+                self._chooser = self.addWidget(self.states)
         space = QWidget()
         space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(space)
@@ -52,6 +58,10 @@ class UniverseToolbar(QToolBar):
         self._more = more
         self._more.setAccessibleName("More of the toolbar")
         self._more.setToolTip("More of the toolbar")
+
+    def show_chooser(self, shown: bool) -> None:
+        """Show the choice of a state, or hide it, where there is none."""
+        self._chooser.setVisible(shown)
 
     def dress(self, shades: Colours) -> None:
         """Draw Qt's own button in the colours of a theme."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
 
+from lifesim.colours import Colours, pixels_of
 from lifesim.grid import BitGrid, Box
 from lifesim.render import density_levels
 from ui.picture.request import clipped
@@ -47,40 +49,44 @@ class PanTool:
 
 
 class DrawTool:
-    """Draws: a stroke that begins on a dead cell draws, on a live one erases; with the right button
-    it erases. `is_live` and `stroke` are told cells; a stroke is points and its number."""
+    """Draws in a state: a stroke that begins on a cell of that state erases; with the right button
+    it erases too. `state_at` and `stroke` are told cells; a stroke is points, a state and its
+    number.
+
+    state: 1 or more; 0 erases only.
+    """
 
     cursor = Qt.CursorShape.CrossCursor
 
     def __init__(
         self,
         canvas: Canvas,
-        is_live: Callable[[int, int], bool | None],
-        stroke: Callable[[tuple[tuple[int, int], ...], bool, int], None],
+        state_at: Callable[[int, int], int | None],
+        stroke: Callable[[tuple[tuple[int, int], ...], int, int], None],
     ) -> None:
-        """Draw nothing yet. is_live: returns None where nothing can be drawn."""
-        self._canvas, self._is_live, self._stroke = canvas, is_live, stroke
+        """Draw nothing yet. state_at: returns None where nothing can be drawn."""
+        self._canvas, self._state_at, self._stroke = canvas, state_at, stroke
         self._last: tuple[int, int] | None = None
-        self._alive = True
+        self.state = self._drawn = 1
         self._number = 0
 
     def press(self, x: int, y: int, button: Qt.MouseButton) -> None:
         """Begin a stroke, where something can be drawn."""
         cell = self._cell(x, y)
-        live = self._is_live(*cell)
-        if live is None:
+        there = self._state_at(*cell)
+        if there is None:
             return
-        self._alive = button is not RIGHT and not live
+        self._drawn = 0 if button is RIGHT or there == self.state else self.state
         self._number += 1
         self._last = cell
-        self._stroke((cell,), self._alive, self._number)
+        self._stroke((cell,), self._drawn, self._number)
 
     def drag(self, x: int, y: int) -> None:
         """Draw on to the cell under the pointer."""
         cell = self._cell(x, y)
         if self._last is not None and cell != self._last:
             last, self._last = self._last, cell
-            self._stroke((last, cell), self._alive, self._number)
+            self._stroke((last, cell), self._drawn, self._number)
 
     def hover(self, x: int, y: int) -> None:
         """Do nothing."""
@@ -134,8 +140,9 @@ class SelectTool:
 class PasteGhost:
     """Cells that follow the pointer, held at their middle."""
 
-    def __init__(self, cells: BitGrid, x: int, y: int) -> None:
-        self.cells = cells
+    def __init__(self, cells: BitGrid, x: int, y: int, colours: Colours | None = None) -> None:
+        """Hold cells. colours: of their states, where they have any."""
+        self.cells, self._own = cells, colours
         self.x, self.y = x, y
         self._made: tuple[int, int, QImage] | None = None
         self._levels: object = None
@@ -156,7 +163,8 @@ class PasteGhost:
         self.centre_on(x, y)
 
     def image(self, scale: int, colour: QColor) -> QImage | None:
-        """Return the cells at a scale, in a colour; None where there is only a rectangle."""
+        """Return the cells at a scale, in a colour or their own; None where there is only a
+        rectangle."""
         if self._made is not None and self._made[:2] == (scale, colour.rgb()):
             return self._made[2]
         pixels = (-(-self.cells.width >> scale)) * (-(-self.cells.height >> scale))
@@ -164,10 +172,14 @@ class PasteGhost:
             return None
         levels = density_levels(self.cells, None, scale)
         height, width = levels.shape
-        image = QImage(levels.data, width, height, width, QImage.Format.Format_Indexed8)
-        image.setColorTable(
-            [0] + [colour.rgb() & 0xFFFFFF | (90 + 165 * k // 255) << 24 for k in range(1, 256)]
-        )
+        opaque = [0] + [90 + 165 * k // 255 for k in range(1, 256)]
+        if self._own is None:
+            image = QImage(levels.data, width, height, width, QImage.Format.Format_Indexed8)
+            image.setColorTable([colour.rgb() & 0xFFFFFF | share << 24 for share in opaque])
+        else:
+            shown = pixels_of(self.cells, None, scale, self._own)
+            levels = np.dstack([shown, np.array(opaque, np.uint8)[levels]])
+            image = QImage(levels.data, width, height, 4 * width, QImage.Format.Format_RGBA8888)
         self._levels = levels  # the image has no memory of its own
         self._made = scale, colour.rgb(), image
         return image

@@ -46,6 +46,7 @@ from ui.qt.icons import icon
 from ui.qt.menus import Menu, all_menus
 from ui.qt.menus.edit import EditMenu
 from ui.qt.menus.file import FileMenu
+from ui.qt.menus.state import StateMenu
 from ui.qt.pointer import Pointer
 from ui.qt.remembered import SettingsMemory
 from ui.qt.status import StatusLine
@@ -101,6 +102,7 @@ class LifeWindow(QMainWindow):
         self.edits = self.menu_of(EditMenu)
         self.registry.fill(self.menuBar())
         self.toolbar = UniverseToolbar(self.registry)
+        self.toolbar.states.chosen.connect(self.menu_of(StateMenu).choose)
         self.addToolBar(self.toolbar)
         for place in (
             self.toolbar, self.status_line, self.banner, *self.findChildren(QDockWidget)

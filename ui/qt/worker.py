@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from lifesim.grid import Box
 from ui.film.playback import Drawable, Playback
 from ui.picture.ages import Ages
+from ui.picture.coloured import state_of
 from ui.picture.draw import draw
 from ui.picture.live import Aim, population
 from ui.picture.pyramid import FIRST
@@ -36,12 +37,14 @@ class Question:
 class PointAnswer:
     """The answer to a question.
 
-    live: of the cells within the universe; None where they are too many to count.
+    live: of the cells within the universe; None where they are too many to count. state: of a
+    single cell that has colours.
     """
 
     question: Question
     live: int | None
     generation: int
+    state: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,5 +196,6 @@ class FrameWorker(QObject):
         cells = clipped(under, source.width, source.height)
         if cells is not None:
             live = population(source, cells)
+            state = state_of(source, cells.x, cells.y) if view.scale <= 0 else None
             if not lacks(source):
-                self.answered.emit(PointAnswer(question, live, source.generation))
+                self.answered.emit(PointAnswer(question, live, source.generation, state))

@@ -22,7 +22,8 @@ from lifesim.errors import LifesimError
 from lifesim.grid import Box
 from lifesim.render import PALETTES, choose_scale, format_scale, parse_scale
 from ui.film import export, ffmpeg
-from ui.film.export import MOST_FRAMES, ExportLook, check_path, check_rate, frames_of
+from ui.film.export import ExportLook, check_path, check_rate
+from ui.film.films import MOST_FRAMES, ExportError, frames_of
 from ui.film.stills import check_scale
 from ui.model import CanvasView
 from ui.numbers import many, whole
@@ -40,7 +41,7 @@ class Shown:
     """A universe of width x height cells, as a window shows it.
 
     finest: the scale of what was recorded of it from afar, else 0. x, y: coordinates of its
-    top-left cell.
+    top-left cell. in_colours: whether its cells have colours, so that brightness tells nothing.
     """
 
     width: int
@@ -49,6 +50,7 @@ class Shown:
     finest: int = 0
     x: int = 0
     y: int = 0
+    in_colours: bool = False
 
     @property
     def box(self) -> Box:
@@ -123,7 +125,8 @@ class PictureDialog(Form):
         palettes: list[tuple[object, str]] = [
             (name, _PALETTES.get(name, name)) for name in PALETTES
         ]
-        self.palette_ = self.choice("&Colours", palettes, view.palette)
+        palette = "dark" if shown.in_colours else view.palette
+        self.palette_ = self.choice("&Colours", palettes, palette)
         shades: list[tuple[object, str]] = [
             (Shade.DENSITY, "As bright as cells are dense"),
             (Shade.ANY_CELL, "Bright where any cell lives"),
@@ -132,6 +135,9 @@ class PictureDialog(Form):
         shown_ages = view.ages and view.can_show_ages and not shown.finest
         if shown_ages or end != ".png":
             shades.append((Shade.AGES, "The brighter, the longer they have lived"))
+        if shown.in_colours:
+            shades = [(Shade.DENSITY, "In the colours of their states")]
+            shade, shown_ages = Shade.DENSITY, False
         self.shade = self.choice("&Cells", shades, Shade.AGES if shown_ages else shade)
         if end != ".png":
             self.shade.setToolTip("Ages begin with the first picture of a film")
@@ -175,7 +181,7 @@ class PictureDialog(Form):
             and x + width <= view.x + view.width
             and y + height <= view.y + view.height
         ):
-            raise export.ExportError("ages are known of the view only: choose another region")
+            raise ExportError("ages are known of the view only: choose another region")
 
     def check(self) -> None:
         """Say what the picture will be, or what is wrong with it."""
@@ -281,7 +287,7 @@ class FilmDialog(PictureDialog):
     def check_ages(self) -> None:
         """Offer ages only where all cells are known."""
         if self.finest():
-            raise export.ExportError(export.NO_AGES)
+            raise ExportError(export.NO_AGES)
 
     def _chosen(self) -> None:
         recorded = self.recorded.currentData()

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QProgressDialog, QWidget
 
-from ui.film.export import ExportCancelledError, Progress
+from ui.film.export import ExportCancelledError
+from ui.film.films import Progress
 
 _STEPS = 1000
 _LATE = 400  # milliseconds that are not worth a dialog

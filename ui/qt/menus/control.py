@@ -182,7 +182,7 @@ class ControlMenu(Menu):
         asked = self.window.dialogs.rule(session.rule, session.topology)
         if asked is not None:
             if asked[0] != session.rule:
-                session.set_rule(str(asked[0]))
+                session.set_rule(asked[0])
             if asked[1] != session.topology:
                 session.set_topology(asked[1])
 

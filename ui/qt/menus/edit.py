@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
+from lifesim.colours import state_colours
+from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.turned import flipped_across, flipped_down, rotated
 from ui.cells import clipboard
@@ -50,9 +52,10 @@ class EditMenu(Menu):
     def __init__(self, window: LifeWindow) -> None:
         super().__init__(window)
         canvas = window.canvas
+        self.pen = DrawTool(canvas, self._state_at, self._stroke)
         self._tools: dict[ToolName, CanvasTool] = {
             ToolName.PAN: PanTool(canvas),
-            ToolName.DRAW: DrawTool(canvas, self._is_live, self._stroke),
+            ToolName.DRAW: self.pen,
             ToolName.SELECT: SelectTool(canvas, self.select),
         }
         kept = str(window.settings.value("edit/mode"))
@@ -167,7 +170,8 @@ class EditMenu(Menu):
 
     # --- drawing ---------------------------------------------------------------
 
-    def _is_live(self, x: int, y: int) -> bool | None:
+    def _state_at(self, x: int, y: int) -> int | None:
+        """Return the state of a cell that can be drawn on, else say why it cannot; None then."""
         session, window = self._session, self.window
         if session is None:
             window.banner.note("A universe on disk can be looked at and run, not drawn on.")
@@ -175,15 +179,15 @@ class EditMenu(Menu):
             window.banner.note("Cells are smaller than pixels here: zoom in to draw.")
         elif _in(cell := Box(x, y, 1, 1), session.limits):
             if not (session.is_endless or _in(cell, session.box)):
-                return False
-            seen = window.canvas.is_live(x, y)
-            return bool(session.cells(cell)[0, 0]) if seen is None else seen
+                return 0
+            seen = window.canvas.state_at(x, y)
+            return int(session.cells(cell)[0, 0]) if seen is None else seen
         elif session.is_endless:
             window.banner.note("Cells can be drawn up to 2^62 cells from the origin.")
         return None
 
-    def _stroke(self, points: tuple[tuple[int, int], ...], alive: bool, number: int) -> None:
-        self._memory.edit(Stroke(points, alive, number))
+    def _stroke(self, points: tuple[tuple[int, int], ...], state: int, number: int) -> None:
+        self._memory.edit(Stroke(points, state, number))
 
     # --- the selection ---------------------------------------------------------
 
@@ -279,31 +283,38 @@ class EditMenu(Menu):
         window, session = self.window, self.window.session
         text = QGuiApplication.clipboard().text()
 
+        def read() -> BitGrid:
+            cells = clipboard.parse(text, session.rule).cells
+            return cells_for(session.rule, cells)
+
         def done(cells: BitGrid) -> None:
             if window.session is session:  # else another one was opened meanwhile
                 self.carry(cells)
                 window.registry.refresh()
 
         if clipboard.is_small(text):
-            done(clipboard.parse(text).cells)
+            done(read())
         else:
-            window.background.do(
-                "Reading the clipboard…", lambda: clipboard.parse(text).cells, done, window.report
-            )
+            window.background.do("Reading the clipboard…", read, done, window.report)
 
     def carry(self, cells: BitGrid) -> None:
         """Let cells follow the pointer until they are put down."""
         canvas = self.window.canvas
-        ghost = PasteGhost(cells, 0, 0)
-        at = canvas.mapFromGlobal(canvas.cursor().pos())
-        where = at if canvas.rect().contains(at) else canvas.rect().center()
-        pixel = canvas.pixel(where.toPointF())
-        under = canvas.view.viewport.cells_at(pixel.x(), pixel.y())
+        ghost = PasteGhost(cells, 0, 0, state_colours(self.window.session.rule))
+        under = self.pointed_at()
         ghost.centre_on(under.x, under.y)
         canvas.ghost = ghost
         canvas.use(PasteTool(canvas, ghost, self.place_ghost, self.give_up))
         canvas.setFocus()
         canvas.update()
+
+    def pointed_at(self) -> Box:
+        """Return the cells under the pointer, or in the middle of the canvas if it is elsewhere."""
+        canvas = self.window.canvas
+        at = canvas.mapFromGlobal(canvas.cursor().pos())
+        where = at if canvas.rect().contains(at) else canvas.rect().center()
+        pixel = canvas.pixel(where.toPointF())
+        return canvas.view.viewport.cells_at(pixel.x(), pixel.y())
 
     def place_ghost(self) -> None:
         """Put down the cells that follow the pointer."""

@@ -13,9 +13,9 @@ from lifesim.grid import GridError, check_size
 from ui.disk.session import DiskSession
 from ui.disk.stills import next_whole
 from ui.film import export
-from ui.film.export import ExportError, Film, FilmClip, Progress, RunExport
+from ui.film.films import ExportError, Film, FilmClip, Progress, RunExport
 from ui.film.recording import Recording
-from ui.picture.sources import MemorySource
+from ui.picture.coloured import in_colours, source_of
 from ui.qt.actions import Action
 from ui.qt.film.export_dialogs import FilmDialog, FilmOf, PictureChoice, PictureDialog, Shown
 from ui.qt.film.exporting import Exporting
@@ -90,7 +90,7 @@ class ShareMenu(Menu):
     def _shown(self, finest: int = 0) -> Shown:
         session = self.window.session
         x, y, width, height = session.box
-        return Shown(width, height, self.window.view, finest, x, y)
+        return Shown(width, height, self.window.view, finest, x, y, in_colours(session.rule))
 
     def _path(self, end: str) -> str:
         path = self.window.session.path
@@ -121,7 +121,7 @@ class ShareMenu(Menu):
                 export.save_png_of_source(asked.path, session.source, asked.look, progress, ages)
             else:
                 whole = session.whole()
-                now = MemorySource(whole.cells, whole.generation, at=whole.at)
+                now = source_of(whole.cells, whole.rule, whole.generation, at=whole.at)
                 export.save_png(asked.path, now, asked.look, progress, ages)
 
         self._start(asked.path, job, recording if shot else None)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import Qt
 
 from lifesim.render import PALETTES
+from ui.picture.coloured import in_colours
 from ui.picture.live import Aim
 from ui.qt import theme
 from ui.qt.actions import Action
@@ -69,12 +70,13 @@ class ViewMenu(Menu):
             ),
             act(
                 "any-cell", "Any &cell is bright", self._any_cell, "B", section=3,
-                checked=lambda: window.view.any_cell,
+                enabled=self._tells_densities, checked=lambda: window.view.any_cell,
                 tip="From afar, show where any cell lives instead of how densely they do",
             ),
             act(
                 "ages", "Colour by &age", self._ages, "A", section=3,
-                enabled=lambda: window.view.can_show_ages, checked=lambda: window.view.ages,
+                enabled=lambda: window.view.can_show_ages and self._tells_densities(),
+                checked=lambda: window.view.ages,
                 tip="At 1:4 and nearer: the longer cells have lived, as far as pictures show, the "
                 "brighter they are; of a block of cells, the youngest",
             ),
@@ -92,7 +94,7 @@ class ViewMenu(Menu):
             actions.append(
                 act(
                     f"palette-{palette}", _SHOWN.get(palette, palette), self._painter(palette),
-                    section=4, under="&Colours of cells",
+                    section=4, under="&Colours of cells", enabled=self._tells_densities,
                     checked=self._is_palette(palette),
                 )
             )  # fmt: skip
@@ -153,6 +155,10 @@ class ViewMenu(Menu):
         self.window.aim(Aim(box=view.selection, generation=generation) if on else None)
 
     # --- how -------------------------------------------------------------------
+
+    def _tells_densities(self) -> bool:
+        """Tell whether brightness says something: colours of states say all that there is."""
+        return not in_colours(self.window.session.rule)
 
     def _grid(self) -> None:
         self.window.set_view(replace(self.window.view, grid=not self.window.view.grid))
