@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels.life.rules import LifeRule, MapRule
 from kernels.plane.contract import SIDE, Places, PlaneEngine, PlaneUniverse
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, LONGEST, HashPlane, HashPlaneEngine
 from kernels.plane.hashlife.listing import SquareList
@@ -297,4 +298,5 @@ def _allowed(memory: int | None) -> int:
 
 def _opened(engine: PlaneEngine, rule: Rule, memory: int) -> Any:
     check_birth(rule)
-    return engine.universe(rule.life_like, memory)
+    assert isinstance(rule.cells, LifeRule | MapRule)  # as open_unbounded() has found
+    return engine.universe(rule.cells, memory)

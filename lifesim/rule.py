@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kernels.life.rules import CellRule, LifeRule
+from kernels.life.rules import CellRule, LifeRule, MapRule
 from lifesim.families import family, nearest
 from lifesim.rules import counted, files, named, ranges, strings, tables
 from lifesim.rules.errors import RuleError as RuleError
@@ -82,6 +82,12 @@ class Rule:
     def stays_empty(self) -> bool:
         """Tell whether a universe without live cells stays without."""
         return self.cells.stays_empty
+
+    @property
+    def has_nine_cells(self) -> bool:
+        """Tell whether it has two states, and a cell's next one follows from it and its eight
+        neighbours."""
+        return isinstance(self.cells, LifeRule | MapRule)
 
     @property
     def life_like(self) -> LifeRule:

@@ -54,7 +54,7 @@ def own(cells: set[Cell]) -> frozenset[Cell]:
 def history(cells: set[Cell], generations: int, rule: Rule = LIFE) -> list[set[Cell]]:
     found = [cells]
     for _ in range(generations):
-        found.append(step(found[-1], rule.life_like.birth, rule.life_like.survival))
+        found.append(step(found[-1], rule.life_like.table))
     return found
 
 
