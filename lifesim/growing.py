@@ -217,7 +217,7 @@ class GrowingUniverse:
 
     def take(self, squares: object) -> None:
         """Raise GridError: a tree is not unfolded here."""
-        if not self._rule.has_nine_cells:
+        if self._rule.nine_cells is None:
             raise GridError(
                 f"cells that lie too far apart for a rectangle are for rules of two states and "
                 f"nine cells, as B3/S23, not {self._rule}"

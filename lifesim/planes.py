@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.rules import LifeRule, MapRule
 from kernels.plane.contract import SIDE, Places, PlaneEngine, PlaneUniverse
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, LONGEST, HashPlane, HashPlaneEngine
 from kernels.plane.hashlife.listing import SquareList
@@ -298,5 +297,5 @@ def _allowed(memory: int | None) -> int:
 
 def _opened(engine: PlaneEngine, rule: Rule, memory: int) -> Any:
     check_birth(rule)
-    assert isinstance(rule.cells, LifeRule | MapRule)  # as open_unbounded() has found
-    return engine.universe(rule.cells, memory)
+    assert rule.nine_cells is not None  # as open_unbounded() has found
+    return engine.universe(rule.nine_cells, memory)

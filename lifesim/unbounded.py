@@ -115,7 +115,7 @@ def open_unbounded(
     Raises GridError for what the engine cannot do, and OutgrownError or MemoryError.
     """
     is_plane = not any(bounds) and topology is Topology.PLANE
-    if engine == "auto" and not rule.has_nine_cells:
+    if engine == "auto" and rule.nine_cells is None:
         engine = "dense"
     if engine == "auto" and is_plane and not backend.is_reference and rule.stays_empty:
         planes = None if alone else _plane_target(backend)
@@ -130,7 +130,7 @@ def open_unbounded(
 
     if not is_plane:
         raise GridError(f"the engine {engine} is for planes without bounds")
-    if not rule.has_nine_cells:
+    if rule.nine_cells is None:
         raise GridError(
             f"the engine {engine} computes rules of two states and nine cells, as B3/S23, "
             f"not {rule}"
