@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from kernels.life.rules import LifeRule
 from lifesim import patterns
 from lifesim.cli.choices import NOT_ON_DISK, RunChoices, running_options
 from lifesim.cli.drive import begin, busy, drive, finish
@@ -112,7 +111,7 @@ def command(**options: Any) -> None:
         run.span = life.generation, life.generation + (choices.steps or 0)
         show = choices.shows_progress
         grows = choices.engine in ("auto", "dense") and not choices.until
-        grows = grows and isinstance(life.rule.cells, LifeRule)
+        grows = grows and life.rule.nine_cells is not None
         outgrow = run.outgrow if grows else None
         outcome = drive(
             life, run.left, run.outputs, show=show, outgrow=outgrow, until=choices.condition
