@@ -104,6 +104,10 @@ class TestTiles(TilesContract):
         super().test_methuselahs(engine, cells, generations, population)
 
     @pytest.mark.slow
+    def test_all_that_drifts(self, engine: Any) -> None:
+        super().test_all_that_drifts(engine)
+
+    @pytest.mark.slow
     def test_a_gun_fires_for_long(self, engine: Any) -> None:
         super().test_a_gun_fires_for_long(engine)
 
