@@ -5,11 +5,11 @@
 
 Milliseconds for all generations of a pattern, the best of the rounds, which take turns: ours on one
 thread, QuickLife and lifelib as time of the processor (so that others on the machine do not count),
-ours on all threads and on a GPU (--cuda) as it passes. Reading the pattern is not counted: for
-bgolly, its time for no generation at all is subtracted, and short runs are made up to 30 times.
-FOLDER of --patterns is Golly's Patterns, for the breeder and the spacefiller; that of --lifelib has
-upattern.h, whose tiles are moved on by two generations at once (so all numbers are even). All
-populations must be the same.
+ours on all threads and on a GPU (--cuda) as it passes. Reading the pattern is not counted, nor
+finding the circuit of its rule: for bgolly, its time for no generation at all is subtracted, and
+short runs are made up to 30 times. FOLDER of --patterns is Golly's Patterns, for what is in its
+collection; that of --lifelib has upattern.h, whose tiles are moved on by B3/S23, two generations at
+once (so all numbers are even). All populations must be the same.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import NineCellRule
 from kernels.plane.contract import SIDE, Places, PlaneEngine, Words
 from kernels.plane.tiles.cpu.engine import CpuTilesEngine
 from kernels.targets.cpu import CpuTarget
 from lifesim import patterns
 from lifesim.grid import BitGrid
 from lifesim.patterns import Pattern
+from lifesim.rule import LIFE, Rule
 from lifesim.soup import random_grid
 
-CONWAY = LifeRule(1 << 3, 1 << 2 | 1 << 3)
 MEMORY = 1 << 34
 DATA = Path(__file__).parents[1] / "data" / "patterns"
 DRIVER = Path(__file__).with_name("plane_lifelib.cpp")
@@ -52,22 +52,22 @@ class PeerError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A pattern, by its file or the side of a soup, and how far it is moved on."""
+    """A pattern, by its file or the side of a soup, and how far it is moved on. rule: of a soup."""
 
     name: str
     generations: int
     path: str = ""
     side: int = 0
+    rule: str = "B3/S23"
 
-    def grid(self, golly: Path | None) -> BitGrid | None:
-        """Return its cells; None where Golly's patterns are not there."""
+    def pattern(self, golly: Path | None) -> Pattern | None:
+        """Return its cells and its rule; None where Golly's patterns are not there."""
         if self.side:
-            return random_grid(self.side, self.side, seed=1, density=0.375)
-        if self.path.startswith("Life/"):
-            return None if golly is None else patterns.read(golly / self.path).grid
-        return patterns.read(
-            DATA / self.path if self.path else io.BytesIO(LIDKA), name="lidka.rle"
-        ).grid
+            soup = random_grid(self.side, self.side, seed=1, density=0.375)
+            return Pattern(soup, rule=Rule.parse(self.rule))
+        if self.path and "/" in self.path:
+            return None if golly is None else patterns.read(golly / self.path)
+        return patterns.read(DATA / self.path if self.path else io.BytesIO(LIDKA), name="lidka.rle")
 
 
 CASES = (
@@ -80,6 +80,12 @@ CASES = (
     Case("spacefiller-20000", 20_000, "Life/Breeders/spacefiller.rle"),
     Case("soup-1000", 1000, side=4000),
     Case("soup-5000", 5000, side=4000),
+    Case("pondpuffer", 100_000, "Non-Totalistic/pondpuffer-spaceship.rle"),
+    Case("limited-spacefiller", 2000, "Non-Totalistic/limited-spacefiller.rle"),
+    Case("b2ein-rakes", 5000, "Other-Rules/b2ein-spaceships-and-rakes.rle"),
+    Case("soup-isotropic", 1000, side=4000, rule="B3/S2-i34q"),
+    Case("soup-hexagonal", 1000, side=4000, rule="B24/S35H"),
+    Case("soup-von-neumann", 1000, side=4000, rule="B24/S023V"),
 )
 
 
@@ -109,14 +115,22 @@ def squares_of(grid: BitGrid) -> tuple[Places, Words]:
 
 
 def ours(
-    engine: PlaneEngine, clock: Callable[[], float], grid: BitGrid, generations: int
+    engine: PlaneEngine, clock: Callable[[], float], pattern: Pattern, generations: int
 ) -> tuple[float, int]:
     """Move a pattern on; return the seconds by a clock."""
-    universe = engine.universe(CONWAY, MEMORY)
-    universe.put(*squares_of(grid))
+    universe = engine.universe(rule_of(pattern), MEMORY)
+    universe.put(*squares_of(pattern.grid))
     start = clock()
     universe.step(generations)
     return clock() - start, universe.population()
+
+
+def rule_of(pattern: Pattern) -> NineCellRule:
+    """Return the rule of a pattern. Raises PeerError for one that tiles do not compute."""
+    rule = (pattern.rule or LIFE).nine_cells
+    if rule is None:
+        raise PeerError(f"rule {pattern.rule} is none of two states and nine cells")
+    return rule
 
 
 def run_timed(command: Sequence[str]) -> tuple[float, str]:
@@ -170,7 +184,7 @@ def body_of(grid: BitGrid) -> str:
 
 
 def measure(
-    case: Case, grid: BitGrid, ways: dict[str, Callable[[], tuple[float, int]]], rounds: int
+    case: Case, ways: dict[str, Callable[[], tuple[float, int]]], rounds: int
 ) -> dict[str, Timed]:
     """Run every way by turns. Raises PeerError where populations differ."""
     found = {name: Timed() for name in ways}
@@ -207,7 +221,7 @@ def gpu_engine() -> PlaneEngine:
     target = CudaTarget()
     print(f"GPU: {target.describe()}.")
     engine = CudaTilesEngine.of(target)
-    ours(engine, time.perf_counter, random_grid(64, 64, seed=1, density=0.375), 100)
+    ours(engine, time.perf_counter, Pattern(random_grid(64, 64, seed=1, density=0.375)), 100)
     return engine
 
 
@@ -221,24 +235,24 @@ def run(chosen: argparse.Namespace, folder: Path) -> None:
     print(f"| pattern | generations | population | {' | '.join(NAMES)} | {ratios} |")
     print("| --- | " + " | ".join(["---:"] * 9) + " |")
     for case in CASES:
-        grid = case.grid(chosen.patterns) if case.name in chosen.cases else None
-        if grid is None:
+        pattern = case.pattern(chosen.patterns) if case.name in chosen.cases else None
+        if pattern is None:
             continue
         rle, body = folder / "pattern.rle", folder / "pattern.body"
-        patterns.write(Pattern(grid), rle)
-        body.write_text(body_of(grid))
+        patterns.write(Pattern(pattern.grid, rule=pattern.rule), rle)
+        body.write_text(body_of(pattern.grid))
         n = case.generations
         ways = {
-            NAMES[0]: partial(ours, CpuTilesEngine(one), time.process_time, grid, n),
-            NAMES[1]: partial(ours, CpuTilesEngine(all_threads), time.perf_counter, grid, n),
+            NAMES[0]: partial(ours, CpuTilesEngine(one), time.process_time, pattern, n),
+            NAMES[1]: partial(ours, CpuTilesEngine(all_threads), time.perf_counter, pattern, n),
         }
         if gpu is not None:
-            ways[NAMES[2]] = partial(ours, gpu, time.perf_counter, grid, n)
+            ways[NAMES[2]] = partial(ours, gpu, time.perf_counter, pattern, n)
         if chosen.bgolly:
             ways[NAMES[3]] = partial(quicklife, chosen.bgolly, rle, n)
-        if driver:
+        if driver and (pattern.rule or LIFE) == LIFE:
             ways[NAMES[4]] = partial(lifelib, driver, body, n)
-        print(line_of(case, measure(case, grid, ways, chosen.rounds), NAMES), flush=True)
+        print(line_of(case, measure(case, ways, chosen.rounds), NAMES), flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

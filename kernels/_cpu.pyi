@@ -100,7 +100,13 @@ class TablesUniverse:
 
 class TilesPlane:
     def __init__(
-        self, level: str, birth: int, survival: int, memory: int, threads: int
+        self,
+        level: str,
+        birth: int,
+        survival: int,
+        memory: int,
+        threads: int,
+        circuit: LifeCircuit | None = None,
     ) -> None: ...
     def step(self, generations: int, stopped: Callable[[], bool] | None) -> None: ...
     def put(self, places: _I64, squares: _U64) -> None: ...
@@ -141,7 +147,13 @@ def macrocell_lines(
 
 class HashTree:
     def __init__(
-        self, level: str, birth: int, survival: int, memory: int, threads: int
+        self,
+        level: str,
+        birth: int,
+        survival: int,
+        memory: int,
+        threads: int,
+        circuit: LifeCircuit | None = None,
     ) -> None: ...
     def step(self, generations: bytes, stopped: Callable[[], bool] | None) -> bool: ...
     def put(self, places: _I64, squares: _U64, stopped: Callable[[], bool] | None) -> bool: ...

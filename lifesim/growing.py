@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.life.contract import LifeShape, LifeUniverse
-from kernels.life.rules import LifeRule
 from kernels.plane.contract import SIDE, Places
 from kernels.targets.contract import Target
 from kernels.targets.memory import available_memory
@@ -218,10 +217,10 @@ class GrowingUniverse:
 
     def take(self, squares: object) -> None:
         """Raise GridError: a tree is not unfolded here."""
-        if not isinstance(self._rule.cells, LifeRule):
+        if self._rule.nine_cells is None:
             raise GridError(
-                f"cells that lie too far apart for a rectangle are for Life-like rules, as B3/S23, "
-                f"not {self._rule}"
+                f"cells that lie too far apart for a rectangle are for rules of two states and "
+                f"nine cells, as B3/S23, not {self._rule}"
             )
         raise GridError("a list of squares is for HashLife")
 

@@ -297,4 +297,5 @@ def _allowed(memory: int | None) -> int:
 
 def _opened(engine: PlaneEngine, rule: Rule, memory: int) -> Any:
     check_birth(rule)
-    return engine.universe(rule.life_like, memory)
+    assert rule.nine_cells is not None  # as open_unbounded() has found
+    return engine.universe(rule.nine_cells, memory)

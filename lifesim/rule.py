@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kernels.life.rules import CellRule, LifeRule
+from kernels.life.rules import CellRule, LifeRule, MapRule, NineCellRule
 from lifesim.families import family, nearest
 from lifesim.rules import counted, files, jvn, named, ranges, strings, tables
 from lifesim.rules.errors import RuleError as RuleError
@@ -84,6 +84,12 @@ class Rule:
     def stays_empty(self) -> bool:
         """Tell whether a universe without live cells stays without."""
         return self.cells.stays_empty
+
+    @property
+    def nine_cells(self) -> NineCellRule | None:
+        """Return the cells' rule where it has two states and a cell's next one follows from its own
+        and those of its eight neighbours; else None."""
+        return self.cells if isinstance(self.cells, LifeRule | MapRule) else None
 
     @property
     def life_like(self) -> LifeRule:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from kernels.life.rules import LifeRule
 from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim.grid import BitGrid, Box, GridError
@@ -116,8 +115,7 @@ def open_unbounded(
     Raises GridError for what the engine cannot do, and OutgrownError or MemoryError.
     """
     is_plane = not any(bounds) and topology is Topology.PLANE
-    is_life_like = isinstance(rule.cells, LifeRule)
-    if engine == "auto" and not is_life_like:
+    if engine == "auto" and rule.nine_cells is None:
         engine = "dense"
     if engine == "auto" and is_plane and not backend.is_reference and rule.stays_empty:
         planes = None if alone else _plane_target(backend)
@@ -132,8 +130,11 @@ def open_unbounded(
 
     if not is_plane:
         raise GridError(f"the engine {engine} is for planes without bounds")
-    if not is_life_like:
-        raise GridError(f"the engine {engine} computes Life-like rules, as B3/S23, not {rule}")
+    if rule.nine_cells is None:
+        raise GridError(
+            f"the engine {engine} computes rules of two states and nine cells, as B3/S23, "
+            f"not {rule}"
+        )
     kind = HashedUniverse if engine == "hashlife" else TiledUniverse
     return kind(check_target(backend), grid, at, rule, memory)
 

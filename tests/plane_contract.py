@@ -11,13 +11,43 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import LifeRule, MapRule, NineCellRule
 from kernels.plane import PlaneBox, PlaneEngine, PlaneRuleError, PlaneUniverse
 from kernels.plane.contract import Places, Words
 from kernels.plane.ref import ReferencePlaneEngine
 from tests.quick import examples
 
 LIFE = LifeRule(1 << 3, 1 << 2 | 1 << 3)
+
+
+def map_rule(lives: Callable[[int, int, list[int]], bool]) -> MapRule:
+    """Return the rule by which a cell lives where lives(cell, its live neighbours, the nine cells
+    row by row) says so."""
+    table = 0
+    for square in range(512):
+        nine = [square >> 8 - i & 1 for i in range(9)]
+        table |= int(lives(nine[4], sum(nine) - nine[4], nine)) << square
+    return MapRule(table)
+
+
+def _are_opposed(cells: list[int]) -> bool:
+    return sum(cells) == 2 and any(cells[i] and cells[8 - i] for i in range(4))
+
+
+# As Life, but a cell dies whose two live neighbours are opposite each other.
+OPPOSED = map_rule(
+    lambda c, n, nine: n == 3 or (c == 1 and n == 2 and not _are_opposed([*nine[:4], 0, *nine[5:]]))
+)
+# As Life, but for one birth: no glider flies to the right and down.
+TILTED = map_rule(
+    lambda c, n, nine: (n == 3 and nine != [1, 1, 0, 1, 0, 0, 0, 0, 0]) or (c == 1 and n == 2)
+)
+HEXAGONAL = map_rule(
+    lambda c, n, nine: (k := n - nine[2] - nine[6]) == 2 or (c == 1 and k in (3, 4))
+)
+FOUR = map_rule(lambda c, n, nine: sum(nine[1:8:2]) in (1, 3) or c == 1)  # von Neumann's neighbours
+DRIFT = map_rule(lambda c, n, nine: nine[0] == 1)  # all moves to the right and down, at light speed
+MAPS = (OPPOSED, TILTED, HEXAGONAL, FOUR, DRIFT)
 EXPLOSIVE = LifeRule(1 << 3 | 1 << 4, 1 << 3 | 1 << 4)  # nothing comes to rest
 MEMORY = 1 << 30
 GLIDER = {(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)}
@@ -89,7 +119,7 @@ def soup(side: int) -> Cells:
 
 
 def opened(
-    engine: PlaneEngine, cells: Cells, rule: LifeRule = LIFE, memory: int = MEMORY
+    engine: PlaneEngine, cells: Cells, rule: NineCellRule = LIFE, memory: int = MEMORY
 ) -> PlaneUniverse:
     """Return a universe of some cells."""
     universe = engine.universe(rule, memory)
@@ -97,7 +127,16 @@ def opened(
     return universe
 
 
-RULES = st.builds(LifeRule, st.integers(0, 255).map(lambda n: 2 * n), st.integers(0, 511))
+LIFE_LIKE = st.builds(LifeRule, st.integers(0, 255).map(lambda n: 2 * n), st.integers(0, 511))
+RULES = st.one_of(LIFE_LIKE, LIFE_LIKE, st.sampled_from(MAPS))
+
+
+def spreads(rule: NineCellRule) -> bool:
+    """Tell whether cells may be born of one or two, and so at the speed of light."""
+    few = [square for square in range(512) if square.bit_count() < 3 and not square & 16]
+    return any(rule.table >> square & 1 for square in few)
+
+
 PLACES = st.one_of(
     st.integers(-3, 3), st.sampled_from([-(1 << 55), -(1 << 30), (1 << 30) - 1, (1 << 55) - 1])
 )
@@ -135,16 +174,16 @@ class PlaneContract:
 
     @settings(max_examples=examples(60), deadline=None)
     @given(patterns(), RULES, st.lists(st.integers(0, 70), min_size=1, max_size=3))
-    def test_steps(self, engine: Any, cells: Cells, rule: LifeRule, steps: list[int]) -> None:
+    def test_steps(self, engine: Any, cells: Cells, rule: NineCellRule, steps: list[int]) -> None:
         self.check_steps(engine, cells, rule, steps)
 
     @staticmethod
-    def check_steps(engine: Any, cells: Cells, rule: LifeRule, steps: list[int]) -> None:
+    def check_steps(engine: Any, cells: Cells, rule: NineCellRule, steps: list[int]) -> None:
         """Check some steps beside the reference's."""
         ours, reference = (opened(each, cells, rule) for each in (engine, ReferencePlaneEngine()))
         for step in steps:
             # Some rules fill the plane at the speed of light.
-            step = min(step, 12) if rule.birth & 6 else step
+            step = min(step, 12) if spreads(rule) else step
             for universe in (ours, reference):
                 universe.step(step)
             assert ours.generation == reference.generation
@@ -224,8 +263,16 @@ class PlaneContract:
         assert universe.box() is None
 
     def test_birth_without_neighbours_is_refused(self, engine: Any) -> None:
-        with pytest.raises(PlaneRuleError):
-            engine.universe(LifeRule(1, 0), MEMORY)
+        for rule in (LifeRule(1, 0), MapRule(OPPOSED.table | 1)):
+            with pytest.raises(PlaneRuleError):
+                engine.universe(rule, MEMORY)
+
+    def test_all_that_drifts(self, engine: Any) -> None:
+        cells = soup(50)
+        universe = opened(engine, cells, DRIFT)
+        for generations in (1, 63, 4032):
+            universe.step(generations)
+        assert cells_of(universe) == {(x + 4096, y + 4096) for x, y in cells}
 
     @pytest.mark.parametrize(
         ("places", "squares"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import LifeRule, NineCellRule
 from kernels.plane.contract import PlaneBox
 from kernels.plane.ref import ReferencePlaneEngine
 from tests.interrupts import interrupted_after
@@ -19,6 +19,7 @@ from tests.plane_contract import (
     GLIDER,
     LIFE,
     RULES,
+    TILTED,
     Cells,
     PlaneContract,
     assert_same_cells,
@@ -27,6 +28,7 @@ from tests.plane_contract import (
     opened,
     patterns,
     soup,
+    spreads,
     squares_of,
 )
 from tests.quick import examples
@@ -66,11 +68,11 @@ class TilesContract(PlaneContract):
 
     @settings(max_examples=examples(80), deadline=None)
     @given(
-        st.integers(0, 2**32 - 1), st.integers(1, 8), st.sampled_from((LIFE, FAST, THICK)),
+        st.integers(0, 2**32 - 1), st.integers(1, 8), st.sampled_from((LIFE, FAST, THICK, TILTED)),
         st.lists(st.integers(1, 80), min_size=1, max_size=6),
     )  # fmt: skip
     def test_clusters_that_meet(
-        self, engine: Any, seed: int, count: int, rule: LifeRule, steps: list[int]
+        self, engine: Any, seed: int, count: int, rule: NineCellRule, steps: list[int]
     ) -> None:
         """Much is alive at the corners of tiles, comes to rest, and is woken again."""
         random = np.random.default_rng(seed)
@@ -81,7 +83,7 @@ class TilesContract(PlaneContract):
             cells |= {(x + int(i), y + int(j)) for j, i in np.argwhere(live)}
         ours, reference = (opened(each, cells, rule) for each in (engine, ReferencePlaneEngine()))
         for step in steps:
-            step = step if rule is LIFE else step % 16 + 1
+            step = step if rule in (LIFE, TILTED) else step % 16 + 1
             for universe in (ours, reference):
                 universe.step(step)
             assert_like(ours, reference)
@@ -89,14 +91,14 @@ class TilesContract(PlaneContract):
     @settings(max_examples=examples(60), deadline=None)
     @given(patterns(), RULES, st.integers(0, 400), st.lists(st.integers(0, 90), max_size=6))
     def test_steps_add_up(
-        self, engine: Any, cells: Cells, rule: LifeRule, first: int, steps: list[int]
+        self, engine: Any, cells: Cells, rule: NineCellRule, first: int, steps: list[int]
     ) -> None:
         self.check_sums(engine, cells, rule, [first, *steps])
 
     @staticmethod
-    def check_sums(engine: Any, cells: Cells, rule: LifeRule, steps: list[int]) -> None:
+    def check_sums(engine: Any, cells: Cells, rule: NineCellRule, steps: list[int]) -> None:
         """Check that many steps are as good as one."""
-        if rule.birth & 6:
+        if spreads(rule):
             steps = [step % 30 for step in steps]
         once, often = (opened(engine, cells, rule) for _ in range(2))
         once.step(sum(steps))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import NineCellRule
 from kernels.plane.contract import SIDE, Places, PlaneRuleError, Words
 
 FARTHEST = 1 << 56  # squares from the origin, at most, in put()
 
 
-def check_rule(rule: LifeRule) -> None:
+def check_rule(rule: NineCellRule) -> None:
     """Raise PlaneRuleError for a rule under which empty space comes alive."""
-    if rule.birth & 1:
+    if not rule.stays_empty:
         raise PlaneRuleError("a rule of B0 brings all of a plane without bounds to life")
 
 

@@ -1,4 +1,4 @@
-"""Contract of the engines of the unbounded plane: universes of Life-like cells without an edge."""
+"""Contract of the engines of the unbounded plane: universes of two states without an edge."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import NineCellRule
 
 Words = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
@@ -27,7 +27,8 @@ class PlaneBox(NamedTuple):
 
 
 class PlaneRuleError(ValueError):
-    """A rule of B0 brings all of an unbounded plane to life, which no engine holds."""
+    """A rule by which dead cells among dead ones are born brings all of an unbounded plane to life,
+    which no engine holds."""
 
 
 class PlaneUniverse(ABC):
@@ -105,12 +106,14 @@ class PlaneUniverse(ABC):
 
 
 class PlaneEngine(ABC):
-    """Computes Life-like rules on unbounded planes; results are the same on all engines."""
+    """Computes rules of two states and nine cells on unbounded planes; results are the same on all
+    engines."""
 
     @abstractmethod
-    def universe(self, rule: LifeRule, memory: int) -> PlaneUniverse:
+    def universe(self, rule: NineCellRule, memory: int) -> PlaneUniverse:
         """Return an empty plane, at generation 0.
 
-        memory: bytes that it may take. Raises PlaneRuleError for a rule of B0, and MemoryError
+        memory: bytes that it may take. Raises PlaneRuleError for a rule by which empty space
+        comes alive, and MemoryError
         where `memory` is too little for any universe.
         """

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import NineCellRule
 from kernels.plane.checks import check_places, check_rule, check_window
 from kernels.plane.contract import (
     SIDE,
@@ -23,30 +23,31 @@ Cell = tuple[int, int]  # x, y
 _CELL_BYTES = 200  # of a cell in a set, about, with what a step takes beside it
 
 
-def step(cells: set[Cell], birth: int, survival: int) -> set[Cell]:
+# Where a cell lies of those whose square of nine it is in, and its bit there (MapRule).
+_SQUARES = tuple((-dx, -dy, 1 << 4 - 3 * dy - dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
+
+
+def step(cells: set[Cell], table: int) -> set[Cell]:
     """Return the next generation of a set of live cells.
 
-    birth, survival: bit n says that a dead cell is born, a live one survives, with n live
-    neighbours; birth has no bit 0.
+    table: of a rule, as of MapRule; nine dead cells give a dead one.
     """
-    count = Counter(
-        (x + dx, y + dy) for x, y in cells for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy
-    )
-    alone = cells - count.keys() if survival & 1 else set()
-    return alone | {
-        cell for cell, n in count.items() if (survival if cell in cells else birth) >> n & 1
-    }
+    squares: defaultdict[Cell, int] = defaultdict(int)
+    for x, y in cells:
+        for dx, dy, bit in _SQUARES:
+            squares[x + dx, y + dy] |= bit
+    return {cell for cell, square in squares.items() if table >> square & 1}
 
 
 class ReferencePlane(PlaneUniverse):
     """A plane without an edge as a set of live cells."""
 
-    def __init__(self, rule: LifeRule, memory: int) -> None:
+    def __init__(self, rule: NineCellRule, memory: int) -> None:
         """Make an empty plane. memory: bytes that it may take."""
         check_rule(rule)
         self.generation = 0
         self.cells: set[Cell] = set()
-        self._rule, self._memory = rule, memory
+        self._table, self._memory = rule.table, memory
 
     def put(self, places: Places, squares: Words) -> None:
         """Set all cells of some squares."""
@@ -74,7 +75,7 @@ class ReferencePlane(PlaneUniverse):
             if stopped():
                 return
             self._check_memory(len(self.cells))
-            self.cells = step(self.cells, self._rule.birth, self._rule.survival)
+            self.cells = step(self.cells, self._table)
             self.generation += 1
 
     def _check_memory(self, cells: int) -> None:
@@ -139,6 +140,6 @@ class ReferencePlane(PlaneUniverse):
 class ReferencePlaneEngine(PlaneEngine):
     """The unbounded plane by step()."""
 
-    def universe(self, rule: LifeRule, memory: int) -> ReferencePlane:
+    def universe(self, rule: NineCellRule, memory: int) -> ReferencePlane:
         """Return an empty plane."""
         return ReferencePlane(rule, memory)

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from kernels.life.rules import LifeRule
 from lifesim.until.found import Found
 from lifesim.until.law import last_breach, period_of
 from lifesim.until.movers import Alone, Lines, Mover, UnprovableError
@@ -77,7 +76,7 @@ def _steady(
     found = period_of(last, len(last) // 4)
     seen = 0 if found is None else seen + 1
     period = None if found is None else found * step
-    if walk.is_whole_plane and isinstance(walk.life.rule.cells, LifeRule):
+    if walk.is_whole_plane and walk.life.rule.nine_cells is not None:
         now = walk.now
         walk.keep()
         proof = prove(walk.cells(), period, alone)

@@ -418,7 +418,10 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
         _lazy("weighted_scratch_bytes", lambda: [_level(), "Scaled<false>", _tables(), True, 9])
     ],
     "weighted_run": [lambda k=k: _weighted(k) for k in _SEMIRINGS],
-    "TilesPlane.__init__": [_lazy("TilesPlane", lambda: [_level(), 8, 12, 1 << 24, 2])],
+    "TilesPlane.__init__": [
+        _lazy("TilesPlane", lambda: [_level(), 8, 12, 1 << 24, 2]),
+        _lazy("TilesPlane", lambda: [_level(), 8, 12, 1 << 24, 2, _circuit()[-1]]),
+    ],
     "TilesPlane.step": [
         lambda s=s: (_tiles().step, [70, s]) for s in (None, lambda: False, lambda: True)
     ],
@@ -462,7 +465,10 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
             [b"[M2]\n$$.**$\n..*$\n4 1 0 2 0\n5 0 3 3 0", 12, 100, 64, bytearray([0, 3])],
         )
     ],
-    "HashTree.__init__": [_lazy("HashTree", lambda: [_level(), 8, 12, 1 << 24, 2])],
+    "HashTree.__init__": [
+        _lazy("HashTree", lambda: [_level(), 8, 12, 1 << 24, 2]),
+        _lazy("HashTree", lambda: [_level(), 8, 12, 1 << 24, 2, _circuit()[-1]]),
+    ],
     "HashTree.step": [
         lambda: (_tree().step, [bytes([200, 3]), None]),
         lambda: (_tree().step, [bytes(20) + b"\1", lambda: False]),

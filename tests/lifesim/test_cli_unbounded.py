@@ -122,10 +122,12 @@ def test_each_out_has_its_own_every(lifesim):
 # On disk
 
 
-def test_it_goes_to_disk_when_memory_ends(lifesim, apart):
-    wanted = lifesim("run", apart, "--steps", 900, "--json").facts
+@pytest.mark.parametrize("rule", ["B3/S23", "B3/S2-i34q"])
+def test_it_goes_to_disk_when_memory_ends(lifesim, apart, rule):
+    run = ["run", apart, "--steps", 900, "--rule", rule, "--json"]
+    wanted = lifesim(*run).facts
     outs = ["--out", "a.csv", "--every", 150, "--out", "a.rle", "--every", "end"]
-    args = ["run", apart, "--steps", 900, "--engine", "dense", "--memory", "1M", "--json"]
+    args = [*run, "--engine", "dense", "--memory", "1M"]
     done = lifesim(*args, *outs)
     assert done.code == 0
     assert done.err.startswith("lifesim: goes to disk at generation ")

@@ -37,6 +37,9 @@ GOLLY = shutil.which("bgolly")
 
 
 engines = pytest.mark.parametrize("engine", ["tiles", "hashlife"])
+# Rules that mind where neighbours are: Hensel's, hexagonal, von Neumann's, Wolfram's, a MAP string.
+RULES_OF_PLACES = ("B2-a/S12", "B3/S2-i34q", "B2/S34H", "B2/S013V", "W110", "MAPHmlphg")
+LEANING = "B3/S2-i34q"
 
 
 def both(pattern: Pattern | Path, engine: str) -> tuple[Life, Life]:
@@ -62,7 +65,9 @@ def assert_same(tree: Life, dense: Life) -> None:
 @settings(max_examples=examples(40), deadline=None)
 @given(
     st.tuples(st.integers(1, 150), st.integers(1, 80)),
-    st.sampled_from(["B3/S23", "B36/S23", "B2/S", "B1/S1", "B234/S", "B3678/S34678"]),
+    st.sampled_from(
+        ["B3/S23", "B36/S23", "B2/S", "B1/S1", "B234/S", "B3678/S34678", *RULES_OF_PLACES]
+    ),
     st.lists(st.integers(0, 60), max_size=3),
     st.tuples(st.integers(-200, 200), st.integers(-200, 200)),
     st.integers(0, 2**32),
@@ -193,6 +198,29 @@ def test_files_go_round(lifesim):
     assert gzip.decompress(Path("a.mc.gz").read_bytes()) == Path("a.mc").read_bytes()
 
 
+def test_a_run_by_places_of_neighbours(lifesim):
+    """A rule that is not Life-like, from a soup to a macrocell file, far apart and back again."""
+    patterns.write(Pattern(random_grid(90, 70, 0.4, 3), rule=Rule.parse(LEANING)), "a.rle")
+    whole = lifesim("run", "a.rle", "--steps", 700, "--json", "--engine", "dense").facts
+    for engine in ("tiles", "hashlife", "auto"):
+        done = lifesim("run", "a.rle", "--steps", 300, "--engine", engine, "-o", "b.mc", "--json")
+        assert done.code == 0
+        assert patterns.read("b.mc").rule == Rule.parse(LEANING)
+        more = lifesim("run", "b.mc", "--steps", 400, "--engine", engine, "--json").facts
+        for fact in ("generation", "population", "digest", "x", "y", "rule"):
+            assert more[fact] == whole[fact]
+    far = far_gliders(100).replace(b"B3/S23", LEANING.encode())
+    assert far.count(LEANING.encode()) == 1
+    Path("far.mc").write_bytes(far)
+    for engine in ("hashlife", "auto"):
+        done = lifesim("run", "far.mc", "--steps", 400, "--engine", engine, "--json")
+        assert (done.code, done.facts["population"]) == (0, 20)  # gliders fly by this rule, too
+        assert done.facts["x"] == -(2**99) + 100
+    done = lifesim("run", "far.mc", "--steps", 4, "--rule", "345/2/4")
+    assert done.code == 2
+    assert "rules of two states and nine cells, as B3/S23, not 345/2/4" in done.err
+
+
 def test_an_empty_plane_is_written(lifesim):
     Path("none.rle").write_text("x = 1, y = 1\no!")
     done = lifesim("run", "none.rle", "--engine", "hashlife", "--steps", "2^99", "-o", "a.mc")
@@ -320,7 +348,9 @@ def test_wrong_squares(lifesim):
 
 @pytest.mark.skipif(GOLLY is None, reason="bgolly is not installed")
 def test_golly_says_the_same(tmp_path):
-    for path, generations in ((GUN, 123457), (ACORN, 1 << 20)):
+    soup = tmp_path / "soup.rle"
+    patterns.write(Pattern(random_grid(40, 40, 0.4, 1), rule=Rule.parse(LEANING)), soup)
+    for path, generations in ((GUN, 123457), (ACORN, 1 << 20), (soup, 1 << 14)):
         tree = Life.from_pattern(path, engine="hashlife")
         tree.run(generations)
         kept = str(tmp_path / "a.mc")

@@ -210,7 +210,7 @@ def test_states_and_engines_that_a_rule_does_not_have():
     with pytest.raises(GridError, match="a cell has state 3: rule B3/S23 has states 0 and 1"):
         Life(grid)
     for engine in ("tiles", "hashlife"):
-        with pytest.raises(GridError, match=f"the engine {engine} computes Life-like rules"):
+        with pytest.raises(GridError, match=f"the engine {engine} computes rules of two states"):
             Life(grid, rule=STAR_WARS, topology="unbounded", engine=engine, backend="cpu")
     assert Life(BitGrid(3, 1), rule=STAR_WARS).grid().planes == 2
     assert Life(BitGrid(3, 1, planes=8)).grid().planes == 1

@@ -59,9 +59,15 @@ void run_task(const LifePass& p, i64 index, void* scratch) {
     task.run(CircuitCells{{rule}}, y0, y1);
 }
 
+// Carries out a circuit whose inputs stand apart, as LifeOps says.
+void carry_out_apart(const LifeCircuit& circuit, const void* const three[3], void* out, i64 vectors, void* scratch) {
+    V* const zeros = static_cast<V*>(scratch);
+    carry_out(circuit, three, CIRCUIT_APART, static_cast<V*>(out), vectors, zeros + vectors, vectors, zeros);
+}
+
 }  // namespace
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 extern const LifeOps JOIN(life_, LEVEL);
-const LifeOps JOIN(life_, LEVEL) = {int(sizeof(V)), scratch_bytes, run_task};
+const LifeOps JOIN(life_, LEVEL) = {int(sizeof(V)), scratch_bytes, run_task, carry_out_apart};

@@ -54,4 +54,8 @@ struct LifeOps {
     int vector_bytes;
     std::size_t (*scratch_bytes)(const LifePass&);
     void (*run_task)(const LifePass&, std::int64_t task, void* scratch);  // scratch: 64-aligned
+    // Does what circuit.apart does, where there is no native code. scratch: 1 + circuit.slots times so
+    // many vectors, aligned as those are, of which the first ones are zero.
+    void (*carry_out)(const LifeCircuit& circuit, const void* const rows[3], void* out, std::int64_t vectors,
+                      void* scratch);
 };

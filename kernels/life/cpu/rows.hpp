@@ -23,6 +23,23 @@ constexpr Apply APPLY[256] = {SIXTY_FOUR(0), SIXTY_FOUR(64), SIXTY_FOUR(128), SI
 #undef SIXTEEN
 #undef SIXTY_FOUR
 
+// Carries out a circuit operation by operation. Its inputs stand in three rows as `at` says
+// (circuit_code.hpp), each as `count` vectors. slots: for the results of operations, `pitch` vectors
+// each; zeros: `count` vectors.
+void carry_out(const LifeCircuit& circuit, const void* const three[3], const int at[5], V* out, i64 count, V* slots,
+               i64 pitch, const V* zeros) {
+    auto operand = [&](int signal) -> const V* {
+        if (signal == 0) return zeros;
+        if (signal >= 16) return slots + pitch * (signal - 16);
+        return static_cast<const V*>(three[(signal - 1) / 5]) + at[(signal - 1) % 5];
+    };
+    for (int i = 0; i < circuit.count; i++) {
+        const CircuitStep& s = circuit.steps[i];
+        V* to = i + 1 < circuit.count ? slots + pitch * s.slot : out;
+        APPLY[s.lut](operand(s.in[0]), operand(s.in[1]), operand(s.in[2]), to, count);
+    }
+}
+
 // Carries out a circuit on rows, in memory that a task has for it.
 struct CircuitRule {
     const LifeCircuit& circuit;
@@ -50,17 +67,7 @@ struct CircuitRule {
         const void* three[3] = {row(y - 1), row(y), row(y + 1)};
         const CircuitRows native = beside ? circuit.beside : circuit.apart;
         if (native) return native(three, out, count);
-        const int* at = beside ? CIRCUIT_BESIDE : CIRCUIT_APART;
-        auto operand = [&](int signal) -> const V* {
-            if (signal == 0) return zeros;
-            if (signal >= 16) return slots + MOST * (signal - 16);
-            return static_cast<const V*>(three[(signal - 1) / 5]) + at[(signal - 1) % 5];
-        };
-        for (int i = 0; i < circuit.count; i++) {
-            const CircuitStep& s = circuit.steps[i];
-            V* to = i + 1 < circuit.count ? slots + MOST * s.slot : out;
-            APPLY[s.lut](operand(s.in[0]), operand(s.in[1]), operand(s.in[2]), to, count);
-        }
+        carry_out(circuit, three, beside ? CIRCUIT_BESIDE : CIRCUIT_APART, out, count, slots, MOST, zeros);
     }
 
     // Sets row(y) to a row of a panel.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kernels._cpu")
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import NineCellRule
 from kernels.plane.contract import PlaneUniverse
 from kernels.plane.hashlife.cpu.engine import LEAST_MEMORY, HashPlane, HashPlaneEngine
 from kernels.targets.cpu import CpuTarget, levels
@@ -29,6 +29,7 @@ from tests.plane_contract import (
     opened,
     patterns,
     soup,
+    spreads,
 )
 from tests.quick import examples
 
@@ -42,7 +43,7 @@ def engine(request: pytest.FixtureRequest) -> HashPlaneEngine:
 class Helped(HashPlaneEngine):
     """HashLife on three threads, of which two help from the beginning of each step."""
 
-    def universe(self, rule: LifeRule, memory: int) -> HashPlane:
+    def universe(self, rule: NineCellRule, memory: int) -> HashPlane:
         """Return an empty plane."""
         universe = super().universe(rule, memory)
         universe._tree.set_pause(0)
@@ -55,7 +56,7 @@ class TestHashLife(PlaneContract):
     @settings(max_examples=examples(30), deadline=None)
     @given(patterns(), RULES, st.integers(0, 3000), st.integers(0, 3000))
     def test_steps_add_up(self, engine: Any, cells: Cells, rule: Any, a: int, b: int) -> None:
-        if rule.birth & 6:
+        if spreads(rule):
             a, b = a % 200, b % 200
         once, twice = (opened(engine, cells, rule) for _ in range(2))
         once.step(a + b)
@@ -206,12 +207,12 @@ class TestHelped:
 
     @settings(max_examples=examples(40), deadline=None)
     @given(patterns(), RULES, st.lists(st.integers(0, 300), min_size=1, max_size=3))
-    def test_steps(self, cells: Cells, rule: LifeRule, steps: list[int]) -> None:
+    def test_steps(self, cells: Cells, rule: NineCellRule, steps: list[int]) -> None:
         PlaneContract.check_steps(Helped(CpuTarget(3)), cells, rule, [step % 71 for step in steps])
         one, three = (opened(each, cells, rule) for each in engines())
         for step in steps:
             for universe in (one, three):
-                universe.step(step if not rule.birth & 6 else step % 40)
+                universe.step(step % 40 if spreads(rule) else step)
             assert one.population() == three.population()
             assert listed(one) == listed(three)
 

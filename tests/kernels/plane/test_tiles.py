@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kernels._cpu")
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import LifeRule, NineCellRule
 from kernels.plane.tiles.cpu.engine import CpuTilesEngine
 from kernels.targets.cpu import CpuTarget, levels
-from tests.plane_contract import GLIDER, LIFE, Cells, gun, opened, soup, squares_of
+from tests.plane_contract import GLIDER, LIFE, TILTED, Cells, gun, opened, soup, squares_of
 from tests.plane_tiles_contract import FAST, TEN, TilesContract, assert_like, moved
 from tests.quick import examples
 
@@ -54,7 +54,7 @@ class TestTiles(TilesContract):
     @given(
         st.lists(st.tuples(FAR, FAR, st.booleans(), st.booleans()), min_size=1, max_size=5),
         st.lists(st.tuples(FAR, FAR), max_size=2),
-        st.sampled_from((LIFE, LIFE, HIGH_LIFE, NO_GLIDERS)),
+        st.sampled_from((LIFE, LIFE, HIGH_LIFE, NO_GLIDERS, TILTED)),
         st.lists(st.integers(1, 900), min_size=1, max_size=3),
     )
     def test_gliders_from_afar(
@@ -62,7 +62,7 @@ class TestTiles(TilesContract):
         engine: CpuTilesEngine,
         gliders: list[tuple[int, int, bool, bool]],
         blocks: list[tuple[int, int]],
-        rule: LifeRule,
+        rule: NineCellRule,
         steps: list[int],
     ) -> None:
         """Gliders that fly alone for long meet each other, or what rests."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import NineCellRule
 from kernels.plane.ref import ReferencePlaneEngine
 from kernels.plane.tiles.cuda.engine import CudaTilesEngine, Launch
 from kernels.plane.tiles.cuda.memory import (
@@ -30,6 +30,7 @@ from tests.plane_contract import (
     EXPLOSIVE,
     GLIDER,
     LIFE,
+    TILTED,
     Cells,
     cells_of,
     opened,
@@ -41,7 +42,7 @@ from tests.plane_tiles_contract import ACORN, FAST, R_PENTOMINO, THICK, TilesCon
 from tests.quick import examples
 
 # Each rule is compiled for itself; tests/kernels/life/test_circuit.py has them all.
-FEW_RULES = st.sampled_from((LIFE, EXPLOSIVE, FAST, THICK))
+FEW_RULES = st.sampled_from((LIFE, EXPLOSIVE, FAST, THICK, TILTED))
 TOGETHER = Launch(warps=2, blocks=1, rounds=1, room=FIRST)  # one block has nobody to wait for
 APART = Launch(warps=1, blocks=3, together=False, rounds=1, room=FIRST)
 
@@ -83,13 +84,13 @@ class TestTiles(TilesContract):
 
     @settings(max_examples=examples(40), deadline=None)
     @given(patterns(), FEW_RULES, st.lists(st.integers(0, 70), min_size=1, max_size=3))
-    def test_steps(self, engine: Any, cells: Cells, rule: LifeRule, steps: list[int]) -> None:
+    def test_steps(self, engine: Any, cells: Cells, rule: NineCellRule, steps: list[int]) -> None:
         self.check_steps(engine, cells, rule, steps)
 
     @settings(max_examples=examples(40), deadline=None)
     @given(patterns(), FEW_RULES, st.integers(0, 400), st.lists(st.integers(0, 90), max_size=6))
     def test_steps_add_up(
-        self, engine: Any, cells: Cells, rule: LifeRule, first: int, steps: list[int]
+        self, engine: Any, cells: Cells, rule: NineCellRule, first: int, steps: list[int]
     ) -> None:
         self.check_sums(engine, cells, rule, [first, *steps])
 
@@ -101,6 +102,10 @@ class TestTiles(TilesContract):
         self, engine: Any, cells: Cells, generations: int, population: int
     ) -> None:
         super().test_methuselahs(engine, cells, generations, population)
+
+    @pytest.mark.slow
+    def test_all_that_drifts(self, engine: Any) -> None:
+        super().test_all_that_drifts(engine)
 
     @pytest.mark.slow
     def test_a_gun_fires_for_long(self, engine: Any) -> None:

@@ -54,7 +54,7 @@ def own(cells: set[Cell]) -> frozenset[Cell]:
 def history(cells: set[Cell], generations: int, rule: Rule = LIFE) -> list[set[Cell]]:
     found = [cells]
     for _ in range(generations):
-        found.append(step(found[-1], rule.life_like.birth, rule.life_like.survival))
+        found.append(step(found[-1], rule.cells.table))
     return found
 
 
@@ -218,7 +218,9 @@ def test_populations_of_planes(engine, cells, condition):
 @pytest.mark.parametrize("engine", ENGINES)
 @given(
     cells=st.sets(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), max_size=16),
-    rule=st.sampled_from(["B3/S23", "B36/S23", "B3678/S34678"]),
+    rule=st.sampled_from(
+        ["B3/S23", "B36/S23", "B3678/S34678", "B3/S2-i34q", "B2-a/S12", "B2/S34H"]
+    ),
 )
 @settings(max_examples=examples(30), deadline=None)
 def test_small_patterns_that_repeat_themselves_on_planes(engine, cells, rule):

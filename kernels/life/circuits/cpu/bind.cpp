@@ -8,6 +8,7 @@
 
 #include "../../../tasks.hpp"
 #include "circuit.hpp"
+#include "net.hpp"
 
 namespace nb = nanobind;
 
@@ -45,6 +46,9 @@ Circuit::Circuit(const Ops& ops, bool native) {
         spare.pop_back();
         steps_.push_back(step);
     }
+    Net net;
+    for (const Op& op : ops) net.add(op.lut, op.in[0], op.in[1], op.in[2]);
+    table_ = net.value.back();
     if (native && supported("v4")) {
         beside_ = std::make_unique<Native>(ops, CIRCUIT_BESIDE);
         apart_ = std::make_unique<Native>(ops, CIRCUIT_APART);

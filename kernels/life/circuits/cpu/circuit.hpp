@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "native.hpp"
+#include "search.hpp"
 
 namespace circuits {
 
@@ -19,10 +20,14 @@ public:
 
     bool native() const { return beside_ && beside_->function() && apart_->function(); }
 
+    // The function that it computes.
+    const Table& table() const { return table_; }
+
     // Returns what passes by vectors of so many bytes take.
     LifeCircuit code(int vector_bytes) const;
 
 private:
+    Table table_;
     int slots_ = 0;
     std::vector<CircuitStep> steps_;
     std::unique_ptr<Native> beside_, apart_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../../../tasks.hpp"
+#include "../../bound_rule.hpp"
 #include "census.hpp"
 #include "edit.hpp"
 #include "lines.hpp"
@@ -108,11 +109,11 @@ class HashTree {
     }
 
 public:
-    HashTree(const std::string& level, unsigned birth, unsigned survival, std::uint64_t memory, int threads) {
-        if (birth > 511 || survival > 511 || birth & 1)
-            throw nb::value_error("no rule of an unbounded plane");
+    HashTree(const std::string& level, unsigned birth, unsigned survival, std::uint64_t memory, int threads,
+             const circuits::Circuit* circuit) {
         const LeafOps& ops = *level_named(levels, level).leaf;
-        tree_ = std::make_unique<Tree>(ops, birth, survival, size_t(memory), checks::threads_of(threads));
+        const BoundRule rule(birth, survival, circuit, ops.vector_bytes);
+        tree_ = std::make_unique<Tree>(ops, rule.plane, size_t(memory), checks::threads_of(threads));
     }
 
     bool step(nb::bytes generations, nb::object stopped) {
@@ -346,8 +347,9 @@ void bind_hashlife(nb::module_& m) {
     m.def("macrocell_lines", &macrocell_lines, nb::arg("text"), nb::arg("start"), nb::arg("most"),
           nb::arg("highest"), nb::arg("levels"));
     nb::class_<HashTree>(m, "HashTree")
-        .def(nb::init<const std::string&, unsigned, unsigned, std::uint64_t, int>(), nb::arg("level"),
-             nb::arg("birth"), nb::arg("survival"), nb::arg("memory"), nb::arg("threads"))
+        .def(nb::init<const std::string&, unsigned, unsigned, std::uint64_t, int, const circuits::Circuit*>(),
+             nb::keep_alive<1, 7>(), nb::arg("level"), nb::arg("birth"), nb::arg("survival"), nb::arg("memory"),
+             nb::arg("threads"), nb::arg("circuit") = nb::none())
         .def("step", &HashTree::step, nb::arg("generations"), nb::arg("stopped").none())
         .def("put", &HashTree::put, nb::arg("places"), nb::arg("squares"), nb::arg("stopped").none())
         .def("build", &HashTree::build, nb::arg("levels"), nb::arg("children"), nb::arg("leaves"),

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import NineCellRule
 from kernels.plane.checks import FARTHEST, check_places, check_rule, check_window
+from kernels.plane.compiled import compiled_rule
 from kernels.plane.contract import SIDE, Places, PlaneBox, PlaneEngine, PlaneUniverse, Words
 from kernels.plane.hashlife.listing import SquareList
 from kernels.targets.cpu import CpuTarget
@@ -56,13 +57,16 @@ class HashPlane(PlaneUniverse):
     A step of any number of generations is made at once, and what squares became is remembered.
     """
 
-    def __init__(self, target: CpuTarget, rule: LifeRule, memory: int) -> None:
+    def __init__(self, target: CpuTarget, rule: NineCellRule, memory: int) -> None:
         """Make an empty plane. memory: bytes that the tree may take, 16 MiB at least."""
         check_rule(rule)
         if memory < LEAST_MEMORY:
             raise MemoryError(f"{memory} bytes are too little for a tree of squares")
         self.generation = 0
-        self._tree = _cpu.HashTree(target.level, rule.birth, rule.survival, memory, target.threads)
+        counts, circuit = compiled_rule(rule)
+        self._tree = _cpu.HashTree(
+            target.level, counts.birth, counts.survival, memory, target.threads, circuit
+        )
 
     def put(self, places: Places, squares: Words) -> None:
         """Set all cells of some squares."""
@@ -308,6 +312,6 @@ class HashPlaneEngine(PlaneEngine):
         """Take the target whose compiled code is used."""
         self.target = target
 
-    def universe(self, rule: LifeRule, memory: int) -> HashPlane:
+    def universe(self, rule: NineCellRule, memory: int) -> HashPlane:
         """Return an empty plane."""
         return HashPlane(self.target, rule, memory)

@@ -4,6 +4,14 @@
 #include "leaf.hpp"
 
 #include "../../../life/circuit.hpp"
+#include "../../../life/cpu/life.hpp"
+#include "../../circuit_square.hpp"
+
+// What this level calls `name`.
+#define NAMED2(name, level) name##_##level
+#define NAMED1(name, level) NAMED2(name, level)
+#define NAMED(name) NAMED1(name, LEVEL)
+extern const LifeOps NAMED(life);
 
 namespace {
 
@@ -69,24 +77,42 @@ void steps(V* rows, int generations, const Rule& rule) {
 
 BITS_FN V ones(bool set) { return V{} - u32(set); }
 
-void advance(const std::uint32_t* const four[4], int generations, std::uint32_t birth,
-             std::uint32_t survival, std::uint32_t* out) {
-    alignas(64) u64 wide[64];
+// The rows of four leaves, west and east side by side. place(r): where row r goes.
+template <class Place>
+BITS_FN void join_rows(const std::uint32_t* const four[4], u64* to, Place place) {
     for (int half = 0; half < 2; half++) {
         const std::uint32_t *left = four[2 * half], *right = four[2 * half + 1];
-        for (int r = 0; r < 32; r++) wide[32 * half + r] = left[r] | u64(right[r]) << 32;
+        for (int r = 0; r < 32; r++) to[place(32 * half + r)] = left[r] | u64(right[r]) << 32;
     }
+}
+
+void by_circuit(const std::uint32_t* const four[4], int generations, const LifeCircuit& circuit, std::uint32_t* out) {
+    using Square = CircuitSquare<V>;
+    alignas(64) u64 wide[64];
+    V rows[COUNT];
+    join_rows(four, wide, Square::place);
+    __builtin_memcpy(rows, wide, sizeof rows);
+    const Square square(circuit, NAMED(life), __builtin_alloca_with_align(Square::bytes(circuit), 8 * sizeof(V)));
+    for (; generations > 0; generations--) square.advance(rows);
+    __builtin_memcpy(wide, rows, sizeof rows);
+    for (int r = 0; r < 32; r++) out[r] = std::uint32_t(wide[Square::place(16 + r)] >> 16);
+}
+
+void advance(const std::uint32_t* const four[4], int generations, const PlaneRule& rule, std::uint32_t* out) {
+    if (rule.has_circuit()) return by_circuit(four, generations, rule.circuit, out);
+    alignas(64) u64 wide[64];
+    join_rows(four, wide, [](int r) { return r; });
     V rows[COUNT];
     for (int i = 0; i < COUNT; i++) rows[i] = reinterpret_cast<const V*>(wide)[i];
-    if (birth == 1 << 3 && survival == (1 << 2 | 1 << 3)) {
+    if (rule.birth == 1 << 3 && rule.survival == (1 << 2 | 1 << 3)) {
         steps(rows, generations, Conway());
     } else {
-        DynamicRule<V> rule;
+        DynamicRule<V> counts;
         for (int n = 0; n < 9; n++) {
-            rule.born[n] = ones(birth >> n & 1);
-            rule.kept[n] = ones(survival >> n & 1);
+            counts.born[n] = ones(rule.birth >> n & 1);
+            counts.kept[n] = ones(rule.survival >> n & 1);
         }
-        steps(rows, generations, rule);
+        steps(rows, generations, counts);
     }
     for (int i = 0; i < COUNT; i++) reinterpret_cast<V*>(wide)[i] = rows[i];
     for (int r = 0; r < 32; r++) out[r] = std::uint32_t(wide[16 + r] >> 16);
@@ -94,7 +120,5 @@ void advance(const std::uint32_t* const four[4], int generations, std::uint32_t 
 
 }  // namespace
 
-#define NAMED2(level) hashlife_leaf_##level
-#define NAMED(level) NAMED2(level)
-extern const hashlife::LeafOps NAMED(LEVEL);
-const hashlife::LeafOps NAMED(LEVEL) = {advance};
+extern const hashlife::LeafOps NAMED(hashlife_leaf);
+const hashlife::LeafOps NAMED(hashlife_leaf) = {int(sizeof(V)), advance};

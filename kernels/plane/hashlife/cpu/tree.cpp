@@ -6,8 +6,8 @@
 
 namespace hashlife {
 
-Tree::Tree(const LeafOps& ops, std::uint32_t birth, std::uint32_t survival, std::size_t memory, int threads)
-    : memory_(memory), squares_{{}, {}, {}, {}, ops, birth, survival},
+Tree::Tree(const LeafOps& ops, const PlaneRule& rule, std::size_t memory, int threads)
+    : memory_(memory), squares_{{}, {}, {}, {}, ops, rule},
       most_helpers_(int(std::min(std::size_t(threads), memory / LEAST_FOR_EACH)) - 1) {
     stack().keep(1);
     empties_[LEAF_LEVEL] = EMPTY_LEAF;

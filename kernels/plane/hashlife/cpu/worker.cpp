@@ -95,7 +95,7 @@ void Worker::leaf_steps(Id* slots, const Todo& todo, int generations, bool kept)
         const Id* const four = nodes_.children(slots[todo.at[j]]);
         const std::uint32_t* rows[4];
         for (int i = 0; i < 4; i++) rows[i] = leaves_.rows(four[i]);
-        squares_.ops.advance(rows, generations, squares_.birth, squares_.survival, out[j]);
+        squares_.ops.advance(rows, generations, squares_.rule, out[j]);
         hashes[j] = leaves_.hash(out[j]);
     }
     for (int j = 0; j < todo.count; j++) leaves_.ask(hashes[j]);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "../../../tasks.hpp"
+#include "../../bound_rule.hpp"
 #include "plane.hpp"
 
 namespace nb = nanobind;
@@ -51,9 +52,9 @@ class TilesPlane {
     };
 
 public:
-    TilesPlane(const std::string& level, unsigned birth, unsigned survival, uint64_t memory, int threads)
-        : plane(*level_named(levels, level).ops, checked(birth, survival), survival,
-                size_t(std::min(memory, uint64_t(1) << 60)), checks::threads_of(threads)) {}
+    TilesPlane(const std::string& level, unsigned birth, unsigned survival, uint64_t memory, int threads,
+               const circuits::Circuit* circuit)
+        : TilesPlane(*level_named(levels, level).ops, birth, survival, memory, threads, circuit) {}
 
     void step(uint64_t generations, nb::object stopped) {
         const Alone alone(busy);
@@ -141,6 +142,12 @@ public:
     }
 
 private:
+    TilesPlane(const tiles::Ops& ops, unsigned birth, unsigned survival, uint64_t memory, int threads,
+               const circuits::Circuit* circuit)
+        : TilesPlane(ops, BoundRule(birth, survival, circuit, ops.vector_bytes), memory, threads) {}
+    TilesPlane(const tiles::Ops& ops, const BoundRule& rule, uint64_t memory, int threads)
+        : plane(ops, rule.plane, rule.table, size_t(std::min(memory, uint64_t(1) << 60)), checks::threads_of(threads)) {}
+
     // Has others see how far a call has come, however it ends.
     struct Telling {
         explicit Telling(TilesPlane& owner) : owner(owner) {}
@@ -148,10 +155,6 @@ private:
         TilesPlane& owner;
     };
 
-    static unsigned checked(unsigned birth, unsigned survival) {
-        checks::require(birth <= 511 && survival <= 511 && !(birth & 1), "no rule of the plane");
-        return birth;
-    }
     static void check_window(int64_t x, int64_t y, size_t rows, size_t columns) {
         for (int64_t i : {x, y})
             checks::require(i >= -FARTHEST_CELL && i <= FARTHEST_CELL, "a corner lies too far out");
@@ -167,8 +170,9 @@ private:
 
 void bind_tiles(nb::module_& m) {
     nb::class_<TilesPlane>(m, "TilesPlane", "A plane without an edge, in tiles.")
-        .def(nb::init<const std::string&, unsigned, unsigned, uint64_t, int>(), nb::arg("level"),
-             nb::arg("birth"), nb::arg("survival"), nb::arg("memory"), nb::arg("threads"))
+        .def(nb::init<const std::string&, unsigned, unsigned, uint64_t, int, const circuits::Circuit*>(),
+             nb::keep_alive<1, 7>(), nb::arg("level"), nb::arg("birth"), nb::arg("survival"), nb::arg("memory"),
+             nb::arg("threads"), nb::arg("circuit") = nb::none())
         .def("step", &TilesPlane::step, nb::arg("generations"), nb::arg("stopped").none(),
              "Move on by generations, or by fewer where stopped() becomes true.")
         .def("put", &TilesPlane::put, nb::arg("places").noconvert(), nb::arg("squares").noconvert(),

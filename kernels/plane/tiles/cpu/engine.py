@@ -8,8 +8,9 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.rules import LifeRule
+from kernels.life.rules import NineCellRule
 from kernels.plane.checks import FARTHEST, check_places, check_rule, check_window
+from kernels.plane.compiled import compiled_rule
 from kernels.plane.contract import SIDE, Places, PlaneBox, PlaneEngine, PlaneUniverse, Words
 from kernels.targets.cpu import CpuTarget
 
@@ -28,16 +29,22 @@ _SOME = 4096  # squares handed over at a time
 class TilesPlane(PlaneUniverse):
     """A plane without an edge, in tiles of 48 x 48 cells."""
 
-    def __init__(self, rule: LifeRule, memory: int, target: CpuTarget) -> None:
+    def __init__(self, rule: NineCellRule, memory: int, target: CpuTarget) -> None:
         """Make an empty plane. memory: bytes that it may take."""
         check_rule(rule)
         if memory < 0:
             raise MemoryError(f"{memory} bytes of memory hold nothing")
         self.generation = 0
         self._memory = memory
+        counts, circuit = compiled_rule(rule)
         with self._limited():
             self._plane = _cpu.TilesPlane(
-                target.level, rule.birth, rule.survival, min(memory, 1 << 60), target.threads
+                target.level,
+                counts.birth,
+                counts.survival,
+                min(memory, 1 << 60),
+                target.threads,
+                circuit,
             )
         self._edits = 0
 
@@ -149,6 +156,6 @@ class CpuTilesEngine(PlaneEngine):
     def __init__(self, target: CpuTarget) -> None:
         self.target = target
 
-    def universe(self, rule: LifeRule, memory: int) -> TilesPlane:
+    def universe(self, rule: NineCellRule, memory: int) -> TilesPlane:
         """Return an empty plane, at generation 0."""
         return TilesPlane(rule, memory, self.target)

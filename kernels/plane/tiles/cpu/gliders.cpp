@@ -1,5 +1,7 @@
 #include "gliders.hpp"
 
+#include <algorithm>
+
 namespace tiles {
 
 namespace {
@@ -9,18 +11,27 @@ constexpr int ROOM = 10;  // cells along a square in which a glider can fly for 
 struct Field {
     unsigned rows[ROOM]{};
     bool lives(int x, int y) const { return x >= 0 && y >= 0 && x < ROOM && y < ROOM && (rows[y] >> x & 1); }
+    bool operator==(const Field& other) const { return std::equal(rows, rows + ROOM, other.rows); }
 };
 
-Field next(const Field& field, std::uint32_t birth, std::uint32_t survival) {
+Field next(const Field& field, const circuits::Table& table) {
     Field found;
     for (int y = 0; y < ROOM; y++)
         for (int x = 0; x < ROOM; x++) {
-            int near = 0;
+            int square = 0;
             for (int j = -1; j <= 1; j++)
-                for (int i = -1; i <= 1; i++) near += (i || j) && field.lives(x + i, y + j);
-            found.rows[y] |= ((field.lives(x, y) ? survival : birth) >> near & 1) << x;
+                for (int i = -1; i <= 1; i++) square = square << 1 | field.lives(x + i, y + j);
+            found.rows[y] |= unsigned(table.at(square)) << x;
         }
     return found;
+}
+
+// A glider in the middle of a field, moved from there.
+Field field_of(const Placed& glider, int x, int y) {
+    constexpr int START = 3;
+    Field field;
+    for (int r = 0; r < 3; r++) field.rows[START + int(glider.y) + y + r] = glider.cells[r] << (START + int(glider.x) + x);
+    return field;
 }
 
 // The box of a direction of flight, from that of one that flies to the right and down.
@@ -30,38 +41,27 @@ unsigned cell(const unsigned (&cells)[3], int dx, int dy, int x, int y) {
 
 }  // namespace
 
-Gliders::Gliders(std::uint32_t birth, std::uint32_t survival) {
-    struct Phase {
-        unsigned cells[3];
-        int x, y;  // how far its box is from that of phase 0
-    };
-    Phase phases[PHASES];  // of one that flies to the right and down
-    bool exist = true;
+Gliders::Gliders(const circuits::Table& table) {
+    // Of one that flies to the right and down.
     constexpr unsigned SHAPES[PHASES][3] = {{2, 4, 7}, {5, 6, 2}, {4, 5, 6}, {1, 6, 3}};
-    constexpr int OFFSETS[PHASES + 1][2] = {{0, 0}, {0, 1}, {0, 1}, {1, 1}, {1, 1}};
-    constexpr int START = 3;
-    Field field;
-    for (int p = 0; p <= PHASES; p++) {
-        const int s = p % PHASES;
-        Field wanted;
-        for (int y = 0; y < 3; y++) wanted.rows[START + OFFSETS[p][1] + y] = SHAPES[s][y] << (START + OFFSETS[p][0]);
-        if (p == 0) field = wanted;
-        for (int y = 0; y < ROOM; y++) exist = exist && field.rows[y] == wanted.rows[y];
-        if (p < PHASES) phases[p] = {{SHAPES[p][0], SHAPES[p][1], SHAPES[p][2]}, OFFSETS[p][0], OFFSETS[p][1]};
-        field = next(field, birth, survival);
-    }
+    constexpr int OFFSETS[PHASES][2] = {{0, 0}, {0, 1}, {0, 1}, {1, 1}};
     for (signed char& index : known) index = -1;
-    for (int way = 0; exist && way < WAYS; way++)
+    for (int way = 0; way < WAYS; way++) {
+        View* const phases = views + way * PHASES;
+        const int dx = way & 1 ? 1 : -1, dy = way & 2 ? 1 : -1;
         for (int p = 0; p < PHASES; p++) {
-            const Phase& phase = phases[p];
-            View& view = views[way * PHASES + p];
-            view.dx = way & 1 ? 1 : -1, view.dy = way & 2 ? 1 : -1;
-            view.placed = {view.dx * phase.x, view.dy * phase.y, {0, 0, 0}};
+            phases[p] = {dx, dy, {dx * OFFSETS[p][0], dy * OFFSETS[p][1], {0, 0, 0}}};
             for (int y = 0; y < 3; y++)
-                for (int x = 0; x < 3; x++)
-                    view.placed.cells[y] |= cell(phase.cells, view.dx, view.dy, x, y) << x;
-            known[code_of(view.placed)] = (signed char)(way * PHASES + p);
+                for (int x = 0; x < 3; x++) phases[p].placed.cells[y] |= cell(SHAPES[p], dx, dy, x, y) << x;
         }
+        bool flies = true;
+        for (int p = 0; p < PHASES; p++) {
+            const bool last = p + 1 == PHASES;
+            const Field wanted = last ? field_of(phases[0].placed, dx, dy) : field_of(phases[p + 1].placed, 0, 0);
+            flies = flies && next(field_of(phases[p].placed, 0, 0), table) == wanted;
+        }
+        for (int p = 0; flies && p < PHASES; p++) known[code_of(phases[p].placed)] = (signed char)(way * PHASES + p);
+    }
 }
 
 Placed Gliders::at(const Glider& glider, std::uint64_t generation) const {

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "../../../life/circuits/cpu/search.hpp"
+
 namespace tiles {
 
 // A glider that has been seen. It fills a box of 3 x 3 cells, with five of them.
@@ -17,12 +19,14 @@ struct Placed {
     unsigned cells[3];   // its rows, the left column in bit 0
 };
 
-// What gliders look like under a rule; nothing does under one that moves them otherwise than Life does.
+// What gliders look like under a rule: those of Life, and of their four directions those in which the rule
+// moves them as Life does.
 class Gliders {
 public:
     static constexpr int PHASES = 4;
 
-    Gliders(std::uint32_t birth, std::uint32_t survival);
+    // table: the next state of each of the 512 squares of nine cells.
+    explicit Gliders(const circuits::Table& table);
 
     // Where a glider is at a generation, which may lie before it was seen.
     Placed at(const Glider& glider, std::uint64_t generation) const;

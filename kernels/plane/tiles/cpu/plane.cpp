@@ -112,7 +112,7 @@ void Plane::leave_hollow(const Round& round) {
 
 // Moves on by a round. Returns false where it was told to stop; then nothing has been done.
 bool Plane::round(const Ask& ask) {
-    const Round round{number, cycle.slot(number), cycle.slot(number + 1), cycle.length(number), birth, survival, are_far()};
+    const Round round{number, cycle.slot(number), cycle.slot(number + 1), cycle.length(number), rule, are_far()};
     next.clear();
     next_hollow.clear();
     try {
@@ -155,7 +155,7 @@ bool Plane::round(const Ask& ask) {
 void Plane::part(int generations) {
     const int before = within;
     const auto to = [&](int steps) {
-        const Round round{number, cycle.slot(number), NOW, steps, birth, survival, are_far()};
+        const Round round{number, cycle.slot(number), NOW, steps, rule, are_far()};
         next = store.all;
         for (size_t begin = 0; begin < next.size();) {
             const size_t end = next.size();

@@ -40,8 +40,9 @@ public:
     // Says whether to stop; asked often, and by the calling thread.
     using Ask = std::function<bool()>;
 
-    Plane(const Ops& ops, std::uint32_t birth, std::uint32_t survival, std::size_t most, int threads)
-        : ops(ops), birth(birth), survival(survival), threads(threads), gliders(birth, survival), most(most),
+    // table: what the rule says of all squares of nine cells.
+    Plane(const Ops& ops, const PlaneRule& rule, const circuits::Table& table, std::size_t most, int threads)
+        : ops(ops), rule(rule), threads(threads), gliders(table), most(most),
           store(cycle, most), team(threads) {
         make_room(1);
     }
@@ -111,7 +112,7 @@ private:
     void each(const Range& range, Use use) const;
 
     const Ops& ops;
-    const std::uint32_t birth, survival;
+    const PlaneRule rule;
     const int threads;
     const Gliders gliders;
     const std::size_t most;  // bytes

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../../rule.hpp"
+
 namespace tiles {
 
 constexpr int SIDE = 48;  // cells along a tile
@@ -36,7 +38,7 @@ struct Round {
     std::uint64_t number;
     int from, to;  // slots
     int steps;     // generations: those of the round; or fewer, to NOW, which leaves all else as it is
-    std::uint32_t birth, survival;
+    const PlaneRule& rule;
     bool far;      // tiles are so many that they are not in the nearest cache
 
     bool partial() const { return to == NOW; }
@@ -128,6 +130,7 @@ extern Block nowhere;  // never written
 inline Tile& nothing = nowhere.tiles[0];  // stands for all tiles that are not there
 
 struct Ops {
+    int vector_bytes;
     void (*visit)(const Round&, Tile* const* tiles, std::size_t count, Visited*);
     Life (*survey)(const std::uint64_t* cells);
     Shore (*shore)(const std::uint64_t* cells);

@@ -3,8 +3,15 @@
 // could hand AVX-512 code to a machine without it.
 #include "../../../life/circuit.hpp"
 #include "../../../life/cpu/rules.hpp"
+#include "../../circuit_square.hpp"
 #include "reach.hpp"
 #include "window.hpp"
+
+// What this level calls `name`.
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+#define NAMED(name) JOIN(name, LEVEL)
+extern const LifeOps NAMED(life);
 
 namespace {
 
@@ -29,6 +36,8 @@ BITS_FN void advance(const Rule& rule, View& view) {
         above = own, own = below;
     }
 }
+
+BITS_FN void advance(const CircuitSquare<V>& square, Window<V>& view) { square.advance(view.rows); }
 
 // The neighbours beside which a cell lived that is in rows `first` and `last`, or in any (`all`), of
 // which columns `left` and `right` count.
@@ -100,7 +109,12 @@ struct Visits {
 };
 
 void visit_all(const Round& round, Tile* const* tiles, std::size_t count, Visited* visited) {
-    with_rule<V>(round.birth, round.survival, Visits{round, tiles, count, visited});
+    const Visits visits{round, tiles, count, visited};
+    const PlaneRule& rule = round.rule;
+    if (!rule.has_circuit()) return with_rule<V>(rule.birth, rule.survival, visits);
+    using Square = CircuitSquare<V>;
+    void* const memory = __builtin_alloca_with_align(Square::bytes(rule.circuit), 8 * sizeof(V));
+    visits.run(Square(rule.circuit, NAMED(life), memory));
 }
 
 tiles::Life survey(const u64* cells) {
@@ -130,7 +144,5 @@ tiles::Shore shore(const u64* cells) {
 
 }  // namespace
 
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-extern const tiles::Ops JOIN(tiles_, LEVEL);
-const tiles::Ops JOIN(tiles_, LEVEL) = {visit_all, survey, shore};
+extern const tiles::Ops NAMED(tiles);
+const tiles::Ops NAMED(tiles) = {int(sizeof(V)), visit_all, survey, shore};

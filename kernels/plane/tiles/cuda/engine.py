@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernels.life.plan import rule_table
-from kernels.life.rules import LifeRule
+from kernels.life.plan import rule_defines
+from kernels.life.rules import NineCellRule
 from kernels.plane.checks import check_places, check_rule
 from kernels.plane.contract import Places, PlaneBox, PlaneEngine, PlaneUniverse, Words
 from kernels.plane.tiles.cuda.memory import (
@@ -82,13 +82,11 @@ class _Time(NamedTuple):
 class CudaTilesPlane(PlaneUniverse):
     """A plane without an edge, in tiles of 96 x 96 cells on a CUDA device."""
 
-    def __init__(self, rule: LifeRule, memory: int, device: Device, launch: Launch) -> None:
+    def __init__(self, rule: NineCellRule, memory: int, device: Device, launch: Launch) -> None:
         """Make an empty plane. memory: bytes of the device that it may take."""
         check_rule(rule)
         self._device, self._launch_as = device, launch
-        conway = (rule.birth, rule.survival) == (1 << 3, 1 << 2 | 1 << 3)
-        table = 0 if conway else rule_table(rule.birth, rule.survival)
-        self._visiting = device.module(_VISITING, {"CONWAY": int(conway), "TABLE": table})
+        self._visiting = device.module(_VISITING, rule_defines(rule))
         self._tiles = TileMemory(device, memory, launch.room)
         self._reader = Reader(self._tiles)
         self._time = _Time(0, 1, 0)
@@ -349,6 +347,6 @@ class CudaTilesEngine(PlaneEngine):
             raise TypeError(f"this is no CUDA device: {target.describe()}")
         return cls(target.devices[0])
 
-    def universe(self, rule: LifeRule, memory: int) -> CudaTilesPlane:
+    def universe(self, rule: NineCellRule, memory: int) -> CudaTilesPlane:
         """Return an empty plane, at generation 0."""
         return CudaTilesPlane(rule, memory, self.device, self._launch)

@@ -8,7 +8,8 @@
 // The blocks of rounds() wait for each other, so that the host looks on only now and then: all of them
 // must have room on the device at once, or it is to be launched once for each phase of each round.
 //
-// Macros: TABLE the rule (kernels/life/circuit.hpp), CONWAY 1 for B3/S23.
+// Macros: CIRCUIT the rule, statements that return the next state (kernels/life/circuits/circuit.py), or
+// TABLE (kernels/life/circuit.hpp), and then CONWAY 1 for B3/S23.
 #include "window.hpp"
 
 #ifndef TABLE
@@ -21,7 +22,14 @@
 
 namespace {
 
-#if CONWAY
+#if defined(CIRCUIT)
+struct LifeRule {
+    template <class W>
+    BITS_FN W operator()(const RowState<W>& top, const RowState<W>& mid, const RowState<W>& low) const {
+        CIRCUIT
+    }
+};
+#elif CONWAY
 using LifeRule = Conway;
 #else
 using LifeRule = StaticRule<TABLE>;
