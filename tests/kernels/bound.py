@@ -363,8 +363,8 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     "bignum_mod": [_gmp("bignum_mod", A, B)],
     "bignum_isqrt": [_gmp("bignum_isqrt", A)],
     "bignum_powmod": [
-        _gmp("bignum_powmod", A, B, A),
-        _gmp("bignum_powmod", A, from_ints([3]), A, dense=True),
+        _gmp("bignum_powmod", A, B, A, level=True),
+        _gmp("bignum_powmod", A, from_ints([3]), A, level=True, dense=True),
     ],
     "bignum_invert": [
         _gmp("bignum_invert", A, from_ints([7])),
