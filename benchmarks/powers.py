@@ -12,27 +12,15 @@ from __future__ import annotations
 
 import argparse
 import random
-import time
-from collections.abc import Callable
 
 import gmpy2
 
+from benchmarks.turns import least_times
 from kernels.bignum.cpu.engine import CpuArithmetic, ints_to_numbers, numbers_to_ints
 
 BITS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 WORK = 1 << 20  # bits of all moduli together
 LONGEST_FULL = 2048  # bits of exponents of full length, where --full is not given
-
-
-def least_times(rounds: int, *runs: Callable[[], object]) -> list[float]:
-    """Return the least processor seconds of each; they take turns."""
-    least = [float("inf")] * len(runs)
-    for _ in range(rounds):
-        for i, run in enumerate(runs):
-            start = time.process_time()
-            run()
-            least[i] = min(least[i], time.process_time() - start)
-    return least
 
 
 def measure(bits: int, full: bool, threads: int, rounds: int) -> tuple[int, float, float]:

@@ -294,6 +294,9 @@ def ranges_step(
     rows: int,
     threads: int,
 ) -> None: ...
+def rational_combine(
+    level: str, operation: str, n1: _Numbers, d1: _Numbers, n2: _Numbers, d2: _Numbers, threads: int
+) -> tuple[_NumberFields, _NumberFields] | None: ...
 def redundant_add(
     level: str, word: int, x: _Digits, y: _Digits, subtract: bool, out: _Digits, threads: int
 ) -> None: ...

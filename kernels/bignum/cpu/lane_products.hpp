@@ -51,4 +51,25 @@ static INLINE void add_tile(V* columns, const V* a, const V* b, i64 count) {
     }
 }
 
+namespace {
+
+template <int T>
+void multiply_tile(V* columns, const V* a, const V* b, i64 count) {
+    add_tile<T>(columns, a, b, count);
+}
+
+using Tile = void (*)(V*, const V*, const V*, i64);
+const Tile tiles[TILE + 1] = {nullptr,
+                              multiply_tile<1>,
+                              multiply_tile<2>,
+                              multiply_tile<3>,
+                              multiply_tile<4>,
+                              multiply_tile<5>,
+                              multiply_tile<6>,
+                              multiply_tile<7>,
+                              multiply_tile<8>,
+                              multiply_tile<9>,
+                              multiply_tile<10>};
+
+}  // namespace
 }  // namespace bignum

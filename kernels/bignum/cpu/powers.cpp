@@ -159,7 +159,7 @@ nb::tuple powmod(const std::string& level, nb::handle base, nb::handle exponents
     // Threads are given blocks of numbers, so that lanes are full: of different numbers more, so that
     // some are alike.
     const i64 most = uniform ? POWER_ROWS : WINDOW;
-    const i64 share = count / (4 * std::max(threads, 1)) / POWER_ROWS * POWER_ROWS;
+    const i64 share = count / (4 * i64(std::max(threads, 1))) / POWER_ROWS * POWER_ROWS;
     const i64 block = work.lanes ? std::clamp(share, POWER_ROWS, most) : 1;
     return out.numbers(for_each_part(
         (count + block - 1) / block, uniform, threads, work.scratch(),
