@@ -1,13 +1,15 @@
 """Rationals in bulk beside a loop over gmpy2's mpq: in lowest terms, and as Gusenbauer has them.
 
     python -m benchmarks.rational [--place auto|host|cuda] [--words 4 --words 32] [--json]
+    python -m benchmarks.rational --processor-time [--words 4 --words 32]
 
 Numerators and denominators are random and of full length, reduced once. Times are
 nanoseconds for one of many operations, from memory to memory of the place, the best of
 several runs. mpq: a list comprehension on one core, in the same process. gcd: of two
 integers as long as the products of a numerator and a denominator, in the same place.
 Unreduced: numerators and denominators are only multiplied and added up (Gusenbauer 2015,
-4.4), on the same operands.
+4.4), on the same operands. With --processor-time: only what reduced ones in host memory and mpq
+take, all threads together, by turns.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import numpy as np
 
 from arith import IntArray, engines
 from arith.rational import RationalArray
+from benchmarks.turns import least_times
 from kernels.targets.contract import BackendUnavailableError
 
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -125,6 +128,20 @@ def measure(place: str, words: int, count: int, looped: int) -> list[Row]:
     return rows
 
 
+def print_processor_times(words: int, count: int) -> None:
+    a, b = (rationals(seed, count, words, "host") for seed in (1, 3))
+    p, q = quotients(a), quotients(b)
+    for name, f in OPERATIONS.items():
+        verify(name, a, b)
+        ours, theirs = least_times(
+            RUNS, lambda f=f: f(a, b), lambda f=f: [f(x, y) for x, y in zip(p, q, strict=True)]
+        )
+        figures = (f"{seconds / count * 1e9:.0f}" for seconds in (ours, theirs))
+        print(
+            f"| {32 * words} | {name} | {count:,} | {' | '.join(figures)} | {theirs / ours:.1f} |"
+        )
+
+
 def as_markdown(rows: Sequence[Row]) -> str:
     def line(*cells: object) -> str:
         return "| " + " | ".join(map(str, cells)) + " |"
@@ -148,6 +165,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--words", type=int, action="append", help="of a numerator; 4 and 32")
     parser.add_argument("--count", type=int, help="how many; by default as fill the memory well")
     parser.add_argument("--json", action="store_true", help="figures instead of a table")
+    parser.add_argument("--processor-time", action="store_true", help="by turns, in host memory")
     options = parser.parse_args(arguments)
     options.words = options.words or [4, 32]
     if min(options.words) < 1 or (options.count is not None and options.count < 1):
@@ -172,6 +190,12 @@ def choose_place(wanted: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
+    if options.processor_time:
+        print("| bits | operation | count | ours, ns | mpq, ns | ratio |")
+        print("| ---: | --- | ---: | ---: | ---: | ---: |")
+        for words in options.words:
+            print_processor_times(words, options.count or max(1, LOOPED // words))
+        return
     place = choose_place(options.place)
     rows = []
     for words in options.words:

@@ -26,6 +26,7 @@ void bind_cky_text(nb::module_& m);
 void bind_cky_weighted(nb::module_& m);
 void bind_hashlife(nb::module_& m);
 void bind_ranges(nb::module_& m);
+void bind_rational(nb::module_& m);
 void bind_redundant(nb::module_& m);
 void bind_runs(nb::module_& m);
 void bind_semigroups(nb::module_& m);
@@ -385,6 +386,7 @@ NB_MODULE(_cpu, m) {
     bind_cky_weighted(m);
     bind_hashlife(m);
     bind_ranges(m);
+    bind_rational(m);
     bind_redundant(m);
     bind_runs(m);
     bind_semigroups(m);

@@ -54,6 +54,7 @@ OPERATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
         lambda a, b, c: invert(a, 1 << int(a[:1].bit_length()[0])),
         lambda a, b, c: gmpy2.invert(a, gmpy2.mpz(1) << a.bit_length()),
     ),
+    "powmod": (lambda a, b, c: a.powmod(65537, b), lambda a, b, c: gmpy2.powmod(a, 65537, b)),
 }
 
 
@@ -78,8 +79,8 @@ def command(
 
     Rows are operations on random numbers of some sizes, with numbers that fill them. divmod and
     isqrt are of numbers of twice the bits. A divisor or a factor is always odd. invert is modulo 2
-    to the power of the bits. Columns with "/" say how many times as fast this machine is: also as
-    gmpy2 in a loop on one core, by turns with ours.
+    to the power of the bits, powmod the power by 65537. Columns with "/" say how many times as fast
+    this machine is: also as gmpy2 in a loop on one core, by turns with ours.
     """
     place = _place(backend, device)
     comparison = Comparison("arith", place, place.partition(":")[0], cpu.model())

@@ -17,7 +17,6 @@ from arith.integer import IntArray
 from arith.operations import check_divisor
 from kernels.bignum.cuda.layouts import Slabs
 from kernels.bignum.errors import IndexedZeroDivisionError
-from kernels.rational.cuda import rational
 
 from .fused import fused
 
@@ -31,7 +30,7 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 def add(a: Operand, b: Operand, lowest: bool) -> Any:
     """Return a + b; lowest: both operands are in lowest terms, and so is the sum."""
-    if lowest and (done := fused(rational.add, a, b)):
+    if lowest and (done := fused("add", a, b)):
         return done
     (n1, d1), (n2, d2) = a, b
     shared = _gcd(d1, d2) if lowest else 1
@@ -49,14 +48,14 @@ def add(a: Operand, b: Operand, lowest: bool) -> Any:
 
 def subtract(a: Operand, b: Operand, lowest: bool) -> Any:
     """Return a - b; lowest as in add()."""
-    if lowest and (done := fused(rational.subtract, a, b)):
+    if lowest and (done := fused("subtract", a, b)):
         return done
     return add(a, (-b[0], b[1]), lowest)
 
 
 def multiply(a: Operand, b: Operand, lowest: bool) -> Any:
     """Return a * b; lowest: both operands are in lowest terms, and so is the product."""
-    if lowest and (done := fused(rational.multiply, a, b)):
+    if lowest and (done := fused("multiply", a, b)):
         return done
     (n1, d1), (n2, d2) = a, b
     if lowest:
@@ -72,7 +71,7 @@ def divide(a: Operand, b: Operand, lowest: bool) -> Any:
         check_divisor(n._engine, n._batch)
     elif n == 0:
         raise IndexedZeroDivisionError("division by zero", 0)
-    if lowest and (done := fused(rational.divide, a, b)):
+    if lowest and (done := fused("divide", a, b)):
         return done
     return multiply(a, positive(d, n), lowest)
 

@@ -604,7 +604,7 @@ def test_bench(arith, monkeypatch) -> None:
     assert row["reference"]["figure"] == "86.4"
     assert row["ratio"] == pytest.approx(row["rate"] * 86.4e-9)
     lines = arith("bench", *options).out.splitlines()
-    assert len([line for line in lines if line.startswith("| ")]) == 2 + 2 * 7
+    assert len([line for line in lines if line.startswith("| ")]) == 2 + 2 * 8
     refused(arith("bench", "--bits", "12,x"), "'12,x' are no sizes")
     refused(arith("bench", "--bits", "0"), "sizes are 1 to")
 

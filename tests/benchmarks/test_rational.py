@@ -34,6 +34,12 @@ def test_fills_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_processor_times(capsys: pytest.CaptureFixture[str]) -> None:
+    benchmark.main(["--processor-time", "--words", "2", "--count", "20"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" | ")[1] for line in lines[2:]] == ["add", "multiply", "divide"]
+
+
 def test_operands_are_of_full_length() -> None:
     assert set(benchmark.integers(1, 50, 3).bit_length().tolist()) == {96}
 

@@ -361,8 +361,21 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     "bignum_mod": [_gmp("bignum_mod", A, B)],
     "bignum_isqrt": [_gmp("bignum_isqrt", A)],
     "bignum_powmod": [
-        _gmp("bignum_powmod", A, B, A),
-        _gmp("bignum_powmod", A, from_ints([3]), A, dense=True),
+        _gmp("bignum_powmod", A, B, A, level=True),
+        _gmp("bignum_powmod", A, from_ints([3]), A, level=True, dense=True),
+    ],
+    "rational_combine": [
+        _gmp("rational_combine", "add", A, from_ints([3]), A, from_ints([5]), level=True),
+        _gmp(
+            "rational_combine",
+            "multiply",
+            A,
+            from_ints([7]),
+            A,
+            from_ints([9]),
+            level=True,
+            dense=True,
+        ),
     ],
     "bignum_invert": [
         _gmp("bignum_invert", A, from_ints([7])),

@@ -104,7 +104,7 @@ def test_widths_that_would_overflow(width: int) -> None:
 def test_negative_exponents_do_not_reach_gmp() -> None:
     """It ends the process where there is no inverse."""
     with pytest.raises(ValueError, match="an exponent is negative"):
-        changed("bignum_powmod", _1=bound._numbers(-3))
+        changed("bignum_powmod", _2=bound._numbers(-3))
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,7 @@ void bind_bignum(nanobind::module_& m) {
     bind_products(m);
     bind_moves(m);
     bind_gmp(m);
+    bind_powers(m);
     bind_gcd(m);
     bind_convert(m);
     bind_text(m);

@@ -29,6 +29,7 @@ const Lanes* lanes_of(const std::string& level);
 void bind_products(nanobind::module_& m);
 void bind_moves(nanobind::module_& m);    // copies, shifts, comparisons
 void bind_gmp(nanobind::module_& m);      // what GMP computes number by number
+void bind_powers(nanobind::module_& m);  // powers modulo numbers
 void bind_gcd(nanobind::module_& m);
 void bind_convert(nanobind::module_& m);  // Python's integers
 void bind_text(nanobind::module_& m);     // lines of digits

@@ -118,7 +118,7 @@ class CpuArithmetic(Arithmetic[Numbers]):
 
     def powmod(self, a: Numbers, exponents: Numbers, moduli: Numbers) -> Numbers:
         """Return pow(a, e, m)."""
-        return Numbers(*_cpu.bignum_powmod(a, exponents, moduli, self.threads))
+        return Numbers(*_cpu.bignum_powmod(self.level, a, exponents, moduli, self.threads))
 
     def invert(self, a: Numbers, moduli: Numbers) -> Numbers:
         """Return pow(a, -1, m)."""

@@ -50,17 +50,6 @@ i64 increment(u64* r, i64 length) {
     return length + 1;
 }
 
-// Computes r = y - r in place, for 0 < r < y.
-void subtract_from(u64* r, i64 length, const Number& y) {
-    bool borrow = false;
-    for (i64 i = 0; i < y.length; i++) {
-        const u64 low = i < length ? r[i] : 0, less = y.words[i] - low;
-        const bool next = y.words[i] < low || less < u64(borrow);
-        r[i] = less - borrow;
-        borrow = next;
-    }
-}
-
 // Lengths of a quotient and a remainder.
 struct Lengths {
     i64 quotient, remainder;
@@ -160,49 +149,6 @@ nb::tuple isqrt(nb::handle numbers, int threads) {
                 const Number x = number(a.view, i);
                 if (x.length) gmp().mpn_sqrtrem(room(out.view, i), scratch, x.words, x.length);
                 finish(out.view, i, (x.length + 1) / 2, false, found);
-            }
-        }));
-}
-
-nb::tuple powmod(nb::handle base, nb::handle exponents, nb::handle moduli, int threads) {
-    need_gmp();
-    const Batch a(base), e(exponents), m(moduli);
-    for (const Batch* x : {&a, &e, &m}) check_length(*x);
-    const i64 count = common_count({a.view.count, e.view.count, m.view.count});
-    check_gmp_memory(double(std::max(a.view.width, 2 * m.view.width)), count, threads);
-    const Signals signals;
-    for (i64 i = 0; i < m.view.count; i++) {
-        signals.at(std::size_t(i));
-        if (!m.trimmed_length(i)) throw nb::value_error("a modulus is zero");
-    }
-    for (i64 i = 0; e.view.negative && i < e.view.count; i++) {
-        signals.at(std::size_t(i));
-        if (number(e.view, i).negative) throw nb::value_error("an exponent is negative");
-    }
-    Output out = make_output(count, m.dense(), m.width(), m.view.negative,
-                             [&](i64 i) { return m.length(i); });
-    return out.numbers(for_each_part(
-        count, a.dense() && e.dense() && m.dense(), threads, 0,
-        [&](i64 i) {
-            const double n = double(m.length(i));
-            return 200 + division_cost(a.length(i), m.length(i)) +
-                   80 * double(e.length(i)) * (10 + n * n / (1 + n / 256));
-        },
-        [&](i64 first, i64 last, u64*, Found& found) {
-            OwnMpz power;
-            for (i64 i = first; i < last; i++) {
-                const Number modulus = number(m.view, i);
-                const Mpz x = mpz_of(number(a.view, i)), y = mpz_of(number(e.view, i));
-                const Mpz z = mpz_of({modulus.words, modulus.length, false});
-                gmp().mpz_powm(&power.value, &x, &y, &z);
-                i64 length = power.length();
-                u64* r = room(out.view, i);
-                if (length) std::memcpy(r, power.value.words, std::size_t(length) * 8);
-                if (modulus.negative && length) {  // the remainder has the modulus' sign
-                    subtract_from(r, length, modulus);
-                    length = modulus.length;
-                }
-                finish(out.view, i, length, modulus.negative, found);
             }
         }));
 }
@@ -319,8 +265,6 @@ void bind_gmp(nb::module_& m) {
     m.def("bignum_mod", &mod, nb::arg("a"), nb::arg("b"), nb::arg("threads"),
           "Remainders with the divisor's sign.");
     m.def("bignum_isqrt", &isqrt, nb::arg("a"), nb::arg("threads"), "floor(sqrt(a)).");
-    m.def("bignum_powmod", &powmod, nb::arg("a"), nb::arg("exponents"), nb::arg("moduli"),
-          nb::arg("threads"), "pow(a, exponents, moduli).");
     m.def("bignum_invert", &invert, nb::arg("a"), nb::arg("moduli"), nb::arg("threads"),
           "pow(a, -1, moduli), or the first index at which there is no inverse.");
     m.def("bignum_power", &power, nb::arg("a"), nb::arg("exponents"), nb::arg("threads"),

@@ -2,67 +2,11 @@
 // library may be instantiated.
 #include "lanes.hpp"
 
-#include "lane_words.hpp"
+#include "lane_products.hpp"
 
 namespace {
 
 using namespace bignum;
-
-constexpr int TILE = 10;  // limbs of one operand in registers: with two sums each they fill them
-
-// Adds to columns[j] the sum of a[t] * b[j - t], for T limbs of a and all of b. A product has a
-// low half for its column and a high one for the next. The halves are summed apart, because two
-// additions a column, each waiting for the other, would take longer than the multiplier.
-template <int T>
-INLINE void add_tile(V* columns, const V* a, const V* b, i64 count) {
-    V x[T], low[T], high[T];
-#pragma GCC unroll 10
-    for (int t = 0; t < T; t++) {
-        x[t] = load(a + t);
-        low[t] = high[t] = _mm512_setzero_si512();
-    }
-    for (i64 j = 0; j < count; j++) {
-        const V y = load(b + j);
-#pragma GCC unroll 10
-        for (int t = 0; t < T; t++) {
-            low[t] = _mm512_madd52lo_epu64(low[t], x[t], y);
-            high[t] = _mm512_madd52hi_epu64(high[t], x[t], y);
-        }
-        store(columns + j, _mm512_add_epi64(load(columns + j), low[0]));
-        const V first = high[0];
-#pragma GCC unroll 10
-        for (int t = 0; t + 1 < T; t++) {
-            low[t] = low[t + 1];
-            high[t] = high[t + 1];
-        }
-        low[T - 1] = high[T - 1] = _mm512_setzero_si512();
-        low[0] = _mm512_add_epi64(low[0], first);
-    }
-#pragma GCC unroll 10
-    for (int t = 0; t < T; t++) {
-        V last = low[t];
-        if (t) last = _mm512_add_epi64(last, high[t - 1]);
-        store(columns + count + t, _mm512_add_epi64(load(columns + count + t), last));
-    }
-}
-
-template <int T>
-void multiply_tile(V* columns, const V* a, const V* b, i64 count) {
-    add_tile<T>(columns, a, b, count);
-}
-
-using Tile = void (*)(V*, const V*, const V*, i64);
-const Tile tiles[TILE + 1] = {nullptr,
-                              multiply_tile<1>,
-                              multiply_tile<2>,
-                              multiply_tile<3>,
-                              multiply_tile<4>,
-                              multiply_tile<5>,
-                              multiply_tile<6>,
-                              multiply_tile<7>,
-                              multiply_tile<8>,
-                              multiply_tile<9>,
-                              multiply_tile<10>};
 
 // How a product of `a` by `b` words is computed, where `a` is the shorter. Its limbs are padded
 // with zeros to whole tiles.
@@ -213,5 +157,6 @@ void multiply_rows(const Number* a, const Number* b, u64* const* products, i64 a
 }  // namespace
 
 namespace bignum {
-const Lanes bignum_lanes = {multiply_scratch, multiply, multiply_rows, gcd_scratch, gcd_lanes};
+const Lanes bignum_lanes = {multiply_scratch, multiply,      multiply_rows, gcd_scratch,
+                            gcd_lanes,        power_scratch, power_lanes};
 }

@@ -28,6 +28,17 @@ inline void store(const Result& out, i64 i, const OwnMpz& x, Found& found) {
     finish(out, i, x.length(), x.value.size < 0, found);
 }
 
+// Computes r = y - r in place, for 0 < r < y.
+inline void subtract_from(u64* r, i64 length, const Number& y) {
+    bool borrow = false;
+    for (i64 i = 0; i < y.length; i++) {
+        const u64 low = i < length ? r[i] : 0, less = y.words[i] - low;
+        const bool next = y.words[i] < low || less < u64(borrow);
+        r[i] = less - borrow;
+        borrow = next;
+    }
+}
+
 // Raises ValueError for numbers that are too long for GMP: its integers have at most 2^31 - 1
 // words.
 inline void check_length(const Batch& x) {

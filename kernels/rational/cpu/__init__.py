@@ -1,0 +1,1 @@
+"""Sums and products of rationals on the CPU, and their loops."""
