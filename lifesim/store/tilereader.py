@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kernels.ageing.states import check_states
+from kernels.life.bytewise import check_states
 from kernels.targets.memory import available_memory
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.grid import Box, Words, human_bytes
