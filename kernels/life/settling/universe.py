@@ -1,7 +1,7 @@
 """A universe in host memory that costs what changes in it.
 
 As a whole it is moved on by the passes of kernels/life/cpu. From time to time some of its cells are
-compared with what they were twelve generations before. Where most of them are the same, the
+compared with what they were some generations before. Where most of them are the same, the
 compiled rounds of `cpu/` take over: they compute only what is other than twelve generations ago, or
 near to that. Both are exact, so that the choice is one of speed alone; it depends on nothing but
 the cells and what is asked for, never on the clock.
@@ -25,7 +25,7 @@ try:
 except ImportError:
     _cpu = None  # type: ignore[assignment]
 
-STEPS, PERIOD = 4, 12  # generations: of a round, and after which cells are compared
+STEPS = 4  # generations of a round
 LEAST = 128  # cells along a side
 _INNER = 56  # cells along a side of what a window finds
 _SAMPLE = 64  # cells along a side of a sample
@@ -99,6 +99,7 @@ class SettlingLife(LifeUniverse):
                 made = self._look(stopped)
             else:
                 ahead = self._looked + self._costs.look - self.generation
+                ahead = -(-ahead // self.stride) * self.stride  # in whole passes
                 made = self._step_whole(stopped, left if ahead <= 0 else min(left, ahead))
             if not made:
                 return
@@ -120,12 +121,12 @@ class SettlingLife(LifeUniverse):
 
     def _is_time_to_look(self, left: int) -> bool:
         is_due = self.generation - self._looked >= self._costs.look
-        return is_due and left >= max(self._costs.worth, PERIOD)
+        return is_due and left >= max(self._costs.worth, self._costs.span)
 
     def _look(self, stopped: Callable[[], bool] | None) -> bool:
-        """Move on by twelve generations, and begin with rounds where little changes by them."""
+        """Move on by a pass, and begin with rounds where little is changed by it."""
         before = self._samples()
-        if not self._step_whole(stopped, PERIOD):
+        if not self._step_whole(stopped, self._costs.span):
             return False
         self._looked = self.generation
         changes = (before != self._samples()).any(axis=1).mean()

@@ -33,8 +33,8 @@ RULES = [
     *(LifeRule(*rule_of(text)) for text in ("B36/S23", "B2/S", "B35678/S5678", "B3/S012345678")),
     LifeRule(*rule_of("B0123478/S34678")),
 ]
-ALWAYS = SettlingCosts(begin=2, leave=1e9, look=0, worth=0)  # computed where it changes
-EAGER = SettlingCosts(begin=2, leave=0.01, look=24, worth=0)  # and as a whole, by turns
+ALWAYS = SettlingCosts(span=12, begin=2, leave=1e9, look=0, worth=0)  # computed where it changes
+EAGER = SettlingCosts(span=24, begin=2, leave=0.01, look=24, worth=0)  # and as a whole, by turns
 PULSAR = ["..###...###..", "", *["#....#.#....#"] * 3, "..###...###..", ""]
 PULSAR += [*PULSAR[-2::-1]]
 GLIDER = [".#.", "..#", "###"]
@@ -178,7 +178,7 @@ def test_what_boils_again_is_a_whole_again() -> None:
     """A few cells that fill the universe, by a rule under which nothing comes to rest."""
     on, cells = target(), np.zeros((600, 600), np.bool_)
     cells[300:320, 300:320] = soup(20, 20)
-    universe = opened(on, cells, RULES[2], True, SettlingCosts(look=24, worth=24))
+    universe = opened(on, cells, RULES[2], True, SettlingCosts(span=12, look=24, worth=24))
     universe.step(48)
     assert universe.by_windows
     universe.step(600)
