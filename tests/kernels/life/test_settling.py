@@ -178,7 +178,7 @@ def test_what_boils_again_is_a_whole_again() -> None:
     """A few cells that fill the universe, by a rule under which nothing comes to rest."""
     on, cells = target(), np.zeros((600, 600), np.bool_)
     cells[300:320, 300:320] = soup(20, 20)
-    universe = opened(on, cells, RULES[2], True, SettlingCosts(span=12, look=24, worth=24))
+    universe = opened(on, cells, RULES[2], True, SettlingCosts(span=12, look=0, worth=24))
     universe.step(48)
     assert universe.by_windows
     universe.step(600)
