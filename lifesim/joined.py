@@ -26,6 +26,7 @@ import numpy as np
 
 from kernels.life.contract import LifeEngine, LifeShape, LifeUniverse, Words
 from kernels.life.rules import CellRule
+from kernels.life.settling.universe import settling
 from kernels.targets.contract import Target
 from lifesim.engines import engine_of
 from lifesim.grid import BitGrid, Box, empty_part, shape_of
@@ -59,7 +60,8 @@ def open_bounded(backend: Target, grid: BitGrid, edges: Edges, rule: Rule) -> Li
             engine_of(rule, backend), grid.words, edges, rule.cells, on_device=on_device
         )
     shape = LifeShape(grid.width, grid.height, edges is Topology.TORUS, rule.planes)
-    return engine_of(rule, backend).universe(grid.words, shape, rule.cells)
+    universe = engine_of(rule, backend).universe(grid.words, shape, rule.cells)
+    return settling(universe, backend, rule.cells, torus=shape.torus)
 
 
 def open_joined(

@@ -183,6 +183,13 @@ def _tiles() -> Any:
     return plane
 
 
+def _settling() -> Any:
+    universe = _cpu.Settling(_level(), 200, 130, True, 8, 12, 2)
+    universe.put(0, _words(130, 4))
+    universe.step(5, None)
+    return universe
+
+
 def _table(walk: bool) -> list[Any]:
     """Return a rule of 3 states that adds, modulo 3, the states of the column to the left."""
     maps = np.zeros((3, 256), np.uint32)
@@ -455,6 +462,17 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     "TilesPlane.counts": [
         lambda k=k: (_tiles().counts, [-1, 0, k, np.zeros((4, 5))]) for k in (2, 9)
     ],
+    "Settling.__init__": [
+        _lazy("Settling", lambda t=t: [_level(), 200, 130, t, 8, 12, 2]) for t in (False, True)
+    ],
+    "Settling.put": [lambda: (_settling().put, [3, _words(7, 4)])],
+    "Settling.get": [lambda: (_settling().get, [3, np.zeros((7, 4), np.uint64)])],
+    "Settling.step": [
+        lambda s=s: (_settling().step, [9, s]) for s in (None, lambda: False, lambda: True)
+    ],
+    "Settling.rounds": [lambda: (_settling().rounds, [])],
+    "Settling.windows": [lambda: (_settling().windows, [])],
+    "Settling.nbytes": [lambda: (_settling().nbytes, [])],
     "TablesUniverse.__init__": [
         _lazy("TablesUniverse", lambda walk=walk: [*_table(walk), 70, 5, True, 2])
         for walk in (False, True)

@@ -1,0 +1,1 @@
+"""Universes with edges that settle: computed as a whole, and later only where they change."""

@@ -1,0 +1,178 @@
+// Windows of a universe that settles, on one CPU level. Compiled once per level, with LEVEL its name and
+// VECTOR its register type (bits.hpp); nothing of the standard library may be instantiated here, or the
+// linker could hand AVX-512 code to a machine without it.
+#include "../../cpu/rules.hpp"
+#include "band.hpp"
+#include "window.hpp"
+
+namespace {
+
+using settling::Round;
+using V = VECTOR;
+
+constexpr int INNER = BLOCKS * STEPS;  // cells of a window that are right
+constexpr u64 INNER_COLUMNS = (~u64(0) >> (64 - INNER)) << STEPS;
+
+// The first `count` bits of a word.
+BITS_FN u64 low_bits(i64 count) { return count ? ~u64(0) >> (64 - count) : 0; }
+
+void copy_edges(const Shape& shape, u64* field, i64 left, i64 right, i64 first, i64 last) {
+    const i64 columns = shape.columns(), height = shape.height;
+    const int rest = int(shape.width & 63);
+    const auto word = [&](i64 column) { return field + shape.at(column, 0); };
+    if (left <= 0) {
+        // The first 64 cells of a row follow its last.
+        const u64* const from = word(0);
+        u64 *const end = word(columns - 1), *const beyond = word(columns);
+        for (i64 y = first; y < last; y++) {
+            if (rest) end[y] = (end[y] & low_bits(rest)) | from[y] << rest;
+            beyond[y] = rest ? from[y] >> (64 - rest) : from[y];
+        }
+    }
+    if (right >= columns - 2) {
+        u64* const before = word(-1);
+        const u64 *const end = word(columns - 1), *const near = word(columns - 2);
+        for (i64 y = first; y < last; y++)
+            before[y] = rest ? near[y] >> rest | (end[y] & low_bits(rest)) << (64 - rest) : end[y];
+    }
+    const bool is_first = left <= 0, is_last = right >= columns - 2;
+    const auto rows = [&](i64 begin, i64 end, i64 by) {
+        if (begin >= end) return;
+        const auto copy = [&](i64 column) {
+            __builtin_memcpy(word(column) + begin + by, word(column) + begin, std::size_t(end - begin) * 8);
+        };
+        for (i64 column = left < 0 ? 0 : left; column <= right && column < columns; column++) copy(column);
+        if (is_last) copy(-1);
+        if (is_first && right < columns - 1) copy(columns - 1);
+        if (is_first || right >= columns) copy(columns);
+    };
+    rows(first, last < Shape::BELOW ? last : Shape::BELOW, height);
+    rows(first > height - Shape::ABOVE ? first : height - Shape::ABOVE, last, -height);
+}
+
+// The top-left cell of a window.
+BITS_FN i64 left_of(const Place& place) { return (place.column - 1) * STEPS; }
+BITS_FN i64 top_of(const Place& place) { return (place.row - 1) * STEPS; }
+
+struct Windows {
+    const Round& round;
+    const Place* places;
+    int count;
+    Changes* changes;
+
+    using Band = Bands<V>::Type;
+    static constexpr int TOGETHER = 8;
+
+    // Computes some windows together: all are loaded, then computed, then stored, so that what one waits
+    // for does not hold up the others.
+    template <class Rule>
+    void run(const Rule& rule) const {
+        Window<V> windows[TOGETHER];
+        for (int i = 0; i < count; i++) {
+            Band bands[8];
+            load(bands, places[i], round.from);
+            Bands<V>::load(windows[i], bands);
+        }
+        for (int i = 0; i < count; i++) {
+            const bool cut = !round.shape.torus && !is_inside(places[i]);
+            Window<V> window = windows[i];
+            for (int g = 0; g < STEPS; g++) {
+                window.advance(rule);
+                if (cut) keep_inside(window, places[i]);
+            }
+            windows[i] = window;
+        }
+        for (int i = 0; i < count; i++) finish(windows[i], places[i], changes[i]);
+    }
+
+    bool is_inside(const Place& place) const {
+        return left_of(place) >= 0 && top_of(place) >= 0 && left_of(place) + 64 <= round.shape.width &&
+               top_of(place) + 64 <= round.shape.height;
+    }
+
+    BITS_FN void load(Band (&bands)[8], const Place& place, const u64* field) const {
+        const u64* const left = field + round.shape.at(left_of(place) >> 6, top_of(place));
+        const u64* const right = left + round.shape.pitch();
+        const int shift = int(left_of(place) & 63);
+        for (int b = 0; b < 8; b++) bands[b].load(left + 8 * b, right + 8 * b, shift);
+    }
+
+    // Those of 64 columns, or rows, from one on that are in the universe.
+    static u64 inside(i64 from, i64 size) {
+        u64 all = ~u64(0);
+        if (from < 0) all <<= -from;
+        if (from + 64 > size) all &= ~u64(0) >> (from + 64 - size);
+        return all;
+    }
+
+    // Takes away what is beyond the edges of a plane.
+    void keep_inside(Window<V>& window, const Place& place) const {
+        const u64 columns = inside(left_of(place), round.shape.width), rows = inside(top_of(place), round.shape.height);
+        u64 words[64];
+        __builtin_memcpy(words, window.rows, sizeof words);
+        for (int r = 0; r < 64; r++) words[Window<V>::at(r)] &= rows >> r & 1 ? columns : 0;
+        __builtin_memcpy(window.rows, words, sizeof words);
+    }
+
+    // Writes the cells of a window that are other than before, and notes in which blocks they are.
+    BITS_FN void finish(const Window<V>& window, const Place& place, Changes& found) const {
+        Band now[8], bands[8];
+        Bands<V>::store(window, now);
+        load(bands, place, round.to);
+        const i64 x = left_of(place), y = top_of(place);
+        const u64 columns = INNER_COLUMNS & inside(x, round.shape.width);
+        const u64 rows = low_bits(STEPS * place.rows) << STEPS & inside(y, round.shape.height);
+        u64* const left = round.to + round.shape.at(x >> 6, y);
+        u64* const right = left + round.shape.pitch();
+        const int shift = int(x & 63);
+        unsigned changed = 0;
+        for (int b = 0; b < 8; b++) {
+            const unsigned here = bands[b].become(now[b], columns, unsigned(rows >> 8 * b & 255));
+            changed |= unsigned(here != 0) << b;
+        }
+        found.any = changed != 0;
+        if (!changed) return;
+        __builtin_memset(found.rows, 0, sizeof found.rows);
+        for (unsigned some = changed; some; some &= some - 1) {
+            const int b = __builtin_ctz(some);
+            bands[b].flip(left + 8 * b, right + 8 * b, shift);  // no rows but those that changed
+            if (b > 0) found.rows[2 * b - 1] = blocks_of(bands[b].first());
+            if (b < 7) found.rows[2 * b] = blocks_of(bands[b].last());
+        }
+        if (round.shape.torus) renew_edges(place);
+    }
+
+    // Copies what it has written to where it is found beyond the edges.
+    BITS_FN void renew_edges(const Place& place) const {
+        const Shape& shape = round.shape;
+        const i64 left = left_of(place) >> 6, right = left + 1, first = STEPS * place.row;
+        const i64 end = first + STEPS * place.rows, last = end < shape.height ? end : shape.height;
+        if (left < 1 || right >= shape.columns() - 2 || first < Shape::BELOW || last > shape.height - Shape::ABOVE)
+            copy_edges(shape, round.to, left, right, first, last);
+    }
+
+    // Which of the inner blocks of a window hold a bit of a row.
+    static BITS_FN std::uint16_t blocks_of(u64 row) {
+        row |= row >> 1;
+        row = (row | row >> 2) & 0x1111111111111111;
+        row = (row | row >> 3) & 0x0303030303030303;
+        row = (row | row >> 6) & 0x000F000F000F000F;
+        row = (row | row >> 12) & 0x000000FF000000FF;
+        return std::uint16_t((row | row >> 24) >> 1 & ((1 << BLOCKS) - 1));
+    }
+};
+
+void visit(const Round& round, const Place* places, std::size_t count, Changes* changes) {
+    for (std::size_t i = 0; i < count; i += Windows::TOGETHER) {
+        const std::size_t left = count - i;
+        const int some = left < Windows::TOGETHER ? int(left) : Windows::TOGETHER;
+        with_rule<V>(round.birth, round.survival, Windows{round, places + i, some, changes + i});
+    }
+}
+
+}  // namespace
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+extern const settling::Ops JOIN(settling_, LEVEL);
+const settling::Ops JOIN(settling_, LEVEL) = {take_all, take, visit, copy_edges};

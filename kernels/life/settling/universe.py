@@ -1,0 +1,224 @@
+"""A universe in host memory that costs what changes in it.
+
+As a whole it is moved on by the passes of kernels/life/cpu. From time to time some of its cells are
+compared with what they were some generations before. Where most of them are the same, the
+compiled rounds of `cpu/` take over: they compute only what is other than twelve generations ago, or
+near to that. Both are exact, so that the choice is one of speed alone; it depends on nothing but
+the cells and what is asked for, never on the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kernels.life.contract import LifeShape, LifeUniverse, Words
+from kernels.life.rules import CellRule, LifeRule
+from kernels.life.settling.costs import COSTS, SettlingCosts
+from kernels.targets.contract import Target
+from kernels.targets.cpu import CpuTarget
+from kernels.targets.memory import available_memory
+
+try:
+    from kernels import _cpu
+except ImportError:
+    _cpu = None  # type: ignore[assignment]
+
+STEPS = 4  # generations of a round
+LEAST = 128  # cells along a side
+_INNER = 56  # cells along a side of what a window finds
+_SAMPLE = 64  # cells along a side of a sample
+_SAMPLES = 256
+_SOME = 64  # rounds between looks at how many windows they took
+_SHARE = 4  # of the memory that is free it takes a quarter at most
+
+
+def settling(
+    universe: LifeUniverse, target: Target, rule: CellRule, *, torus: bool
+) -> LifeUniverse:
+    """Return a universe as one that settles, where there is such: of Life-like rules, on the CPU,
+    with sides of 128 cells or more. Others are returned as they are."""
+    if not isinstance(target, CpuTarget) or not isinstance(rule, LifeRule):
+        return universe
+    if min(universe.width, universe.height) < LEAST:
+        return universe
+    shape = LifeShape(universe.width, universe.height, torus)
+    return SettlingLife(universe, target, shape, rule)
+
+
+class SettlingLife(LifeUniverse):
+    """A universe that is computed as a whole, or where it changes.
+
+    Computed where it changes, it stands at the end of a round, and up to three generations further
+    on: these are made, as a whole, when somebody asks for the cells.
+    """
+
+    def __init__(
+        self,
+        whole: LifeUniverse,
+        target: CpuTarget,
+        shape: LifeShape,
+        rule: LifeRule,
+        costs: SettlingCosts = COSTS,
+    ) -> None:
+        """Take over a universe, at generation 0, that nobody else may use any more."""
+        self.width, self.height, self.generation = shape.width, shape.height, 0
+        self.stride = whole.stride
+        self._whole, self._target, self._rule, self._costs = whole, target, rule, costs
+        self._torus = shape.torus
+        self._rounds: _cpu.Settling | None = None
+        self._by_rounds = False  # whether that has the cells
+        self._within = 0  # generations that these are behind
+        self._whole_at = 0  # the generation of the cells in `whole`
+        self._looked = 0  # the generation at which it was looked at what changes
+
+    @property
+    def by_windows(self) -> bool:
+        """Tell whether it is computed where it changes just now."""
+        return self._by_rounds
+
+    def step(self, generations: int) -> None:
+        """Move on by generations."""
+        self._step(None, generations)
+
+    def step_until(self, stopped: Callable[[], bool], generations: int) -> None:
+        """Move on by generations, or until stopped() breaks off what is under way."""
+        self._step(stopped, generations)
+
+    def first_pass(self, generations: int) -> int:
+        """Return how many generations the first pass of step(generations) makes."""
+        return generations if self._by_rounds else self._whole.first_pass(generations)
+
+    def _step(self, stopped: Callable[[], bool] | None, generations: int) -> None:
+        stop = self.generation + generations
+        while (left := stop - self.generation) > 0:
+            if self._by_rounds:
+                made = self._step_rounds(stopped, left)
+            elif self._is_time_to_look(left):
+                made = self._look(stopped)
+            else:
+                ahead = self._looked + self._costs.look - self.generation
+                ahead = -(-ahead // self.stride) * self.stride  # in whole passes
+                made = self._step_whole(stopped, left if ahead <= 0 else min(left, ahead))
+            if not made:
+                return
+
+    # --- as a whole ------------------------------------------------------------
+
+    def _step_whole(self, stopped: Callable[[], bool] | None, generations: int) -> bool:
+        """Move on as a whole. Returns whether it came that far."""
+        before, start = self._whole.generation, self.generation
+        try:
+            if stopped is None:
+                self._whole.step(generations)
+            else:
+                self._whole.step_until(stopped, generations)
+        finally:  # which may have been interrupted
+            made = self._whole.generation - before
+            self.generation = self._whole_at = start + made
+        return made == generations
+
+    def _is_time_to_look(self, left: int) -> bool:
+        is_due = self.generation - self._looked >= self._costs.look
+        return is_due and left >= max(self._costs.worth, self._costs.span)
+
+    def _look(self, stopped: Callable[[], bool] | None) -> bool:
+        """Move on by a pass, and begin with rounds where little is changed by it."""
+        before = self._samples()
+        if not self._step_whole(stopped, self._costs.span):
+            return False
+        self._looked = self.generation
+        changes = (before != self._samples()).any(axis=1).mean()
+        if changes < self._costs.begin:
+            self._begin()
+        return True
+
+    def _samples(self) -> Words:
+        """Return some squares of cells, always the same ones: uint64 (squares, 64)."""
+        words = self._whole.view()
+        assert words is not None
+        count = min(_SAMPLES, max(1, words.size // _SAMPLE))
+        random = np.random.default_rng(words.size)
+        columns = random.integers(0, words.shape[1], count)
+        rows = random.integers(0, self.height - _SAMPLE + 1, count)
+        samples: Words = words[rows[:, None] + np.arange(_SAMPLE), columns[:, None]]
+        return samples
+
+    # --- by rounds ---------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """Have rounds go on from here, if there is memory for them."""
+        if self._rounds is None:
+            words = 3 * (self.height + 80) * (-(-self.width // 64) + 2)
+            if 8 * words * _SHARE > available_memory():
+                return
+            try:
+                self._rounds = _cpu.Settling(
+                    self._target.level,
+                    self.width,
+                    self.height,
+                    self._torus,
+                    self._rule.birth,
+                    self._rule.survival,
+                    self._target.threads,
+                )
+            except MemoryError:
+                return
+        cells = self._whole.view()
+        assert cells is not None
+        self._rounds.put(0, cells)
+        self._by_rounds, self._within = True, 0
+
+    def _step_rounds(self, stopped: Callable[[], bool] | None, generations: int) -> bool:
+        """Move on by rounds, and by what is left of generations. Returns whether it went on."""
+        rounds = self._rounds
+        assert rounds is not None
+        ahead = self._within + generations
+        wanted = ahead // STEPS
+        if rounds.windows():
+            wanted = min(wanted, _SOME)
+        if not wanted:
+            self._within, self.generation = ahead, self.generation + generations
+            return True
+        before, start = rounds.rounds(), self.generation - self._within
+        try:
+            rounds.step(wanted, stopped)
+        finally:  # which may have been interrupted
+            made = rounds.rounds() - before
+            if made:
+                self.generation, self._within = start + STEPS * made, 0
+        if made < wanted:
+            return False
+        windows = (self.width / _INNER) * (self.height / _INNER)
+        if rounds.windows() > self._costs.leave * windows and ahead >= self._costs.worth:
+            self._make_whole()
+            self._by_rounds, self._looked = False, self.generation
+        return True
+
+    def _make_whole(self) -> LifeUniverse:
+        """Return the universe as a whole, with the cells of this generation."""
+        if self._by_rounds and self._whole_at != self.generation:
+            assert self._rounds is not None
+            words = np.empty((self.height, -(-self.width // 64)), np.uint64)
+            self._rounds.get(0, words)
+            self._whole.put(0, words)
+            self._whole_at = self.generation - self._within
+            self._whole.step(self._within)
+            self._whole_at = self.generation
+        return self._whole
+
+    # --- its cells -----------------------------------------------------------------
+
+    def view(self) -> Words | None:
+        """Return the cells where they lie in host memory."""
+        return self._make_whole().view()
+
+    def put(self, y: int, words: Words) -> None:
+        """Set rows."""
+        self._make_whole().put(y, words)
+        self._by_rounds = False
+
+    def get(self, y: int, words: Words) -> None:
+        """Write rows into `words`."""
+        self._make_whole().get(y, words)
