@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -45,38 +44,6 @@ template <class T>
 using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Rows = Table<uint64_t>;
 using ConstRows = Table<const uint64_t>;
-
-// Asks Python 20 times a second whether a signal has come, or 100 times a caller's function.
-class Asking {
-public:
-    explicit Asking(nb::handle stopped)
-        : stopped(stopped), pause(stopped.is_none() ? 50 : 10), main_thread(may_be_main_thread()),
-          next(Clock::now() + pause) {}
-
-    bool failed = false;  // with Python's exception set
-
-    bool operator()() {
-        const auto now = Clock::now();
-        if (now < next) return false;
-        next = now + pause;
-        if (stopped.is_none() && !main_thread) return false;
-        nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) return failed = true;
-        if (stopped.is_none()) return false;
-        PyObject* const answer = PyObject_CallNoArgs(stopped.ptr());
-        const int truth = answer ? PyObject_IsTrue(answer) : -1;
-        Py_XDECREF(answer);
-        if (truth < 0) failed = true;
-        return truth != 0;
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    nb::handle stopped;
-    std::chrono::milliseconds pause;
-    bool main_thread;
-    Clock::time_point next;
-};
 
 // A list in a vector.
 template <class T>

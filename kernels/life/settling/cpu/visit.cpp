@@ -77,7 +77,7 @@ struct Windows {
             const bool cut = !round.shape.torus && !is_inside(places[i]);
             Window<V> window = windows[i];
             for (int g = 0; g < STEPS; g++) {
-                window.advance(rule);
+                advance_rows<V>(rule, window.rows);
                 if (cut) keep_inside(window, places[i]);
             }
             windows[i] = window;

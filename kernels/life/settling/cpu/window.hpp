@@ -1,25 +1,8 @@
-// A window of 64 x 64 cells in registers, moved on by the circuit of a rule.
-//
-// Row r of the window is 64 bits in lane r / COUNT of vector r % COUNT, so that the rows above and
-// below lie in the vectors before and after; only at the ends do lanes move on. What comes in at the
-// edges of the window is wrong, and comes nearer by a cell each generation.
+// A window of 64 x 64 cells in registers (lanes.hpp), and what is loaded into it and stored.
 #pragma once
-#include "../../circuit.hpp"
+#include "../../cpu/lanes.hpp"
 
 namespace {
-
-typedef u64 q128 __attribute__((vector_size(16)));
-typedef u64 q256 __attribute__((vector_size(32)));
-BITS_FN q128 as_rows(v128 v) { return (q128)v; }
-BITS_FN q256 as_rows(v256 v) { return (q256)v; }
-
-template <class V>
-struct Lanes {
-    static BITS_FN V left(V v) { return (V)(as_rows(v) << 1); }
-    static BITS_FN V right(V v) { return (V)(as_rows(v) >> 1); }
-    static BITS_FN V up(V v) { return rotate_lanes_up(rotate_lanes_up(v)); }
-    static BITS_FN V down(V v) { return rotate_lanes_down(rotate_lanes_down(v)); }
-};
 
 // Eight rows that follow each other, in order.
 struct Rows {
@@ -53,27 +36,11 @@ struct Rows {
 
 template <class V>
 struct Window {
-    static constexpr int LANES = sizeof(V) / 8, COUNT = 64 / LANES;
+    static constexpr int COUNT = Lanes<V>::VECTORS;
     V rows[COUNT];
 
     // Where row r stands among the words of `rows`.
-    static constexpr int at(int r) { return r % COUNT * LANES + r / COUNT; }
-
-    // Moves on by a generation.
-    template <class Rule>
-    BITS_FN void advance(const Rule& rule) {
-        using On = Lanes<V>;
-        const auto state = [](V v) { return row_state(On::left(v), v, On::right(v)); };
-        const RowState<V> end = state(rows[COUNT - 1]), start = state(rows[0]);
-        RowState<V> above{On::up(end.x), On::up(end.m), V{}, V{}, V{}}, own = start;
-#pragma GCC unroll 8
-        for (int k = 0; k < COUNT; k++) {
-            RowState<V> below = k + 1 < COUNT - 1 ? state(rows[k + 1]) : k + 1 < COUNT ? end : start;
-            if (k + 1 == COUNT) below.x = On::down(below.x), below.m = On::down(below.m);
-            rows[k] = rule(above, own, below);
-            above = own, own = below;
-        }
-    }
+    static constexpr int at(int r) { return Lanes<V>::at(r); }
 };
 
 // What eight rows of a window are held in, and how windows are made of them.

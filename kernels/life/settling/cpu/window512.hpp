@@ -6,16 +6,6 @@
 
 namespace {
 
-template <>
-struct Lanes<v512> {
-    using V = v512;
-    static BITS_FN __m512i m(V v) { return (__m512i)v; }
-    static BITS_FN V left(V v) { return (V)_mm512_slli_epi64(m(v), 1); }
-    static BITS_FN V right(V v) { return (V)_mm512_srli_epi64(m(v), 1); }
-    static BITS_FN V up(V v) { return (V)_mm512_alignr_epi64(m(v), m(v), 7); }
-    static BITS_FN V down(V v) { return (V)_mm512_alignr_epi64(m(v), m(v), 1); }
-};
-
 struct Rows512 {
     __m512i rows;
 
@@ -43,24 +33,6 @@ struct Rows512 {
     BITS_FN u64 first() const { return any(_mm512_castsi512_si256(rows)); }
     BITS_FN u64 last() const { return any(_mm512_extracti64x4_epi64(rows, 1)); }
 };
-
-// Turns eight rows of eight words into eight columns.
-BITS_FN void turn_over(const __m512i (&in)[8], __m512i (&out)[8]) {
-    __m512i pairs[8], fours[8];
-    for (int i = 0; i < 8; i += 2) {
-        pairs[i] = _mm512_unpacklo_epi64(in[i], in[i + 1]);
-        pairs[i + 1] = _mm512_unpackhi_epi64(in[i], in[i + 1]);
-    }
-    for (int i = 0; i < 8; i += 4)
-        for (int j = 0; j < 2; j++) {
-            fours[i + j] = _mm512_shuffle_i64x2(pairs[i + j], pairs[i + j + 2], 0x88);
-            fours[i + j + 2] = _mm512_shuffle_i64x2(pairs[i + j], pairs[i + j + 2], 0xDD);
-        }
-    for (int j = 0; j < 4; j++) {
-        out[j] = _mm512_shuffle_i64x2(fours[j], fours[j + 4], 0x88);
-        out[j + 4] = _mm512_shuffle_i64x2(fours[j], fours[j + 4], 0xDD);
-    }
-}
 
 template <>
 struct Bands<v512> {

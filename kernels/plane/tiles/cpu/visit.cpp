@@ -19,22 +19,10 @@ using tiles::Round;
 using tiles::Visited;
 using V = VECTOR;
 
-// One generation of a window, in place.
-template <class View, class Rule>
-BITS_FN void advance(const Rule& rule, View& view) {
-    constexpr int COUNT = View::COUNT;
-    const auto state = [](V v) { return row_state(View::left(v), v, View::right(v)); };
-    const RowState<V> end = state(view.rows[COUNT - 1]), start = state(view.rows[0]);
-    RowState<V> above{View::lanes_up(end.x), View::lanes_up(end.m), V{}, V{}, V{}}, own = start;
-#pragma GCC unroll 8
-    for (int k = 0; k < COUNT; k++) {
-        RowState<V> below = k + 1 < COUNT - 1    ? state(view.rows[k + 1])
-                            : k + 1 < COUNT ? end
-                                            : start;
-        if (k + 1 == COUNT) below.x = View::lanes_down(below.x), below.m = View::lanes_down(below.m);
-        view.rows[k] = rule(above, own, below);
-        above = own, own = below;
-    }
+// Moves a window on by a generation.
+template <class Rule>
+BITS_FN void advance(const Rule& rule, Window<V>& view) {
+    advance_rows<V>(rule, view.rows);
 }
 
 BITS_FN void advance(const CircuitSquare<V>& square, Window<V>& view) { square.advance(view.rows); }

@@ -1,20 +1,11 @@
-// The window of a visit: 64 x 64 cells, a tile and a halo of 8 cells around it.
-//
-// Row r of the window is 64 bits in lane r / COUNT of vector r % COUNT, so that the rows above and
-// below lie in the vectors before and after; only at the ends do lanes move on. What comes in at the
-// edges of the window is wrong, and comes nearer by a cell each generation.
+// The window of a visit: 64 x 64 cells in registers (lanes.hpp), a tile and a halo of 8 cells around it.
 #pragma once
-#include "../../../bits.hpp"
+#include "../../../life/cpu/lanes.hpp"
 #include "tile.hpp"
 
 namespace {
 
 using tiles::Tile;
-
-typedef u64 q128 __attribute__((vector_size(16)));
-typedef u64 q256 __attribute__((vector_size(32)));
-BITS_FN q128 as_rows(v128 v) { return (q128)v; }
-BITS_FN q256 as_rows(v256 v) { return (q256)v; }
 
 static_assert(tiles::SIDE + 2 * tiles::HALO == 64, "a row of the window is a word");
 constexpr int FIRST = tiles::HALO, LAST = FIRST + tiles::SIDE - 1;  // rows and columns of the tile
@@ -34,14 +25,10 @@ struct Stored {
 
 template <class V>
 struct Window {
-    static constexpr int LANES = sizeof(V) / 8, COUNT = 64 / LANES;
+    static constexpr int LANES = Lanes<V>::LANES, COUNT = Lanes<V>::VECTORS;
     V rows[COUNT], seen[COUNT];
 
-    static constexpr int at(int r) { return r % COUNT * LANES + r / COUNT; }
-    static BITS_FN V left(V v) { return (V)(as_rows(v) << 1); }
-    static BITS_FN V right(V v) { return (V)(as_rows(v) >> 1); }
-    static BITS_FN V lanes_up(V v) { return rotate_lanes_up(rotate_lanes_up(v)); }
-    static BITS_FN V lanes_down(V v) { return rotate_lanes_down(rotate_lanes_down(v)); }
+    static constexpr int at(int r) { return Lanes<V>::at(r); }
 
     void load(const Tile& tile, int slot) {
         constexpr int SIDE = tiles::SIDE, HALO = tiles::HALO;
