@@ -48,6 +48,22 @@ def test_a_soup_on_disk_is_the_soup_in_memory(lifesim, rule, args):
     )
 
 
+def test_a_run_in_memory_into_a_directory(lifesim):
+    what = ["--size", 200, "--rule", "3458/37/5"]
+    done = lifesim("run", *what, "--steps", 30, "--out", "end", "--json")
+    assert (done.code, done.err, done.facts["written"]) == (0, "", ["end"])
+    checked = lifesim("verify", "end", "--recompute", "--json")
+    assert checked.facts["notes"] == ["4 samples made again over 30 generations"]
+    more = lifesim("run", "end", "--steps", 20, "--json")
+    assert more.facts["digest"] == digest_of(lifesim, 50, *what)
+    patterns.write(Pattern(BitGrid.from_states([[1, 0, 3, 4], [1, 2, 1, 1]]),
+                           rule=Rule.parse("3458/37/5")), "few.rle")  # fmt: skip
+    assert lifesim("run", "few.rle", "--steps", 30, "--out", "few").code == 0
+    facts = lifesim("run", "few", "--steps", 90, "--json").facts
+    assert facts["digest"] == digest_of(lifesim, 120, "few.rle")
+    assert facts["bounds"] is None
+
+
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("extension", ["rle", "mc", "rle.gz"])
 @pytest.mark.parametrize("rule", RULES)

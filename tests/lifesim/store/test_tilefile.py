@@ -58,10 +58,11 @@ def contents(box: Box, form: TileFormat, seed: int = 1) -> Contents:
     rng = np.random.default_rng(seed)
     made = {}
     for s in datasets(box.width, box.height, form):
-        data = rng.integers(0, np.iinfo(s.dtype).max, (s.rows, s.columns), s.dtype, endpoint=True)
+        most, shape = np.iinfo(s.dtype).max, (s.rows, *s.row_shape)
+        data = rng.integers(0, most, shape, s.dtype, endpoint=True)
         data[rng.random(data.shape) < 0.3] = 0
         if s.name == "cells" and box.width % 64:
-            data[:, -1] &= np.uint64((1 << box.width % 64) - 1)
+            data[..., -1] &= np.uint64((1 << box.width % 64) - 1)
         made[s.name] = data
     return made
 
@@ -151,10 +152,10 @@ def stored_rows(dataset: Any, first: int, stored: bytes, step: int) -> bytes:
         return stored
     plist = dataset.id.get_create_plist()
     assert [plist.get_filter(i)[0] for i in range(plist.get_nfilters())] == [ZSTD]
-    mask, frame = dataset.id.read_direct_chunk((first, 0))
+    mask, frame = dataset.id.read_direct_chunk((first, *(0 for _ in dataset.shape[1:])))
     assert (mask, frame) == (0, stored)
     rows = zstandard.ZstdDecompressor().decompress(frame)
-    row_bytes = dataset.shape[1] * dataset.dtype.itemsize
+    row_bytes = math.prod(dataset.shape[1:]) * dataset.dtype.itemsize
     assert len(rows) == step * row_bytes  # HDF5's chunks are whole
     count = min(step, dataset.shape[0] - first) * row_bytes
     assert not any(rows[count:])
@@ -169,14 +170,17 @@ FORMS = [
     TileFormat(512, "none", 12),
     TileFormat(8, "zstd", 0),
     TileFormat(64, "zstd", 5),
+    # States of which planes hold no others, as contents() are any bits.
+    TileFormat(64, "none", 5, 4),
+    TileFormat(8, "zstd", 5, 8),
 ]
 
 
 def form_name(form: TileFormat) -> str:
-    return f"{form.compression}-{form.chunk_rows}-{form.top}"
+    return f"{form.compression}-{form.chunk_rows}-{form.top}-{form.states}"
 
 
-@pytest.mark.sample(26)
+@pytest.mark.sample(32)
 @pytest.mark.parametrize("form", FORMS, ids=form_name)
 @pytest.mark.parametrize("size", SIZES)
 def test_written_and_read(size: tuple[int, int], form: TileFormat) -> None:
@@ -194,7 +198,8 @@ def test_written_and_read(size: tuple[int, int], form: TileFormat) -> None:
     st.integers(1, 3000),
     st.integers(1, 300),
     st.builds(TileFormat, st.integers(1, 40).map(lambda n: 8 * n),
-              st.sampled_from(["none", "zstd"]), st.sampled_from([0, 3, 6, 13])),
+              st.sampled_from(["none", "zstd"]), st.sampled_from([0, 3, 6, 13]),
+              st.sampled_from([2, 4, 256])),
     st.integers(0, 1000),
 )  # fmt: skip
 def test_any_size(width: int, height: int, form: TileFormat, seed: int) -> None:
