@@ -187,6 +187,27 @@ def test_a_plane_in_tiles_takes_no_rule_of_several_states(engine: str) -> None:
         assert str(plane.rule) == "B3/S23"
 
 
+def test_another_universe_can_be_put_in_its_place() -> None:
+    """As the timeline does, which goes on from a picture."""
+    four = Whole(soup(), STARWARS, Topology.TORUS, 7)
+    with closing(MemorySession(BitGrid(20, 10))) as session:
+        session.put(four)
+        session.settle()
+        assert session.status().problem == ""
+        assert (session.whole().cells, session.rule) == (four.cells, STARWARS)
+        session.undo()
+        session.settle()
+        assert (session.whole().cells, str(session.rule)) == (BitGrid(20, 10), "B3/S23")
+        session.redo()
+        session.settle()
+        assert session.whole().cells == four.cells
+    plane = opening.empty_plane(Rule.parse("B3/S23"), "tiles", None, None, backend=pick("auto"))
+    with closing(plane):
+        plane.put(Whole(soup(), STARWARS, Topology.PLANE, 7, grows=(True, True)))
+        plane.settle()
+        assert plane.status().problem == "the engine tiles holds no cells of 345/2/4"
+
+
 def test_edits_of_several_states() -> None:
     rule, box = STARWARS, Box(0, 0, 3, 1)
     cells = BitGrid.from_states([[0, 1, 3]], 2)

@@ -19,7 +19,7 @@ from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
-from lifesim.states import as_planes, live_words
+from lifesim.states import as_planes, live_words, pack, pieces
 from lifesim.turned import flipped_across, flipped_down, rotated
 from ui.picture.request import clipped
 from ui.session import SessionError
@@ -117,9 +117,7 @@ class Invert(_OfBox):
 
     def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return the cells, each the other way round."""
-        if rule.states == 2:
-            return inverted(cells)
-        return BitGrid.from_states(np.uint8(rule.states - 1) - cells.states(), cells.planes)
+        return inverted(cells, rule.states)
 
 
 class FlipAcross(_OfBox):
@@ -297,8 +295,14 @@ def _share(length: int, step: int, steps: int) -> int:
     return size if length >= 0 else -size
 
 
-def inverted(cells: BitGrid) -> BitGrid:
-    """Return the cells, each the other way round."""
+def inverted(cells: BitGrid, states: int = 2) -> BitGrid:
+    """Return the cells, each the other way round: the first of the states becomes the last."""
+    if states > 2:
+        result, top = BitGrid(cells.width, cells.height, planes=cells.planes), 0
+        for part in pieces(cells.words, cells.width):
+            pack(np.uint8(states - 1) - part, result.words[top : top + len(part)])
+            top += len(part)
+        return result
     words = ~cells.words
     if cells.width % 64:
         words[:, -1] &= np.uint64((1 << cells.width % 64) - 1)

@@ -23,7 +23,8 @@ from ui.picture.request import clipped
 # where they were.
 _UNIT = 1024
 _ROOM, _SHARE = 1024, 4  # dead cells around what lives, at least; ... of its longer side
-_LEAST = 64  # generations to make before it is looked again where cells live
+_LEAST = 64  # generations to make before it is looked again where cells live,
+_FEWEST = 4  # ... and by rules that look far, whose generations take longer and more room
 _EVER = 1 << 62
 
 
@@ -232,7 +233,7 @@ class Plane:
             return generations
         check_birth(self.setting.rule)
         reach = self.setting.rule.cells.reach
-        now, least = self.machine.generation, min(generations, _LEAST)
+        now, least = self.machine.generation, min(generations, _ahead(reach))
         if self._clear is None or self._clear - now < least:
             live = self._live()
             if live and _room(live, self.setting) < least * reach:
@@ -253,7 +254,8 @@ class Plane:
     def _grow(self, box: Box, live: Box | None) -> None:
         """Move what lives to a part around a box, with all that has been held if memory lets."""
         machine, setting = self.machine, self.setting
-        least = _LEAST * setting.rule.cells.reach
+        reach = setting.rule.cells.reach
+        least = _ahead(reach) * reach
         part = joined(part_around(box, setting.bounds, least=least), setting.box)
         try:
             self._check(part)
@@ -276,6 +278,11 @@ class Plane:
                 f"{part.width}x{part.height} cells need {human_bytes(need)}, "
                 f"{human_bytes(most)} may be taken"
             )
+
+
+def _ahead(reach: int) -> int:
+    """Return how many generations there is to be room for, by a rule that looks so far."""
+    return max(_FEWEST, _LEAST // reach)
 
 
 def _room(live: Box, setting: Setting) -> int:

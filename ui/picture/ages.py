@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 import kernels.cells
 from lifesim.grid import BitGrid, Box
-from ui.picture.coloured import ColouredSource
+from ui.picture.coloured import as_coloured
 from ui.picture.request import FrameRequest, clipped
 from ui.picture.sources import Levels, MemorySource, PictureSource, corner, lacks
 
@@ -62,7 +62,7 @@ class Ages:
         colours are shown in these.
         """
         last, self._last = self._before(source), None
-        if request.shows_ages and not isinstance(source, ColouredSource):
+        if request.shows_ages and as_coloured(source) is None:
             return _Aged(self, source, last)
         if last is not None and last.generation == source.generation:
             self._last = last

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -47,9 +47,9 @@ def window_colours(rule: Rule) -> Colours:
     return colours
 
 
-@runtime_checkable
 class ColouredSource(Protocol):
     """A source of cells that have colours; as a PictureSource it tells which are not of state 0.
+    No other source has an attribute `colours`.
 
     colours: of the states, uint8 (states, 3).
     """
@@ -59,6 +59,12 @@ class ColouredSource(Protocol):
     def coloured(self, box: Box, scale: int) -> Levels | Pixels:
         """Return the states of cells at scale 0, uint8 (box.height, box.width); else the mean
         colours of blocks, uint8 (rows, columns, 3). box, scale: as of PictureSource.levels()."""
+
+
+def as_coloured(source: PictureSource) -> ColouredSource | None:
+    """Return a source as one of cells that have colours; None where it is none."""
+    # Far quicker than to ask whether it fulfils a protocol.
+    return cast(ColouredSource, source) if hasattr(source, "colours") else None
 
 
 class ColourSums:
@@ -157,9 +163,8 @@ def source_of(
 
 def state_of(source: PictureSource, x: int, y: int) -> int | None:
     """Return the state of a cell of a source, which counts it; None where cells have no colours."""
-    if not isinstance(source, ColouredSource):
-        return None
-    return int(source.coloured(Box(x, y, 1, 1), 0)[0, 0])
+    coloured = as_coloured(source)
+    return None if coloured is None else int(coloured.coloured(Box(x, y, 1, 1), 0)[0, 0])
 
 
 # --- sums ----------------------------------------------------------------------

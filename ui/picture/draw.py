@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lifesim.grid import Box
-from ui.picture.coloured import ColouredSource
+from ui.picture.coloured import as_coloured
 from ui.picture.request import Frame, FrameRequest
 from ui.picture.sources import Levels, PictureSource, corner
 
@@ -18,7 +18,8 @@ def draw(request: FrameRequest, source: PictureSource) -> Frame:
     left, right = (min(max(edge, 0), view.width) for edge in (left, right))
     top, bottom = (min(max(edge, 0), view.height) for edge in (top, bottom))
     inside = (left, top, right, bottom)
-    colours = source.colours if isinstance(source, ColouredSource) else None
+    coloured = as_coloured(source)
+    colours = None if coloured is None else coloured.colours
     if left >= right or top >= bottom:
         pixels = np.zeros((view.height, view.width), np.uint8)
         return Frame(request, pixels, inside, source.generation, colours)
@@ -26,8 +27,8 @@ def draw(request: FrameRequest, source: PictureSource) -> Frame:
     width = min(last.x + last.width, source.width) - first.x
     height = min(last.y + last.height, source.height) - first.y
     box, scale = Box(first.x, first.y, width, height), max(view.scale, 0)
-    if isinstance(source, ColouredSource):
-        levels = source.coloured(box, scale)
+    if coloured is not None:
+        levels = coloured.coloured(box, scale)
     else:
         levels = source.levels(box, scale)
         if request.any_cell and scale > 0 and not request.shows_ages:

@@ -138,6 +138,8 @@ class PlaneSession(EditedSession):
             self._clock.stop()
             if not all(whole.grows):
                 raise SessionError(f"the engine {self.engine} is for planes without bounds")
+            if whole.rule.states > 2:
+                raise SessionError(f"the engine {self.engine} holds no cells of {whole.rule}")
             check_birth(whole.rule)
             before = Entry("the jump in time", self._history.whole_moment())
             self._editor.change(before, lambda: self._history.replace(_seed_of(whole), whole.rule))
