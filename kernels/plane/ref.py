@@ -21,7 +21,7 @@ from kernels.plane.contract import (
 
 Cell = tuple[int, int]  # x, y
 _CELL_BYTES = 200  # of a cell in a set, about, with what a step takes beside it
-# Of the nine squares that a cell is in: where their middles are, seen from it, and its bit (MapRule).
+# Of the nine squares that a cell is in: where the middle is, seen from it, and its bit (MapRule).
 _SQUARES = tuple((-dx, -dy, 1 << 4 - 3 * dy - dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
 
 
