@@ -43,6 +43,11 @@ CASES = (
     ("HashLife/metapixel-galaxy.mc.gz", 1 << 14),
     ("HashLife/jagged2.mc", 1 << 16),
     ("HashLife/broken-lines.mc", 1 << 16),
+    ("Non-Totalistic/limited-spacefiller.rle", 2000),
+    ("Non-Totalistic/rr14gun.rle", 10**5),
+    ("Non-Totalistic/pondpuffer-spaceship.rle", 10**5),
+    ("Non-Totalistic/JustFriends/oscillators.rle", 10**5),
+    ("Other-Rules/b2ein-spaceships-and-rakes.rle", 10**4),
 )
 REPEATS = 4  # with a GPU, of which the first compiles
 GPU_CASES = (("soup-16384", 1000),)  # which take a CPU minutes

@@ -116,7 +116,7 @@ def by_python(
     if done is None:
         return None
     population, seconds = done[0].split()[-2:]
-    return float(seconds), int(population)
+    return max(float(seconds), 1e-4), int(population)
 
 
 def quicker(one: Timed | None, other: Timed | None) -> Timed | None:

@@ -27,8 +27,8 @@ class PlaneBox(NamedTuple):
 
 
 class PlaneRuleError(ValueError):
-    """A rule by which dead cells among dead ones are born brings all of an unbounded plane to life,
-    which no engine holds."""
+    """A rule by which cells are born where nothing lives near them brings all of an unbounded plane
+    to life, which no engine holds."""
 
 
 class PlaneUniverse(ABC):
@@ -114,6 +114,5 @@ class PlaneEngine(ABC):
         """Return an empty plane, at generation 0.
 
         memory: bytes that it may take. Raises PlaneRuleError for a rule by which empty space
-        comes alive, and MemoryError
-        where `memory` is too little for any universe.
+        comes alive, and MemoryError where `memory` is too little for any universe.
         """

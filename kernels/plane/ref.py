@@ -21,9 +21,7 @@ from kernels.plane.contract import (
 
 Cell = tuple[int, int]  # x, y
 _CELL_BYTES = 200  # of a cell in a set, about, with what a step takes beside it
-
-
-# Where a cell lies of those whose square of nine it is in, and its bit there (MapRule).
+# Of the nine squares that a cell is in: where the middle is, seen from it, and its bit (MapRule).
 _SQUARES = tuple((-dx, -dy, 1 << 4 - 3 * dy - dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
 
 
