@@ -40,7 +40,7 @@ class IntegerBatch:
                 raise TypeError(f"integers are wanted, not {values.dtype}")
         if isinstance(values, (str, bytes, bytearray, memoryview, int, np.integer)):
             raise TypeError(f"a sequence of integers is wanted, not {type(values).__name__}")
-        self._batch = self._engine.put(text.numbers_of(list(values)))
+        self._batch = self._engine.put(text.numbers_of(values))
 
     @classmethod
     def _of(cls: type[Array], engine: engines.Engine, batch: Any) -> Array:

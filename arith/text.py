@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 from kernels.bignum.errors import DigitError, IndexedTypeError
@@ -23,7 +24,7 @@ def _compiled() -> Any:
     return cpu
 
 
-def numbers_of(values: list[Any]) -> Numbers:
+def numbers_of(values: Iterable[Any]) -> Numbers:
     """Return a batch of integers. Raises TypeError with the first index of what is no integer."""
     if cpu := _compiled():
         numbers: Numbers = cpu.ints_to_numbers(values)

@@ -53,6 +53,32 @@ def test_integers_of_every_length() -> None:
 
 
 @built
+def test_sequences_of_every_kind() -> None:
+    """Lists and tuples of ints are read where they lie; all else becomes a list first."""
+    values = [3**i for i in range(300)]
+    mixed = [np.int8(-3), True, 2**90]
+    for kind in (list, tuple, iter):
+        assert_numbers(ints_to_numbers(kind(values)), values)
+        assert_numbers(ints_to_numbers(kind(mixed)), [-3, 1, 2**90])
+    with pytest.raises(TypeError, match="a list or tuple is wanted"):
+        _cpu.bignum_from_ints({1, 2})
+
+
+@built
+def test_a_list_that_changes_while_it_is_read() -> None:
+    """__index__ empties it: the numbers that it had are read."""
+
+    class Emptying:
+        def __index__(self) -> int:
+            values.clear()
+            return 7
+
+    values: list[Any] = [2**100, 5, Emptying(), *([3**300] * 50)]
+    assert_numbers(ints_to_numbers(values), [2**100, 5, 7, *([3**300] * 50)])
+    assert not values
+
+
+@built
 def test_digits_are_read_where_they_lie() -> None:
     """A build for the stable ABI knows of versions of Python up to 3.14 where digits lie."""
     assert _cpu.DIGITS_ARE_KNOWN or sys.version_info >= (3, 15)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, ClassVar
 
@@ -158,13 +158,18 @@ class CpuArithmetic(Arithmetic[Numbers]):
         return Numbers(*_cpu.bignum_select(np.ascontiguousarray(mask), a, b, self.threads))
 
 
-def ints_to_numbers(values: Sequence[Any] | npt.NDArray[Any]) -> Numbers:
+def ints_to_numbers(values: Iterable[Any] | npt.NDArray[Any]) -> Numbers:
     """Return Python's integers, and what stands for one (bool, numpy's integers), as a batch.
 
     Dense if their lengths are about equal, so that at most a third is padding, else ragged.
     Raises IndexedTypeError, with the first index, for anything else.
     """
-    listed = values.ravel().tolist() if isinstance(values, np.ndarray) else list(values)
+    listed: list[Any] | tuple[Any, ...]
+    if isinstance(values, np.ndarray):
+        listed = values.ravel().tolist()
+    else:
+        # Neither is copied: what a copy takes is as long as all else.
+        listed = values if type(values) in (list, tuple) else list(values)  # type: ignore[assignment]
     try:
         return Numbers(*_cpu.bignum_from_ints(listed))
     except TypeError:

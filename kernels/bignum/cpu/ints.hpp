@@ -113,24 +113,36 @@ Digit* room_of(PyObject* value) {
 #endif
 #endif
 
+// Two digits are 60 bits, and four of them 15 bytes: below, so many digits at a time are moved by words of 64
+// bits, wherever in memory these begin.
+constexpr i64 QUAD = 4, QUAD_BYTES = 15;
+constexpr u64 LOW = MASK, HIGH = u64(MASK) << 32;
+
+// Returns 64 bits of the magnitude from bit `at` on, zeros above it.
+u64 bits_at(const Number& x, i64 at) {
+    const i64 word = at / 64, shift = at % 64;
+    u64 bits = word < x.length ? x.words[word] >> shift : 0;
+    if (shift && word + 1 < x.length) bits |= x.words[word + 1] << (64 - shift);
+    return bits;
+}
+
 // Writes the digits of a number. Returns false where a handler of signals has raised something.
 bool unpack(Digit* digits, i64 count, const Number& x) {
-    u64 held = 0;
-    int bits = 0;
-    i64 next = 0;
-    for (i64 i = 0; i < count; i++) {
-        if (i % SOME == SOME - 1 && PyErr_CheckSignals() != 0) return false;
-        if (bits >= SHIFT) {
-            digits[i] = Digit(held) & MASK;
-            held >>= SHIFT;
-            bits -= SHIFT;
-            continue;
+    const auto* bytes = reinterpret_cast<const unsigned char*>(x.words);
+    const i64 quads = std::min(count / QUAD, 8 * x.length / QUAD_BYTES);
+    for (i64 done = 0; done < quads;) {
+        const i64 end = std::min(quads, done + SOME / QUAD);
+        for (; done < end; done++) {
+            u64 two[2];
+            std::memcpy(&two[0], bytes + QUAD_BYTES * done, 8);
+            std::memcpy(&two[1], bytes + QUAD_BYTES * done + 7, 8);
+            two[1] >>= 4;
+            for (u64& pair : two) pair = (pair & LOW) | (pair << 2 & HIGH);
+            std::memcpy(digits + QUAD * done, two, 16);
         }
-        const u64 word = next < x.length ? x.words[next++] : 0;
-        digits[i] = Digit(held | word << bits) & MASK;
-        held = word >> (SHIFT - bits);
-        bits += 64 - SHIFT;
+        if (end < quads && PyErr_CheckSignals() != 0) return false;
     }
+    for (i64 i = QUAD * quads; i < count; i++) digits[i] = Digit(bits_at(x, SHIFT * i)) & MASK;
     return true;
 }
 
@@ -210,21 +222,34 @@ void pack(u64* words, i64 length, const Digits& x) {
         return;
     }
     const auto* digits = static_cast<const Digit*>(x.digits);
-    u64 word = 0;
-    int filled = 0;
-    i64 done = 0;
-    for (i64 i = 0; i < x.count; i++) {
-        if (i % SOME == SOME - 1 && PyErr_CheckSignals() != 0) throw nb::python_error();
-        const u64 next = digits[i];
-        word |= next << filled;
-        filled += SHIFT;
-        if (filled >= 64) {
-            words[done++] = word;
-            filled -= 64;
-            word = next >> (SHIFT - filled);
+    auto* bytes = reinterpret_cast<unsigned char*>(words);
+    // Each four write a byte too many, which the next ones write anew.
+    const i64 quads = std::min(x.count / QUAD, (8 * length - 1) / QUAD_BYTES);
+    for (i64 done = 0; done < quads;) {
+        const i64 end = std::min(quads, done + SOME / QUAD);
+        for (; done < end; done++) {
+            u64 two[2];
+            std::memcpy(two, digits + QUAD * done, 16);
+            for (u64& pair : two) pair = (pair & LOW) | (pair >> 2 & ~LOW);
+            two[0] |= two[1] << 60;
+            two[1] >>= 4;
+            std::memcpy(bytes + QUAD_BYTES * done, two, 16);
+        }
+        if (end < quads && PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+    // The rest, from the last word that is whole: what is below in the next one stands there.
+    i64 at = 8 * QUAD_BYTES * quads, word = at / 64;
+    u64 held = at % 64 ? words[word] & ((u64(1) << at % 64) - 1) : 0;
+    for (i64 i = QUAD * quads; i < x.count; i++, at += SHIFT) {
+        const u64 digit = digits[i];
+        const i64 shift = at % 64;
+        held |= digit << shift;
+        if (shift + SHIFT >= 64) {
+            words[word++] = held;
+            held = digit >> (64 - shift);
         }
     }
-    if (done < length) words[done] = word;
+    if (word < length) words[word] = held;
 }
 
 // Returns a new reference to an int. by_bytes: through int.from_bytes(). Null where it raised.
