@@ -61,6 +61,7 @@ bool Universe::put(int64_t y, int64_t rows, const uint64_t* words) {
         uint8_t* const row = &now()[(y + i + 1) * stride + 1];
         for (int64_t x = 0; x < width; x++)
             if (cells[size_t(x)] >= rule.states) return false;
+        bool some = false;
         for (int64_t word = 0; word < row_words; word++) {
             const int64_t first = word * SIDE, count = std::min(SIDE, width - first);
             uint64_t found = 0;
@@ -68,7 +69,9 @@ bool Universe::put(int64_t y, int64_t rows, const uint64_t* words) {
                 for (int64_t x = 0; x < count; x++)
                     found |= uint64_t(row[first + x] != cells[size_t(first + x)]) << x;
             differ[size_t(word)] = found;
+            some = some || found;
         }
+        if (!some) continue;  // memory that nothing stands in is not touched
         std::memcpy(row, cells.data(), size_t(width));
         if (torus) mirror(now(), y + i, 0, width);
         mark_row(y + i, differ);
