@@ -14,11 +14,11 @@ using std::uint8_t;
 namespace {
 
 // Generations that are looked at, first few: what blinks is dense, and slow until that is known.
-constexpr size_t WINDOWS[] = {6, 12, 24};
-constexpr size_t COMPARED = 4;  // the last of them are compared with those before
+constexpr size_t WINDOWS[] = {4, 12, 24};
+constexpr size_t COMPARED = 2;  // the last of them are compared with those before
 constexpr size_t ROWS = 32;     // of tiles that are looked at
 constexpr size_t FEW = 12;      // rows: where fewer changed, nothing is to be gained
-constexpr int64_t WORTH = 128;  // cells that are marked in these: with fewer, nothing is to be gained
+constexpr int64_t WORTH = 64;  // cells that are marked in these: with fewer, nothing is to be gained
 constexpr uint64_t SOON = 64, LATE = 1024;  // generations between two looks
 
 int64_t differing(const uint8_t* one, const uint8_t* other) {
