@@ -77,6 +77,7 @@ TABLES_FIELD: int
 class TablesUniverse:
     def __init__(
         self,
+        level: str,
         states: int,
         corners: bool,
         stays_empty: bool,

@@ -198,12 +198,12 @@ def _table(walk: bool) -> list[Any]:
     none = np.zeros(0, np.uint32)
     if not walk:
         finals = np.arange(3, dtype=np.uint8)
-        return [3, True, True, maps, sums.astype(np.uint64), none, finals, none, none]
+        return [_level(), 3, True, True, maps, sums.astype(np.uint64), none, finals, none, none]
     level = u32([0, 1, 2], [1, 2, 0], [2, 0, 1])
     entries = np.concatenate((level[0], *(level.ravel(),) * 2, *(np.repeat(u32(0, 1, 2), 3),) * 6))
     counts = u32(1, 3, 3, 3, 3, 3, 3, 3, 3)
     empty = (np.zeros(0, np.uint64), none, np.zeros(0, np.uint8))
-    return [3, True, True, maps, *empty, entries, counts]
+    return [_level(), 3, True, True, maps, *empty, entries, counts]
 
 
 def _table_cells(walk: bool = False) -> Any:

@@ -1,17 +1,36 @@
 // Binds universes of tables to Python, for kernels.tables.cpu.engine.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
+#include <string>
 
 #include "../../tasks.hpp"
 #include "tables.hpp"
 
 namespace nb = nanobind;
 
+// levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
+namespace tables {
+#define LEVEL(name) extern const RowOps table_rows_##name;
+#include "levels.inc"
+#undef LEVEL
+}  // namespace tables
+
 namespace {
+
+struct Level {
+    const char* name;
+    const tables::RowOps* ops;
+};
+const Level levels[] = {
+#define LEVEL(name) {#name, &tables::table_rows_##name},
+#include "levels.inc"
+#undef LEVEL
+};
 
 using std::int64_t;
 using std::size_t;
@@ -97,12 +116,13 @@ tables::Rule made_rule(int states, bool corners, bool stays_empty, const Array<c
 
 class TablesUniverse {
 public:
-    TablesUniverse(int states, bool corners, bool stays_empty, Array<const uint32_t, 2> maps,
-                   Array<const uint64_t> columns, Array<const uint32_t> pairs, Array<const uint8_t> finals,
+    TablesUniverse(const std::string& level, int states, bool corners, bool stays_empty,
+                   Array<const uint32_t, 2> maps, Array<const uint64_t> columns, Array<const uint32_t> pairs, Array<const uint8_t> finals,
                    Array<const uint32_t> walk, Array<const uint32_t> counts, int64_t width, int64_t height,
                    bool torus, int threads)
         : universe(made_rule(states, corners, stays_empty, maps, columns, pairs, finals, walk, counts),
-                   sized(width, height), height, torus, checks::threads_of(threads)) {}
+                   *level_named(levels, level).ops, sized(width, height), height, torus,
+                   checks::threads_of(threads)) {}
 
     // Returns the generation: fewer than were asked for are made where stopped() says so.
     uint64_t step(uint64_t generations, nb::object stopped) {
@@ -171,10 +191,11 @@ private:
 void bind_tables(nb::module_& m) {
     m.attr("TABLES_FIELD") = tables::FIELD;
     nb::class_<TablesUniverse>(m, "TablesUniverse", "A universe of cells whose rule is a table.")
-        .def(nb::init<int, bool, bool, Array<const uint32_t, 2>, Array<const uint64_t>,
+        .def(nb::init<const std::string&, int, bool, bool, Array<const uint32_t, 2>, Array<const uint64_t>,
                       Array<const uint32_t>, Array<const uint8_t>, Array<const uint32_t>,
                       Array<const uint32_t>, int64_t, int64_t, bool, int>(),
-             nb::arg("states"), nb::arg("corners"), nb::arg("stays_empty"), nb::arg("maps").noconvert(),
+             nb::arg("level"), nb::arg("states"), nb::arg("corners"), nb::arg("stays_empty"),
+             nb::arg("maps").noconvert(),
              nb::arg("columns").noconvert(), nb::arg("pairs").noconvert(), nb::arg("finals").noconvert(),
              nb::arg("walk").noconvert(), nb::arg("counts").noconvert(), nb::arg("width"),
              nb::arg("height"), nb::arg("torus"), nb::arg("threads"))

@@ -33,7 +33,7 @@ _RULE_BYTES = 32 << 20  # that the tables of a rule take at most
 
 
 class CpuTablesEngine(LifeEngine[TableRule]):
-    """Rules of tables by compiled code, with the threads of a CpuTarget.
+    """Rules of tables by compiled code, at the level and with the threads of a CpuTarget.
 
     planes: the bit planes of cells, the same for all rules that it computes.
     """
@@ -114,7 +114,7 @@ class CpuTablesArena(LifeArena):
         chain: LifeChain | None,
     ) -> None:
         self.slots, self.chain, self.planes = slots, chain, engine.planes
-        self.rule, self.threads = rule, engine.target.threads
+        self.rule, self.level, self.threads = rule, engine.target.level, engine.target.threads
         self._room = room
         self.history: Words = np.empty((0, 0, 0), np.uint64)
         if chain is not None:
@@ -127,6 +127,7 @@ class CpuTablesArena(LifeArena):
         rule = self.rule
         made = columns_of(rule)
         return _cpu.TablesUniverse(
+            self.level,
             rule.states,
             made.corners,
             rule.stays_empty,

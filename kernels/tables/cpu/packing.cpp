@@ -51,16 +51,22 @@ bool Universe::put(int64_t y, int64_t rows, const uint64_t* words) {
     std::vector<uint8_t> cells(size_t(row_words * SIDE));
     std::vector<uint64_t> differ(static_cast<size_t>(row_words));
     for (int64_t i = 0; i < rows; i++, words += planes * row_words) {
-        for (int64_t word = 0; word < row_words; word++)
-            for (int part = 0; part < 8; part++) {
+        for (int64_t word = 0; word < row_words; word++) {
+            uint64_t any = 0;
+            for (int plane = 0; plane < planes; plane++) any |= words[plane * row_words + word];
+            if (!any) std::memset(&cells[size_t(word * SIDE)], 0, size_t(SIDE));
+            for (int part = 0; any && part < 8; part++) {
                 uint64_t eight = 0;
                 for (int plane = 0; plane < planes; plane++)
                     eight |= SPREAD.bytes[words[plane * row_words + word] >> 8 * part & 255] << plane;
                 std::memcpy(&cells[size_t(word * SIDE + 8 * part)], &eight, 8);
             }
+        }
         uint8_t* const row = &now()[(y + i + 1) * stride + 1];
-        for (int64_t x = 0; x < width; x++)
-            if (cells[size_t(x)] >= rule.states) return false;
+        uint8_t most = 0;
+        for (int64_t x = 0; x < width; x++) most = std::max(most, cells[size_t(x)]);
+        if (most >= rule.states) return false;
+        bool some = false;
         for (int64_t word = 0; word < row_words; word++) {
             const int64_t first = word * SIDE, count = std::min(SIDE, width - first);
             uint64_t found = 0;
@@ -68,7 +74,9 @@ bool Universe::put(int64_t y, int64_t rows, const uint64_t* words) {
                 for (int64_t x = 0; x < count; x++)
                     found |= uint64_t(row[first + x] != cells[size_t(first + x)]) << x;
             differ[size_t(word)] = found;
+            some = some || found;
         }
+        if (!some) continue;  // memory that nothing stands in is not touched
         std::memcpy(row, cells.data(), size_t(width));
         if (torus) mirror(now(), y + i, 0, width);
         mark_row(y + i, differ);

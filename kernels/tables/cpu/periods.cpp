@@ -14,10 +14,11 @@ using std::uint8_t;
 namespace {
 
 // Generations that are looked at, first few: what blinks is dense, and slow until that is known.
-constexpr size_t WINDOWS[] = {6, 12, 24};
-constexpr size_t COMPARED = 4;  // the last of them are compared with those before
+constexpr size_t WINDOWS[] = {4, 12, 24};
+constexpr size_t COMPARED = 2;  // the last of them are compared with those before
 constexpr size_t ROWS = 32;     // of tiles that are looked at
 constexpr size_t FEW = 12;      // rows: where fewer changed, nothing is to be gained
+constexpr int64_t WORTH = 64;  // cells that are marked in these: with fewer, nothing is to be gained
 constexpr uint64_t SOON = 64, LATE = 1024;  // generations between two looks
 
 int64_t differing(const uint8_t* one, const uint8_t* other) {
@@ -83,10 +84,12 @@ int Universe::best_period() const {
                                    &samples[((t - span) * rows + i) * size_t(SIDE)]);
         return found;
     };
-    const size_t cells = size_t(stride) * size_t(height + 2);
-    const size_t longest = std::min({size_t(LONGEST_PERIOD), count - COMPARED, 2 + EARLIER / cells});
+    const size_t cells = size_t(width + 2) * size_t(height + 2);
+    const size_t most = std::max<size_t>(2, 1 + EARLIER / (2 * cells));  // see bytes()
+    const size_t longest = std::min({size_t(LONGEST_PERIOD), count - COMPARED, most});
     if (size_t(period) > longest) return period;  // a window is too short to judge it
     const int64_t present = marks(size_t(period));
+    if (present < WORTH) return period;
     int best = period;
     int64_t least = present * 2 / 3;
     for (size_t span = 1; span <= longest; span++) {
@@ -101,24 +104,27 @@ int Universe::best_period() const {
 // long as that lasts, `filling`, this generation stands for them, and marks stay. A cell beside which
 // nothing has changed since is what it is now; at the end all that is kept has been made.
 void Universe::begin_period(int wanted) {
-    std::vector<Zeroed<uint8_t>> wider;
-    const size_t size = size_t(std::max(2, wanted));
+    const size_t needed = size_t(std::max(2, wanted));
+    Zeroed<uint8_t> other;
     try {
-        while (kept.size() + wider.size() < size)
-            wider.push_back(zeroed<uint8_t>(size_t(stride) * size_t(height + 2)));
+        if (needed != size) other = room(width, height, needed);
     } catch (const std::bad_alloc&) {
-        return;
+        return;  // the present one serves as well
     }
     mark_changed();
-    std::rotate(kept.begin(), kept.begin() + std::ptrdiff_t(current), kept.end());
-    if (wanted == 1) std::swap(kept[1], kept.back());  // the generation before this one
-    kept.resize(std::min(kept.size(), size));
-    for (Zeroed<uint8_t>& one : wider) kept.push_back(std::move(one));
-    current = 0;
+    if (needed == size) {
+        if (wanted > 1) copy_touched(now(), oldest(), stride);
+    } else {
+        const int64_t row = width + 2, other_stride = row * int64_t(needed);
+        for (size_t i = 0; i < needed; i++) {
+            const bool old = wanted == 1 && i == 1;  // of the generation before, whose marks there are
+            copy_touched(old ? before() : now(), other.get() + row * int64_t(i), other_stride);
+        }
+        kept = std::move(other), size = needed, stride = other_stride, current = 0;
+    }
     period = wanted;
     carried = 0;
     filling = wanted > 1 ? wanted : 0;
-    for (size_t i = 1; filling && i < size; i++) copy_touched(kept[i].get());
 }
 
 // Marks what changed in this generation.
@@ -145,8 +151,8 @@ void Universe::mark_changed() {
     }
 }
 
-// Copies this generation. Of a plane, only where it may not be empty.
-void Universe::copy_touched(uint8_t* to) const {
+// Copies one generation. Of a plane, only where it may not be empty.
+void Universe::copy_touched(const uint8_t* from, uint8_t* to, int64_t to_stride) const {
     for (int64_t ty = 0; ty < down; ty++) {
         int64_t first = torus ? 0 : across, last = torus ? across - 1 : -1;
         for (int64_t tx = 0; !torus && tx < across; tx++)
@@ -155,7 +161,7 @@ void Universe::copy_touched(uint8_t* to) const {
         const int64_t begin = SIDE * first, end = std::min(width, SIDE * (last + 1)) + 2;
         const int64_t bottom = std::min(height, SIDE * (ty + 1)) + 2;
         for (int64_t y = SIDE * ty; y < bottom; y++)
-            std::memcpy(to + y * stride + begin, now() + y * stride + begin, size_t(end - begin));
+            std::memcpy(to + y * to_stride + begin, from + y * stride + begin, size_t(end - begin));
     }
 }
 

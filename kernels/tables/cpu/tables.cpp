@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace tables {
 
 namespace {
@@ -13,68 +17,25 @@ using std::uint32_t;
 using std::uint64_t;
 using std::uint8_t;
 
-constexpr uint64_t MASK = (uint64_t(1) << FIELD) - 1;
 constexpr size_t ALONE = 64;  // tiles that one thread moves on sooner than several
 const uint64_t NOTHING[SIDE] = {};
 
-int bits_of(int states) {
-    int bits = 0;
-    while ((1 << bits) < states) bits++;
-    return bits;
+// Memory of which a page has been touched is had sooner in few large pages than in many small ones.
+void prefer_large_pages([[maybe_unused]] uint8_t* memory, [[maybe_unused]] size_t bytes) {
+#if defined(__linux__)
+    constexpr std::uintptr_t LARGE = 2 << 20;
+    const auto first = (reinterpret_cast<std::uintptr_t>(memory) + LARGE - 1) / LARGE * LARGE;
+    const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / LARGE * LARGE;
+    if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+#endif
 }
-
-// The next states of cells, by columns: those of cells beside each other share them.
-template <bool PAIRS>
-struct ByColumns {
-    const Rule& rule;
-
-    uint64_t column(const uint8_t* above, const uint8_t* cells, const uint8_t* below, int64_t x) const {
-        return rule.columns[rule.up[above[x]] + rule.middle[cells[x]] + rule.down[below[x]]];
-    }
-    void run(const uint8_t* above, const uint8_t* cells, const uint8_t* below,
-             const uint8_t* before, uint8_t* out, int64_t first, int64_t last, uint64_t& changed) const {
-        const uint8_t* const finals = rule.finals.data();
-        const uint32_t* const pairs = rule.pairs.data();
-        uint64_t left = column(above, cells, below, first - 1), centre = column(above, cells, below, first);
-        for (int64_t x = first; x < last; x++) {
-            const uint64_t right = column(above, cells, below, x + 1);
-            size_t i = (left & MASK) + (centre >> FIELD & MASK);
-            if (PAIRS) i = pairs[i];
-            const uint8_t next = finals[i + (right >> 2 * FIELD)];
-            changed |= uint64_t(next != before[x]) << x;
-            out[x] = next;
-            left = centre;
-            centre = right;
-        }
-    }
-};
-
-// The same by a path through nine levels.
-struct ByWalk {
-    const Rule& rule;
-
-    void run(const uint8_t* above, const uint8_t* cells, const uint8_t* below,
-             const uint8_t* before, uint8_t* out, int64_t first, int64_t last, uint64_t& changed) const {
-        const uint32_t* const walk = rule.walk.data();
-        for (int64_t x = first; x < last; x++) {
-            uint32_t i = 0;
-            for (int64_t near = x - 1; near <= x + 1; near++) {
-                i = walk[i + above[near]];
-                i = walk[i + cells[near]];
-                i = walk[i + below[near]];
-            }
-            changed |= uint64_t(i != before[x]) << x;
-            out[x] = uint8_t(i);
-        }
-    }
-};
 
 }  // namespace
 
-Universe::Universe(const Rule& rule, int64_t width, int64_t height, bool torus, int threads)
-    : rule(rule), width(width), height(height), torus(torus), planes(bits_of(rule.states)),
-      across(up_to(width)), down(up_to(height)), stride(width + 2), team(threads), threads(threads) {
-    while (kept.size() < 2) kept.push_back(zeroed<uint8_t>(size_t(stride) * size_t(height + 2)));
+Universe::Universe(Rule given, const RowOps& ops, int64_t width, int64_t height, bool torus, int threads)
+    : rule(std::move(given)), width(width), height(height), torus(torus), planes(bits_of(rule.states)),
+      find(ops.find), next_rows((rule.prepare(), ops.best(rule.tables))), across(up_to(width)),
+      down(up_to(height)), kept(room(width, height, 2)), stride(2 * (width + 2)), team(threads), threads(threads) {
     const size_t tiles = size_t(across) * size_t(down);
     for (int turn : {0, 1}) {
         changes[turn] = zeroed<uint64_t>(tiles * SIDE);
@@ -85,10 +46,19 @@ Universe::Universe(const Rule& rule, int64_t width, int64_t height, bool torus, 
     if (!rule.stays_empty) mark_all();
 }
 
+// Returns memory for so many generations, all dead.
+Zeroed<uint8_t> Universe::room(int64_t width, int64_t height, size_t size) {
+    const size_t bytes = size * size_t(width + 2) * size_t(height + 2) + SLACK;
+    Zeroed<uint8_t> memory = zeroed<uint8_t>(bytes);
+    prefer_large_pages(memory.get(), bytes);
+    return memory;
+}
+
 size_t Universe::bytes(int64_t width, int64_t height) {
     const size_t tiles = size_t(up_to(width)) * size_t(up_to(height));
     const size_t cells = size_t(width + 2) * size_t(height + 2);
-    const size_t earlier = std::min(EARLIER, (LONGEST_PERIOD - 2) * cells);
+    // Where the period becomes another one, there are those of both.
+    const size_t earlier = std::min(EARLIER, (2 * LONGEST_PERIOD - 2) * cells);
     return 2 * cells + earlier + tiles * (2 * SIDE + 7) * sizeof(uint64_t) + (1 << 16);
 }
 
@@ -158,94 +128,57 @@ void Universe::spread() {
     }
 }
 
-Universe::Around Universe::around(const Place& at) const {
+Near Universe::near(const Place& at) const {
     const int turn = int(generation & 1);
-    Around near;
+    Near found;
+    uint64_t some[3] = {};  // in which rows there are marks, of the tiles above, beside and below
     for (int dy = -1; dy <= 1; dy++)
         for (int dx = -1; dx <= 1; dx++) {
             const int64_t tile = index(at.tx + dx, at.ty + dy);
-            const bool some = tile >= 0 && marked(turn, tile);
-            near.rows[dy + 1][dx + 1] = some ? &changes[turn][tile * SIDE] : NOTHING;
-            near.some[dy + 1][dx + 1] = some ? some_rows[turn][tile] : 0;
+            const bool is_marked = tile >= 0 && marked(turn, tile);
+            found.marks[dy + 1][dx + 1] = is_marked ? &changes[turn][tile * SIDE] : NOTHING;
+            if (is_marked) some[dy + 1] |= some_rows[turn][tile];
         }
     const int64_t before = at.tx ? at.tx - 1 : across - 1, over = at.ty ? at.ty - 1 : down - 1;
-    near.left_columns = std::min(SIDE, width - SIDE * before);
-    near.above_rows = std::min(SIDE, height - SIDE * over);
-    return near;
+    found.columns = at.columns, found.rows = at.rows;
+    found.left_at = std::min(SIDE, width - SIDE * before) - 1;
+    found.above_at = std::min(SIDE, height - SIDE * over) - 1;
+    const uint64_t beside = (some[0] >> found.above_at & 1) | (some[2] & 1) << (at.rows - 1);
+    found.rows_beside = (some[1] | some[1] << 1 | some[1] >> 1 | beside) & first_bits(at.rows);
+    return found;
 }
 
-// The columns of a tile, in row y of a tile of its row of tiles, beside which a cell changed.
-uint64_t Universe::wide(const Around& near, int dy, int64_t y, int64_t columns) const {
-    const auto& rows = near.rows[dy + 1];
-    const uint64_t cells = rows[1][y];
-    return cells | cells << 1 | cells >> 1 | (rows[0][y] >> (near.left_columns - 1) & 1) |
-           (rows[2][y] & 1) << (columns - 1);
-}
-
-// The columns of row y in which a cell may change.
-uint64_t Universe::marks(const Around& near, const Place& at, int64_t y) const {
-    const bool first = y == 0, last = y + 1 == at.rows;
-    const int over = first ? -1 : 0, under = last ? 1 : 0;
-    const int64_t above = first ? near.above_rows - 1 : y - 1, below = last ? 0 : y + 1;
-    uint64_t found = wide(near, 0, y, at.columns);
-    if (rule.corners)
-        found |= wide(near, over, above, at.columns) | wide(near, under, below, at.columns);
-    else
-        found |= near.rows[over + 1][1][above] | near.rows[under + 1][1][below];
-    return found & first_bits(at.columns);
-}
-
-template <class Next>
-void Universe::move_with(int64_t tile, const Next& next) {
+// Moves the marked cells of a tile on.
+void Universe::move(int64_t tile) {
     const Place at = place(tile);
-    const Around near = around(at);
+    const Near around = near(at);
     const int turn = int(generation & 1) ^ 1;
-    uint64_t* const changed_rows = &changes[turn][tile * SIDE];
-    // A generation that was broken off, and then made again, keeps the marks that it has made.
-    const bool again = stamps[turn][tile] == generation + 2;
-    if (!again) std::memset(changed_rows, 0, SIDE * sizeof(uint64_t));
-    const bool keep = again || carried || filling > 1;
-    uint64_t rows = near.some[1][0] | near.some[1][1] | near.some[1][2];
-    rows |= rows << 1 | rows >> 1;
-    const uint64_t over = near.some[0][0] | near.some[0][1] | near.some[0][2];
-    const uint64_t under = near.some[2][0] | near.some[2][1] | near.some[2][2];
-    rows |= (over >> (near.above_rows - 1) & 1) | (under & 1) << (at.rows - 1);
-    rows &= first_bits(at.rows);
-    uint64_t some = again ? some_rows[turn][tile] : 0;
+    const int64_t start = (SIDE * at.ty + 1) * stride + SIDE * at.tx + 1;
     const uint8_t *const from = now(), *const known = period > 1 && filling <= 1 ? oldest() : from;
     uint8_t* const to = oldest();
-    const bool edge = torus && (!at.tx || !at.ty || at.tx + 1 == across || at.ty + 1 == down);
-    for (; rows; rows &= rows - 1) {
-        const int64_t y = __builtin_ctzll(rows);
-        uint64_t left = marks(near, at, y);
-        // A cell alone between others costs nothing: its columns are looked up for them.
-        left |= left << 1 & left >> 1;
-        const int64_t start = (SIDE * at.ty + y + 1) * stride + SIDE * at.tx + 1;
-        const uint8_t* const cells = from + start;
-        uint64_t found = 0;
-        while (left) {
-            const int64_t first = __builtin_ctzll(left);
-            const uint64_t gaps = ~(left >> first);
-            const int64_t last = gaps ? first + __builtin_ctzll(gaps) : SIDE;
-            next.run(cells - stride, cells, cells + stride, known + start, to + start, first, last, found);
-            left &= last == SIDE ? 0 : ~uint64_t(0) << last;
+    uint64_t wanted[SIDE], found[SIDE];
+    // A generation that was broken off, and then made again, keeps the marks that it has made.
+    const bool again = stamps[turn][tile] == generation + 2, stay = carried || filling > 1;
+    uint64_t* const made = &changes[turn][tile * SIDE];
+    const uint64_t rows = find(around, rule.corners, wanted);
+    const Work work = {from + start, to + start, known + start, stride, at.columns, rows, wanted,
+                       again ? found : made};
+    uint64_t some = next_rows(rule.tables, work);
+    if (again) {
+        for (int64_t y = 0; y < SIDE; y++) made[y] |= found[y];
+        some |= some_rows[turn][tile];
+    }
+    if (stay) {
+        for (int64_t y = 0; y < at.rows; y++) {
+            made[y] |= around.marks[1][1][y];
+            some |= uint64_t(made[y] != 0) << y;
         }
-        if (keep) found |= near.rows[1][1][y] * (carried || filling > 1) | changed_rows[y];
-        changed_rows[y] = found;
-        some |= uint64_t(found != 0) << y;
-        if (edge) mirror(to, SIDE * at.ty + y, SIDE * at.tx, at.columns);
     }
     some_rows[turn][tile] = some;
     stamps[turn][tile] = generation + 2;
-}
-
-void Universe::move(int64_t tile) {
-    if (!rule.walk.empty())
-        move_with(tile, ByWalk{rule});
-    else if (!rule.pairs.empty())
-        move_with(tile, ByColumns<true>{rule});
-    else
-        move_with(tile, ByColumns<false>{rule});
+    if (torus && (!at.tx || !at.ty || at.tx + 1 == across || at.ty + 1 == down))
+        for (uint64_t left = rows; left; left &= left - 1)
+            mirror(to, SIDE * at.ty + __builtin_ctzll(left), SIDE * at.tx, at.columns);
 }
 
 // Copies cells of a row to where they stand in the ring around a torus.
@@ -288,7 +221,7 @@ bool Universe::generate(const std::function<bool()>& stopped) {
     changed.clear();
     for (int64_t tile : awake)
         if (some_rows[turn][tile]) changed.push_back(tile);
-    current = (current + 1) % kept.size();
+    current = (current + 1) % size;
     generation++;
     if (carried) carried--;
     if (filling) filling--;
@@ -299,7 +232,7 @@ void Universe::step(uint64_t generations, const std::function<bool()>& stopped) 
     for (uint64_t made = 0; made < generations; made++) {
         if (changed.empty() && !touched) {  // all is as it was, or as it was a period ago
             const uint64_t rest = generations - made;
-            current = (current + rest) % kept.size();
+            current = (current + rest) % size;
             generation += rest;
             filling = 0;
             samples.clear();

@@ -11,30 +11,33 @@
 #include <vector>
 
 #include "../../team.hpp"
+#include "rows.hpp"
 
 namespace tables {
 
-constexpr int STATES = 256;
-constexpr int FIELD = 21;  // bits of each of the three numbers of a column
-
-// A rule as tables of columns (kernels/tables/columns.py makes them). Three cells above each other
-// are a column: columns[up[a] + middle[b] + down[c]] has three numbers for it, those that it
-// counts with as the left one, the one in the middle and the right one of three.
+// A rule as the tables that rows.hpp describes.
 struct Rule {
     int states = 0;
     bool corners = true;  // whether cells at the corners matter
     bool stays_empty = true;
     std::uint32_t up[STATES] = {}, middle[STATES] = {}, down[STATES] = {};
-    std::vector<std::uint64_t> columns;  // left | centre << FIELD | right << 2 FIELD
-    std::vector<std::uint32_t> pairs;    // of left + centre, if not empty
-    std::vector<std::uint8_t> finals;    // of left + centre + right, or pairs[...] + right
-    // Of rules whose columns are too many: nine levels, one after the other. An entry is the place
-    // in it of the node of the next level, or the next state.
+    std::vector<std::uint64_t> columns;
+    std::vector<std::uint32_t> pairs;
+    std::vector<std::uint8_t> finals;
     std::vector<std::uint32_t> walk;
+    // What follows from these, made by prepare().
+    std::vector<std::uint32_t> by_states;
+    std::vector<std::uint8_t> few_states, few_columns;
+    Tables tables = {};
+
+    void prepare();
 };
 
-// The columns of a row of a tile are the bits of a word.
-constexpr std::int64_t SIDE = 64;
+inline int bits_of(int states) {
+    int bits = 0;
+    while ((1 << bits) < states) bits++;
+    return bits;
+}
 
 struct Freed {
     void operator()(void* memory) const { std::free(memory); }
@@ -55,9 +58,10 @@ inline std::uint64_t first_bits(std::int64_t count) {
     return count == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << count) - 1;
 }
 
+constexpr std::size_t SLACK = 2 * SIDE;  // bytes behind the cells, as rows are read beyond their ends
 constexpr int LONGEST_PERIOD = 16;  // generations
 // Bytes of cells of earlier generations, beside two, that periods above 2 may take.
-constexpr std::size_t EARLIER = std::size_t(64) << 20;
+constexpr std::size_t EARLIER = std::size_t(160) << 20;
 
 // A torus, or a rectangle with cells of state 0 around it. Only cells near which something changed
 // in the generation before are computed. It starts with all cells in state 0.
@@ -65,12 +69,15 @@ constexpr std::size_t EARLIER = std::size_t(64) << 20;
 // Where most of what changes comes back in some generations, a period, only cells near which
 // something differs from as many generations before are computed: what repeats itself costs nothing.
 //
-// Invariants: `kept` has the cells of this generation and of those before, each with a ring of cells
-// around them, as many as the period has generations, but at least two. A cell beside which nothing
-// is marked has in the oldest of them what it will be in the next one.
+// Invariants: `kept` has the cells of `size` generations, this one and those before, each with a ring
+// of cells around them: as many as the period has, but at least two. A cell beside which nothing is
+// marked has in the oldest of them what it will be in the next one. A row of one generation stands
+// beside that row of the next, so that fewer pages of memory are touched.
 class Universe {
 public:
-    Universe(const Rule& rule, std::int64_t width, std::int64_t height, bool torus, int threads);
+    // The rule is prepared here. ops: of the level that computes.
+    Universe(Rule rule, const RowOps& ops, std::int64_t width, std::int64_t height, bool torus,
+             int threads);
 
     static std::size_t bytes(std::int64_t width, std::int64_t height);
 
@@ -83,7 +90,7 @@ public:
     bool put(std::int64_t y, std::int64_t rows, const std::uint64_t* words);
     void get(std::int64_t y, std::int64_t rows, std::uint64_t* words) const;
 
-    const Rule rule;
+    Rule rule;
     const std::int64_t width, height;
     const bool torus;
     const int planes;
@@ -93,23 +100,16 @@ private:
     struct Place {
         std::int64_t tx, ty, columns, rows;
     };
-    // The marks of a tile and its neighbours: of each, a word for each row.
-    struct Around {
-        const std::uint64_t* rows[3][3];
-        std::uint64_t some[3][3];  // which rows have a mark
-        std::int64_t left_columns, above_rows;
-    };
-
     std::int64_t index(std::int64_t tx, std::int64_t ty) const;
     Place place(std::int64_t tile) const;
-    Around around(const Place& at) const;
-    std::uint64_t wide(const Around& near, int dy, std::int64_t y, std::int64_t columns) const;
-    std::uint64_t marks(const Around& near, const Place& at, std::int64_t y) const;
+    Near near(const Place& at) const;
     bool marked(int turn, std::int64_t tile) const;
     bool touched_ever(std::int64_t tile) const { return stamps[0][tile] || stamps[1][tile]; }
-    std::uint8_t* now() const { return kept[current].get(); }
-    std::uint8_t* oldest() const { return kept[(current + 1) % kept.size()].get(); }
-    std::uint8_t* before() const { return kept[(current + kept.size() - 1) % kept.size()].get(); }
+    std::uint8_t* of(std::size_t place) const { return kept.get() + std::int64_t(place % size) * (width + 2); }
+    std::uint8_t* now() const { return of(current); }
+    std::uint8_t* oldest() const { return of(current + 1); }
+    std::uint8_t* before() const { return of(current + size - 1); }
+    static Zeroed<std::uint8_t> room(std::int64_t width, std::int64_t height, std::size_t size);
     void mark_all();
     void mark_changed();
     void find_marked();
@@ -119,17 +119,18 @@ private:
     void choose_rows();
     int best_period() const;
     void begin_period(int wanted);
-    void copy_touched(std::uint8_t* to) const;
+    void copy_touched(const std::uint8_t* from, std::uint8_t* to, std::int64_t to_stride) const;
     bool generate(const std::function<bool()>& stopped);
     void move(std::int64_t tile);
-    template <class Next>
-    void move_with(std::int64_t tile, const Next& next);
     void mirror(std::uint8_t* cells, std::int64_t y, std::int64_t x, std::int64_t columns) const;
     void mark_row(std::int64_t y, const std::vector<std::uint64_t>& changed);
 
-    const std::int64_t across, down, stride;  // tiles, tiles, bytes
-    std::vector<Zeroed<std::uint8_t>> kept;
-    std::size_t current = 0;  // the place in `kept` of this generation
+    decltype(RowOps::find) const find;
+    const NextRows next_rows;
+    const std::int64_t across, down;  // tiles
+    Zeroed<std::uint8_t> kept;
+    std::size_t size = 2, current = 0;  // the generations in `kept`, and the place there of this one
+    std::int64_t stride;  // bytes from a row to the next one of the same generation
     // Of each tile, by the generation's parity: the cells that it changed, which rows have some, and
     // the generation + 1 for which that holds.
     Zeroed<std::uint64_t> changes[2], some_rows[2], stamps[2];
