@@ -43,7 +43,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -52,16 +52,14 @@ import numpy as np
 from kernels import cells
 from kernels.cells import ref
 from kernels.cells.bands import for_bands
-from kernels.life.bytewise import unpacked
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Words, check_size, shape_of
-from lifesim.states import pack
 
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 _NEXT = 0xD1342543DE82EF95
 _STATE_BITS = 16  # of the number that chooses a live cell's state
-_CHUNK = 1 << 18  # cells whose states are chosen at a time: 32 bytes each
+_CHUNK = 1 << 19  # cells whose states are chosen at a time: 6 bytes each
 _ORIGIN = re.compile(r"soup of density ([0-9./e+-]+), seed ([0-9]{1,20})")
 
 
@@ -198,21 +196,46 @@ def fill_states(soup: Soup, words: Words, y0: int, w0: int, width: int, states: 
     step = min(across, _CHUNK // 64)
     rows = max(1, _CHUNK // (64 * step))
     for left in range(0, across, step):
-        columns = min(64 * step, 64 * (across - left), width - 64 * (w0 + left))
         for top in range(0, len(words), rows):
             part = words[top : top + rows, :, left : left + step]
-            plane = np.empty((len(part), part.shape[-1]), np.uint64)
-            drawn = np.empty((len(part), _STATE_BITS, part.shape[-1]), np.uint64)
-            for k, digit in enumerate(digits):
-                digit.fill(plane, y0 + top, w0 + left, width)
-                drawn[:, k] = plane
-            low, high = (
-                unpacked(np.ascontiguousarray(half), columns).astype(np.uint32)
-                for half in (drawn[:, :8], drawn[:, 8:])
-            )
-            state = 1 + ((low | high << 8) * (states - 1) >> _STATE_BITS)
-            soup.fill(plane, y0 + top, w0 + left, width)
-            pack(state * unpacked(plane, columns), part)
+            at = y0 + top, w0 + left
+            live = carry = _drawn(soup, part, *at, width)
+            number = _share([_drawn(one, part, *at, width) for one in digits], states - 1)
+            # 1 is added where a cell lives, and elsewhere all digits are 0.
+            for plane, digit in enumerate(number):
+                kept = digit & live
+                part[:, plane] = kept ^ carry
+                carry = carry & kept
+
+
+def _drawn(soup: Soup, part: Words, y0: int, w0: int, width: int) -> Words:
+    """Return a block of the soup of two states, as large as a plane of part."""
+    words = np.empty((len(part), part.shape[-1]), np.uint64)
+    soup.fill(words, y0, w0, width)
+    return words
+
+
+def _share(digits: Sequence[Words], most: int) -> Sequence[Words]:
+    """Return floor(r * most / 2^len(digits)) for many numbers r at once.
+
+    digits: of all the numbers, one bit for each number: their lowest binary digits, the next
+    ones, and so on. The result is given likewise.
+    """
+    zero = np.zeros_like(digits[0])
+    total = [zero] * len(digits)
+    for bit in range(most.bit_length()):  # what is shifted out makes no difference any more
+        total = (_sum(total, digits) if most >> bit & 1 else [*total, zero])[1:]
+    return total[len(digits) - most.bit_length() :]
+
+
+def _sum(numbers: Sequence[Words], others: Sequence[Words]) -> list[Words]:
+    """Return the sums of numbers, as digits with one more at the end."""
+    made, carry = [], np.zeros_like(numbers[0])
+    for one, other in zip(numbers, others, strict=True):
+        either = one ^ other
+        made.append(either ^ carry)
+        carry = one & other | either & carry
+    return [*made, carry]
 
 
 def _numerator(density: Fraction | float) -> int:

@@ -28,7 +28,7 @@ from lifesim.mirrors import is_symmetric
 from lifesim.patterns import Pattern, read, write
 from lifesim.rule import LIFE, Rule
 from lifesim.search import find
-from lifesim.soup import Soup, random_grid
+from lifesim.soup import Soup, random_grid, random_words
 from lifesim.start import soup, start_of_pattern
 from lifesim.topology import JoinedEdges, TopologyError
 from tests.kernels.life.test_several import several
@@ -258,6 +258,34 @@ def test_soups_of_several_states():
     part = BitGrid(100, 40, planes=3)
     Soup(density, 5).fill_grid(part, states)
     np.testing.assert_array_equal(part.states(), wanted[:40, :100])
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(
+    st.integers(3, 9) | st.integers(3, 256),
+    st.tuples(st.integers(1, 300), st.integers(1, 20)),
+    st.tuples(st.integers(0, 4), st.integers(0, 2**40)),
+    st.integers(0, 2**64 - 1),
+    st.sampled_from([64, 256, 1 << 19]),
+)
+def test_any_block_of_a_soup(states, size, at, seed, chunk):
+    """A block of any states, wherever it lies, is what its 16 soups of two states choose."""
+    across, rows = -(-size[0] // 64), size[1]
+    width = 64 * at[0] + size[0]
+    planes = (states - 1).bit_length()
+    words = np.empty((rows, planes, across), np.uint64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lifesim.soup._CHUNK", chunk)
+        Soup(0.6, seed).source(states)(words, at[1], at[0], width)
+
+    def drawn(density, of):
+        part = random_words(at[1], rows, width, density, of)[:, at[0] :].copy()
+        return BitGrid(size[0], rows, part).to_bool()
+
+    digits = [drawn(0.5, (seed + 0xD1342543DE82EF95 * (k + 1)) % 2**64) for k in range(16)]
+    number = sum(bits.astype(np.int64) << k for k, bits in enumerate(digits))
+    wanted = (1 + (number * (states - 1) >> 16)) * drawn(0.6, seed)
+    np.testing.assert_array_equal(BitGrid(size[0], rows, words).states(), wanted)
 
 
 def test_until_by_several_states():
