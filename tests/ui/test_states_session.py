@@ -55,7 +55,7 @@ def soup(rule: Rule = STARWARS, side: int = 90, seed: int = 1) -> BitGrid:
 )
 @pytest.mark.parametrize("topology", ["torus", "unbounded"])
 @pytest.mark.parametrize("small", [0, 1 << 20])
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 def test_runs_are_those_of_life(text: str, topology: str, small: int) -> None:
     rule = Rule.parse(text)
     cells = soup(rule, 40)
