@@ -1,12 +1,13 @@
 """What is felt in the viewer's window: how soon it is there, how it follows hands, how it stops.
 
-    python -m benchmarks.viewer [--side 4096 --side 32768] [--window 1920x1080] [--disk FOLDER]
+    python -m benchmarks.viewer [--side 4096 --side 32768] [--rule 345/2/4] [--window 1920x1080]
+        [--disk FOLDER]
 
-Windows without a screen, each in a process of its own. In memory: a soup; the view is moved by
-a few pixels again and again, at rest and while the engine runs flat out, until the picture of
-where it was moved to is painted; runs are stopped at any moment. On disk, with --disk: the
-stand-in of benchmarks.frames, all of it alive, or with --look DIRECTORY a universe that is
-there: to the first picture, from opening it and from the start of the process; then moves at
+Windows without a screen, each in a process of its own. In memory: a soup of Life or another rule;
+the view is moved by a few pixels again and again, at rest and while the engine runs flat out, until
+the picture of where it was moved to is painted; runs are stopped at any moment. On disk, with
+--disk: the stand-in of benchmarks.frames, all of it alive, or with --look DIRECTORY a universe that
+is there: to the first picture, from opening it and from the start of the process; then moves at
 every scale, and how much memory the process has at most. --json says it all for programs.
 """
 
@@ -50,6 +51,7 @@ _MEMORY = 1 << 30  # bytes
 
 @click.command()
 @click.option("--side", "sides", multiple=True, type=int, default=(4096, 32768))
+@click.option("--rule", default="B3/S23", help="Of the universes in memory. [B3/S23]")
 @click.option("--window", type=Size(), default=(1920, 1080), help="In pixels. [1920x1080]")
 @click.option("--moves", default=60, help="Of each view. [60]")
 @click.option("--stops", default=12, help="Of runs. [12]")
@@ -60,6 +62,7 @@ _MEMORY = 1 << 30  # bytes
 @click.option("--one", type=(str, float), hidden=True)  # a child: what to show, when it began
 def main(  # each parameter is an option, or an argument
     sides: tuple[int, ...],
+    rule: str,
     window: tuple[int, int],
     moves: int,
     stops: int,
@@ -72,7 +75,7 @@ def main(  # each parameter is an option, or an argument
     if one:
         what, began = one
         if what.isdigit():
-            click.echo(json.dumps(in_memory(int(what), window, moves, stops)))
+            click.echo(json.dumps(in_memory(int(what), rule, window, moves, stops)))
         else:
             click.echo(json.dumps(on_disk(what, window, began)))
         return
@@ -84,7 +87,7 @@ def main(  # each parameter is an option, or an argument
     found = []
     for what in shown:
         command = [sys.executable, "-m", "benchmarks.viewer", "--window", "{}x{}".format(*window)]
-        command += ["--moves", str(moves), "--stops", str(stops)]
+        command += ["--moves", str(moves), "--stops", str(stops), "--rule", rule]
         command += ["--one", what, str(time.time())]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
         found.append(json.loads(done.stdout))
@@ -97,10 +100,12 @@ def main(  # each parameter is an option, or an argument
 # --- what is measured ----------------------------------------------------------
 
 
-def in_memory(side: int, window: tuple[int, int], moves: int, stops: int) -> dict[str, Any]:
+def in_memory(
+    side: int, rule: str, window: tuple[int, int], moves: int, stops: int
+) -> dict[str, Any]:
     """Seconds: of each thing a list."""
     app = application("lifesim")
-    session = opening.random(side, side, _DENSITY, 1)
+    session = opening.random(side, side, _DENSITY, 1, rule)
     began = time.perf_counter()
     with _opened(session, window) as shown:
         rows = [_row("window to first picture", [time.perf_counter() - began], _WINDOW)]

@@ -33,7 +33,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_fills_the_tables(tmp_path: Path) -> None:
-    command = [*SMALL, "--side", "300", "--disk", str(tmp_path), "--disk-size", "512x4096"]
+    on_disk = ["--disk", str(tmp_path), "--disk-size", "512x4096"]
+    command = [*SMALL, "--side", "300", "--rule", "345/2/4", *on_disk]
     done = CliRunner().invoke(viewer.main, [*command, "--json"], catch_exceptions=False)
     memory, disk = json.loads(done.stdout)
     assert memory["size"] == [300, 300]

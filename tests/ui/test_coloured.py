@@ -102,14 +102,14 @@ def test_pictures_of_large_universes_are_those_of_small_ones(
 @pytest.mark.parametrize("text", ["345/2/4", "/2/256"])
 def test_sums_of_several_bands(text: str) -> None:
     rule = Rule.parse(text)
-    grid = BitGrid(1100, 1700, planes=rule.planes)
+    grid = BitGrid(700, 1300, planes=rule.planes)
     Soup(0.4, 5).fill_grid(grid, rule.states)
     done: list[int] = []
     colours = window_colours(rule)
     sums = ColourSums(grid, colours, done.append)
-    assert max(done) == 1700
+    assert max(done) == 1300
     for scale in range(FIRST, 13):
-        means = sums.means(Box(0, 0, 1100, 1700), scale)
+        means = sums.means(Box(0, 0, 700, 1300), scale)
         assert np.array_equal(means, pixels_of(grid, None, scale, colours))
 
 

@@ -55,7 +55,7 @@ def soup(rule: Rule = STARWARS, side: int = 90, seed: int = 1) -> BitGrid:
 )
 @pytest.mark.parametrize("topology", ["torus", "unbounded"])
 @pytest.mark.parametrize("small", [0, 1 << 20])
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 def test_runs_are_those_of_life(text: str, topology: str, small: int) -> None:
     rule = Rule.parse(text)
     cells = soup(rule, 40)
@@ -75,18 +75,7 @@ def test_runs_are_those_of_life(text: str, topology: str, small: int) -> None:
         assert session.status().population == life.population()
         session.undo()
         session.settle()
-        assert session.whole().grid().crop(Box(0, 0, *_size(session))) == _start(session, cells)
-
-
-def _size(session: MemorySession) -> tuple[int, int]:
-    frame = session.whole().frame()
-    return frame.width, frame.height
-
-
-def _start(session: MemorySession, cells: BitGrid) -> BitGrid:
-    """What frame() shows of the cells that a session began with."""
-    frame = session.whole().frame()
-    return cells.crop(frame)
+        assert session.cells(Box(0, 0, 40, 40)) == cells
 
 
 def test_a_wide_reach_has_room_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +119,8 @@ def test_an_mcell_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["universe", "soup.cells", "soup.lif"])
 def test_what_has_no_place_for_states_is_refused(tmp_path: Path, name: str) -> None:
-    with closing(MemorySession(soup(), rule=STARWARS)) as session:
+    rule = Rule.parse("WireWorld")
+    with closing(MemorySession(soup(rule), rule=rule)) as session:
         session.edit(Stroke(((1, 1),), 3))
         with pytest.raises(LifesimError) as error:
             session.save(str(tmp_path / name))
@@ -173,7 +163,10 @@ def test_states_that_a_rule_does_not_have(tmp_path: Path) -> None:
 @pytest.mark.parametrize("engine", ["tiles", "hashlife"])
 def test_engines_of_two_states_refuse_others(engine: str) -> None:
     plane = MemorySession(soup(), rule=STARWARS, topology="plane", bounds=(0, 0))
-    with closing(plane), pytest.raises(LifesimError, match="Life-like rules, as B3/S23, not 345"):
+    with (
+        closing(plane),
+        pytest.raises(LifesimError, match=f"the engine {engine} computes .*, not 345"),
+    ):
         opening.moved(plane, engine, pick("auto"))
 
 
@@ -188,7 +181,7 @@ def test_a_plane_in_tiles_takes_no_rule_of_several_states(engine: str) -> None:
 
 
 def test_another_universe_can_be_put_in_its_place() -> None:
-    """As the timeline does, which goes on from a picture."""
+    """The timeline does this, where it goes on from a picture."""
     four = Whole(soup(), STARWARS, Topology.TORUS, 7)
     with closing(MemorySession(BitGrid(20, 10))) as session:
         session.put(four)

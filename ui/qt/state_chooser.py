@@ -31,6 +31,7 @@ class StateChooser(QWidget):
         self.list.setAccessibleName("State to draw in")
         self.list.setToolTip("The state to draw in")
         self.list.setMaxVisibleItems(_ROWS)
+        self.list.setStyleSheet("combobox-popup: 0")  # a list that keeps to so many
         self.list.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.list.activated.connect(self.chosen.emit)
         self._row = QHBoxLayout(self)
