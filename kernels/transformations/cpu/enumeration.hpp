@@ -82,8 +82,8 @@ public:
     std::uint64_t* hashes = nullptr;  // (numbers, 2)
 
 private:
-    // How many bytes of work are over before other threads have heard of it; and before they have begun at all, which
-    // is not done for semigroups of few numbers either: all of those are over before.
+    // Work of fewer than LITTLE bytes is over before other threads have heard of it. They are not begun for work of
+    // fewer than MUCH bytes, while there are fewer than MANY numbers: that is over before they run.
     static constexpr std::size_t LITTLE = 1 << 17, MUCH = 1 << 19, MANY = 1 << 14;
 
     static double now() {
