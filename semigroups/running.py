@@ -214,6 +214,8 @@ class EnumerationRunner:
                     return "enough"
                 if not self._step(most, enough):
                     return "finished" if self.enumerator.finished else "limit"
+                if enough is None and progress is None and self._done:
+                    return "finished"  # as small ones are after the first step
                 told = None if progress is None else self.progress()
             if progress is not None and told is not None:
                 progress(told)
@@ -263,12 +265,18 @@ class EnumerationRunner:
     def _unsettled(self) -> bool:
         return self._proof.needed and self._proof.is_unsettled(self.enumerator)
 
+    @property
+    def _done(self) -> bool:
+        """True if all is found, and nothing is to be proved of it."""
+        return self.enumerator.finished and not self._unsettled
+
     def _start(self, tables: CayleyTables | None = None) -> None:
-        points = first_points(self.problem.generators) if self._choose else self.problem.points
-        problem = replace(self.problem, memory=self.memory, points=points)
+        problem = self.problem
+        if self._choose:
+            problem = replace(problem, points=first_points(problem.generators))
         proving = not problem.whole
-        if problem.compare != (proving or not self._trust):
-            problem = replace(problem, compare=not problem.compare)
+        compare = proving or not self._trust
+        problem = replace(problem, memory=self.memory, compare=compare)
         self._enumerator = self.engine.start(problem, tables)
         self.problem, self._choose, self._proof.needed = problem, False, proving
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cuda import driver as drivers
@@ -65,15 +66,26 @@ def _several(name: str, devices: Sequence[int]) -> Target:
     return SeveralDevices([CudaTarget(number) for number in devices])
 
 
+@lru_cache(maxsize=8)
+def _cpu_target(threads: int | None, *made_of: object) -> Target:
+    """Return the CPU as a target, which small things made by the thousand share.
+
+    made_of: what else it depends on: how many cores there are, and the extension's levels.
+    """
+    from kernels.targets.cpu import CpuTarget
+
+    return CpuTarget(threads)
+
+
 def _make(name: str, device: int, threads: int | None) -> Target:
     if name == "cuda":
         from kernels.targets.cuda.target import CudaTarget
 
         return CudaTarget(device)
     if name == "cpu":
-        from kernels.targets.cpu import CpuTarget
+        from kernels.targets import cpu
 
-        return CpuTarget(threads)
+        return _cpu_target(threads, cpu.core_count(), *cpu.levels())
     from kernels.targets.reference import ReferenceTarget
 
     return ReferenceTarget()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from .maps import Maps
 
 NONE = 2**32 - 1  # no number
 NumberArray = npt.NDArray[np.uint32]
+
+_FEW_POINTS = 1 << 12  # whose array is kept to compare with
 
 
 class HashCollisionError(RuntimeError):
@@ -89,7 +92,14 @@ class EnumerationProblem:
         """True if rows are whole maps."""
         if self.width != self.degree:
             return False
+        if self.degree <= _FEW_POINTS and self.points.dtype == np.uint32:
+            return self.points.tobytes() == _first_points(self.degree)
         return bool(np.array_equal(self.points, np.arange(self.degree)))
+
+
+@lru_cache(maxsize=16)
+def _first_points(count: int) -> bytes:
+    return np.arange(count, dtype=np.uint32).tobytes()
 
 
 @dataclass(frozen=True, eq=False)

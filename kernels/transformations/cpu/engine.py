@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
@@ -27,7 +28,19 @@ from ..maps import Maps
 from ..tables import check_tables
 
 _MOST = 2**64 - 1
+_STATE = (
+    "size",
+    "expanded",
+    "left_known",
+    "kept",
+    "nbytes",
+)  # then the counts, as the extension has it
 _CROWD = 4  # threads a core; more would only take time to begin
+
+
+@functools.cache
+def _extension() -> Any:
+    return importlib.import_module("kernels._cpu")
 
 
 class CpuSemigroupEngine(SemigroupEngine):
@@ -63,11 +76,12 @@ class CpuEnumerator(Enumerator):
     def __init__(
         self, target: CpuTarget, problem: EnumerationProblem, tables: CayleyTables | None
     ) -> None:
-        super().__init__(problem)
+        # All else is what _update() makes of the extension's state.
+        self.problem, self.starts = problem, []
         self._state: list[int] = []
         stride = row_stride(problem.width, problem.generators.itemsize)
         key = HashKey.make(stride, problem.seed, problem.hash_bits)
-        extension: Any = importlib.import_module("kernels._cpu")
+        extension = _extension()
         if tables is not None:
             check_tables(problem, tables)
         try:
@@ -81,7 +95,9 @@ class CpuEnumerator(Enumerator):
                 key.words,
                 key.factors,
                 list(key.mask),
-                min(target.threads, _CROWD * core_count()),
+                target.threads
+                if target.threads <= _CROWD
+                else min(target.threads, _CROWD * core_count()),
                 level2_bytes(),
             )
             if tables is not None:
@@ -167,16 +183,8 @@ class CpuEnumerator(Enumerator):
         state = self._engine.state()
         if state == self._state:
             return
-        size, expanded, left_known, kept, nbytes, *counts = state
         self.starts += self._engine.starts(len(self.starts))
         # All at once, so that Ctrl-C finds either what was or what is; if it comes just before,
         # the next call sees to it.
-        vars(self).update(
-            size=size,
-            expanded=expanded,
-            left_known=left_known,
-            kept=kept,
-            nbytes=nbytes,
-            counts=ProductCounts(*counts),
-            _state=state,
-        )
+        named = dict(zip(_STATE, state, strict=False))
+        vars(self).update(named, counts=ProductCounts(*state[len(_STATE) :]), _state=state)

@@ -11,7 +11,8 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
 constexpr u64 NONE = 0xFFFFFFFF;
-constexpr u32 FEW = 256;  // as many parents and products of a batch are enough for small semigroups
+// As many parents and products of a batch are enough for the smallest semigroups, and for small ones.
+constexpr u32 LEAST = 64, FEW = 256;
 
 bool gathers_fast() {
 #if defined(__x86_64__)
@@ -66,9 +67,9 @@ Enumeration::Enumeration(const SemigroupOps& ops, const SemigroupProblem& proble
     hashed = std::make_unique<Growing>(most * 16);
     table = std::make_unique<HashTable>(most_slots);
     graph.letters = p.letters;
-    const u32 some_candidates = std::min(most_candidates, std::max(p.letters, FEW));
+    const u32 some_candidates = std::min(most_candidates, std::max(p.letters, LEAST));
     if (!buffers->grow(buffer_bytes) || !reach(1) ||
-        !lay_out(std::min(most_parents, FEW), some_candidates))
+        !lay_out(std::min(most_parents, LEAST), some_candidates))
         throw std::bad_alloc();
     int shift = 0;
     const u64 chunk = std::min(u64(1) << 21, p.memory / 64);
@@ -195,8 +196,11 @@ SemigroupStatus Enumeration::expand(u64 most, bool on) {
     for (bool some = false; left && expanded < size; some = true) {
         if (!on && starts.size() != level) break;
         const u64 before = expanded, waiting = starts.back() - expanded;
+        // Where there is no memory it goes on with what there is.
         if (these_parents < most_parents && waiting > FEW / 2)
-            lay_out(most_parents, most_candidates);  // or else goes on with what there is
+            lay_out(most_parents, most_candidates);
+        else if (these_parents < std::min(most_parents, FEW) && waiting > LEAST / 2)
+            lay_out(std::min(most_parents, FEW), std::min(most_candidates, std::max(p.letters, FEW)));
         limit = std::min({limit, left, waiting});
         while ((status = batch(limit)) == SemigroupStatus::memory && limit > 1) limit /= 2;
         if (status != SemigroupStatus::done) {

@@ -82,8 +82,9 @@ public:
     std::uint64_t* hashes = nullptr;  // (numbers, 2)
 
 private:
-    // How many bytes of work are over before a thread has begun.
-    static constexpr std::size_t LITTLE = 1 << 17;
+    // Work of fewer than LITTLE bytes is over before other threads have heard of it. They are not begun for work of
+    // fewer than MUCH bytes, while there are fewer than MANY numbers: that is over before they run.
+    static constexpr std::size_t LITTLE = 1 << 17, MUCH = 1 << 19, MANY = 1 << 14;
 
     static double now() {
         using namespace std::chrono;
@@ -217,7 +218,8 @@ bool Enumeration::spread(std::size_t count, std::size_t bytes, Work work, bool s
             if (stoppable) leaving(thread);
         }
     };
-    if (threads == 1 || count == 1 || bytes < LITTLE) {
+    const bool alone = bytes < LITTLE || (!team && size < MANY && bytes < MUCH);
+    if (threads == 1 || count == 1 || alone) {
         loop(0);
     } else {
         if (!team) team = std::make_unique<Team>(threads);
