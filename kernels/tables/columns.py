@@ -1,6 +1,6 @@
 """A rule as tables of columns: three cells above each other at a time, as compiled code takes it.
 
-Three columns beside each other are the nine cells. Columns that no rule tells apart count as one,
+Three columns beside each other are the nine cells. ColumnTables that no rule tells apart count as one,
 so that tables are small: of WireWorld's 64 columns 4 differ as the left one of three, 6 as the
 middle one and 4 as the right one.
 """
@@ -26,7 +26,7 @@ _MOST_LISTED = 1 << 23
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ColumnTables:
     """The tables of a rule.
 
     maps: uint32 (3, 256): what a state adds, as the upper, middle and lower cell, to the number of
@@ -47,7 +47,7 @@ class Columns:
 
 
 @lru_cache(maxsize=8)
-def columns_of(rule: TableRule) -> Columns:
+def columns_of(rule: TableRule) -> ColumnTables:
     """Return the tables of a rule."""
     levels = levels_of(rule)
     corners = any((levels[i] != levels[i][:, :1]).any() for i in (0, 2, 6, 8))
@@ -65,7 +65,7 @@ def columns_of(rule: TableRule) -> Columns:
     for row, (_, kind) in enumerate(cells):
         maps[row, : rule.states] = kind * int(np.prod(kinds[row + 1 :]))
     none = np.empty(0, np.uint32)
-    return Columns(maps, *columns, walk=none, counts=none, corners=corners)
+    return ColumnTables(maps, *columns, walk=none, counts=none, corners=corners)
 
 
 def _alike(levels: list[Level]) -> tuple[npt.NDArray[np.intp], Numbers]:
@@ -98,7 +98,7 @@ def _distinct(levels: list[Level]) -> tuple[Numbers, Numbers] | None:
 def _numbered(
     left: Numbers, second: tuple[Numbers, Numbers], third: tuple[Numbers, Numbers]
 ) -> tuple[npt.NDArray[np.uint64], Numbers, npt.NDArray[np.uint8]] | None:
-    """Return columns, pairs and finals of Columns; None where they are too large.
+    """Return columns, pairs and finals of ColumnTables; None where they are too large.
 
     left: the numbers of columns. second, third: those of _distinct(), from the nodes that the left
     column leads to, and from those that two columns lead to.
@@ -119,9 +119,9 @@ def _numbered(
     return columns, table.astype(np.uint32), ends.astype(np.uint8)
 
 
-def _walked(rule: TableRule, levels: list[Level], corners: bool) -> Columns:
+def _walked(rule: TableRule, levels: list[Level], corners: bool) -> ColumnTables:
     none = np.empty(0, np.uint32)
-    return Columns(
+    return ColumnTables(
         maps=np.zeros((3, 256), np.uint32),
         columns=np.empty(0, np.uint64),
         pairs=none,
