@@ -1,6 +1,6 @@
 """A rule as tables of columns: three cells above each other at a time, as compiled code takes it.
 
-Three columns beside each other are the nine cells. ColumnTables that no rule tells apart count as one,
+Three columns beside each other are the nine cells. Columns that no rule tells apart count as one,
 so that tables are small: of WireWorld's 64 columns 4 differ as the left one of three, 6 as the
 middle one and 4 as the right one.
 """
