@@ -14,14 +14,16 @@ class SettlingCosts:
     begin: the part of the squares that are not the same, below which it begins to be computed by
         windows.
     leave: the part that must be computed above which it is computed as a whole again.
-    look: generations after which it is looked at again how much changes.
+    look: generations after which it is looked at again how much changes, at least.
+    work: updates of cells that are made between looks, at least.
     worth: generations that must still be ahead for a change to pay.
     """
 
     span: int = 120
     begin: float = 0.25
     leave: float = 0.22
-    look: int = 1024
+    look: int = 512
+    work: int = 1 << 31
     worth: int = 240
 
 

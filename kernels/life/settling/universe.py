@@ -72,6 +72,7 @@ class SettlingLife(LifeUniverse):
         self._within = 0  # generations that these are behind
         self._whole_at = 0  # the generation of the cells in `whole`
         self._looked = 0  # the generation at which it was looked at what changes
+        self._pause = max(costs.look, costs.work // (self.width * self.height))
 
     @property
     def by_windows(self) -> bool:
@@ -98,7 +99,7 @@ class SettlingLife(LifeUniverse):
             elif self._is_time_to_look(left):
                 made = self._look(stopped)
             else:
-                ahead = self._looked + self._costs.look - self.generation
+                ahead = self._looked + self._pause - self.generation
                 ahead = -(-ahead // self.stride) * self.stride  # in whole passes
                 made = self._step_whole(stopped, left if ahead <= 0 else min(left, ahead))
             if not made:
@@ -120,7 +121,7 @@ class SettlingLife(LifeUniverse):
         return made == generations
 
     def _is_time_to_look(self, left: int) -> bool:
-        is_due = self.generation - self._looked >= self._costs.look
+        is_due = self.generation - self._looked >= self._pause
         return is_due and left >= max(self._costs.worth, self._costs.span)
 
     def _look(self, stopped: Callable[[], bool] | None) -> bool:

@@ -33,8 +33,12 @@ RULES = [
     *(LifeRule(*rule_of(text)) for text in ("B36/S23", "B2/S", "B35678/S5678", "B3/S012345678")),
     LifeRule(*rule_of("B0123478/S34678")),
 ]
-ALWAYS = SettlingCosts(span=12, begin=2, leave=1e9, look=0, worth=0)  # computed where it changes
-EAGER = SettlingCosts(span=24, begin=2, leave=0.01, look=24, worth=0)  # and as a whole, by turns
+ALWAYS = SettlingCosts(
+    span=12, begin=2, leave=1e9, look=0, work=0, worth=0
+)  # computed where it changes
+EAGER = SettlingCosts(
+    span=24, begin=2, leave=0.01, look=24, work=0, worth=0
+)  # and as a whole, by turns
 PULSAR = ["..###...###..", "", *["#....#.#....#"] * 3, "..###...###..", ""]
 PULSAR += [*PULSAR[-2::-1]]
 GLIDER = [".#.", "..#", "###"]
@@ -165,7 +169,7 @@ def test_what_rests_takes_no_time() -> None:
 
 def test_a_soup_is_a_whole_until_it_has_settled() -> None:
     on = target()
-    universe = opened(on, soup(256, 256), LIFE, True, SettlingCosts(look=96))
+    universe = opened(on, soup(256, 256), LIFE, True, SettlingCosts(look=96, work=0))
     universe.step(96)
     assert not universe.by_windows
     universe.step(20_000)
@@ -178,7 +182,7 @@ def test_what_boils_again_is_a_whole_again() -> None:
     """A few cells that fill the universe, by a rule under which nothing comes to rest."""
     on, cells = target(), np.zeros((600, 600), np.bool_)
     cells[300:320, 300:320] = soup(20, 20)
-    universe = opened(on, cells, RULES[2], True, SettlingCosts(span=12, look=0, worth=24))
+    universe = opened(on, cells, RULES[2], True, SettlingCosts(span=12, look=0, work=0, worth=24))
     universe.step(48)
     assert universe.by_windows
     universe.step(600)
@@ -210,13 +214,13 @@ def test_life_takes_them(topology: str) -> None:
     """Life moves a settled universe on by windows, and tells the same of it."""
     grid = BitGrid(700, 500, pack(soup(700, 500, 1, 0.01)))
     life = Life(grid, topology=topology, backend=target(-1, 2))
-    life.run(6003)
+    life.run(20003)
     held: Any = life._held
     assert held._fixed.by_windows
     plain = whole(target(), soup(700, 500, 1, 0.01), LIFE, topology == "torus")
-    plain.step(6003)
+    plain.step(20003)
     np.testing.assert_array_equal(life.grid().words, plain.words())
-    assert life.generation == 6003
+    assert life.generation == 20003
 
 
 # --- what breaks a step off ------------------------------------------------------
