@@ -19,25 +19,98 @@ using i64 = std::int64_t;
 constexpr int AROUND = BLOCKS + 2;  // blocks along a window and those beside it
 constexpr u64 ALL_AROUND = (u64(1) << AROUND) - 1;
 
-// Words of sixteen rows that follow each other in a column.
-typedef u64 Eight __attribute__((vector_size(64)));
 typedef std::uint16_t Halves __attribute__((vector_size(32)));
-typedef std::uint16_t EightHalves __attribute__((vector_size(16)));
+
+// Words of sixteen rows that follow each other in a column.
+#if defined(__AVX512F__)
 struct Sixteen {
-    Eight high, low;
+    __m512i high, low;
+
+    static BITS_FN Sixteen load(const u64* from) { return {_mm512_loadu_si512(from), _mm512_loadu_si512(from + 8)}; }
+    static BITS_FN Sixteen of(const Halves& halves) {
+        const __m256i all = (__m256i)halves;
+        return {_mm512_cvtepu16_epi64(_mm256_castsi256_si128(all)),
+                _mm512_cvtepu16_epi64(_mm256_extracti128_si256(all, 1))};
+    }
+    BITS_FN void store(u64* to) const { _mm512_storeu_si512(to, high), _mm512_storeu_si512(to + 8, low); }
+    BITS_FN Sixteen operator|(const Sixteen& other) const {
+        return {_mm512_or_si512(high, other.high), _mm512_or_si512(low, other.low)};
+    }
+    BITS_FN Sixteen left(int n) const {
+        return {_mm512_slli_epi64(high, unsigned(n)), _mm512_slli_epi64(low, unsigned(n))};
+    }
+    BITS_FN Sixteen right(int n) const {
+        return {_mm512_srli_epi64(high, unsigned(n)), _mm512_srli_epi64(low, unsigned(n))};
+    }
+    BITS_FN Sixteen with(u64 bits) const {
+        const __m512i all = _mm512_set1_epi64((long long)bits);
+        return {_mm512_and_si512(high, all), _mm512_and_si512(low, all)};
+    }
+    // Without some bits of some rows.
+    BITS_FN Sixteen without(u64 bits, unsigned rows) const {
+        const __m512i all = _mm512_set1_epi64((long long)bits);
+        return {_mm512_mask_andnot_epi64(high, __mmask8(rows), all, high),
+                _mm512_mask_andnot_epi64(low, __mmask8(rows >> 8), all, low)};
+    }
+    // The rows that are not 0.
+    BITS_FN unsigned lives() const {
+        return unsigned(_mm512_test_epi64_mask(high, high)) | unsigned(_mm512_test_epi64_mask(low, low)) << 8;
+    }
+    // The bits of any of some rows.
+    BITS_FN u64 any(unsigned rows) const {
+        const __m512i kept = _mm512_or_si512(_mm512_maskz_mov_epi64(__mmask8(rows), high),
+                                             _mm512_maskz_mov_epi64(__mmask8(rows >> 8), low));
+        return u64(_mm512_reduce_or_epi64(kept));
+    }
+};
+#else
+struct Sixteen {
+    u64 rows[16];
 
     static BITS_FN Sixteen load(const u64* from) {
         Sixteen found;
-        __builtin_memcpy(&found, from, sizeof found);
+        __builtin_memcpy(found.rows, from, sizeof found.rows);
         return found;
     }
-    BITS_FN void store(u64* to) const { __builtin_memcpy(to, this, sizeof *this); }
-    BITS_FN Sixteen operator|(const Sixteen& other) const { return {high | other.high, low | other.low}; }
-    BITS_FN Sixteen operator&(u64 mask) const { return {high & mask, low & mask}; }
-    BITS_FN Sixteen without(u64 mask) const { return {high & ~mask, low & ~mask}; }
-    BITS_FN Sixteen left(int n) const { return {high << n, low << n}; }
-    BITS_FN Sixteen right(int n) const { return {high >> n, low >> n}; }
+    static BITS_FN Sixteen of(const Halves& halves) {
+        Sixteen found;
+        for (int i = 0; i < 16; i++) found.rows[i] = halves[i];
+        return found;
+    }
+    BITS_FN void store(u64* to) const { __builtin_memcpy(to, rows, sizeof rows); }
+    template <class Each>
+    BITS_FN Sixteen each(Each use) const {
+        Sixteen found;
+        for (int i = 0; i < 16; i++) found.rows[i] = use(rows[i], i);
+        return found;
+    }
+    BITS_FN Sixteen operator|(const Sixteen& other) const {
+        return each([&](u64 row, int i) { return row | other.rows[i]; });
+    }
+    BITS_FN Sixteen left(int n) const {
+        return each([&](u64 row, int) { return row << n; });
+    }
+    BITS_FN Sixteen right(int n) const {
+        return each([&](u64 row, int) { return row >> n; });
+    }
+    BITS_FN Sixteen with(u64 bits) const {
+        return each([&](u64 row, int) { return row & bits; });
+    }
+    BITS_FN Sixteen without(u64 bits, unsigned which) const {
+        return each([&](u64 row, int i) { return row & ~(bits & -u64(which >> i & 1)); });
+    }
+    BITS_FN unsigned lives() const {
+        unsigned found = 0;
+        for (int i = 0; i < 16; i++) found |= unsigned(rows[i] != 0) << i;
+        return found;
+    }
+    BITS_FN u64 any(unsigned which) const {
+        u64 found = 0;
+        for (int i = 0; i < 16; i++) found |= rows[i] & -u64(which >> i & 1);
+        return found;
+    }
 };
+#endif
 static_assert(sizeof(Sixteen) == 8 * AROUND, "sixteen rows");
 
 // Bits of sixteen rows of a band, the first of which is a column of blocks.
@@ -52,7 +125,13 @@ struct Bits {
     }
     BITS_FN void add(const Sixteen& bits) const {
         (Sixteen::load(near) | bits.left(shift)).store(near);
-        (Sixteen::load(far) | bits.right(1).right(63 - shift)).store(far);
+        const Sixteen beyond = bits.right(1).right(63 - shift);
+        if (beyond.lives()) (Sixteen::load(far) | beyond).store(far);
+    }
+    BITS_FN void clear(u64 bits, unsigned rows) const {
+        Sixteen::load(near).without(bits << shift, rows).store(near);
+        const u64 beyond = bits >> 1 >> (63 - shift);
+        if (beyond) Sixteen::load(far).without(beyond, rows).store(far);
     }
 };
 
@@ -97,14 +176,15 @@ struct Planner {
         if (row >= rows || is_cut) add_row(0, column, blocks, edges);
     }
 
-    // Whether a window and the blocks around it are of this band, and at no edge.
+    // Whether a window and the blocks around it are at no edge of the universe.
     bool is_inside(const Place& place) const {
-        return place.row - 1 >= band.first && place.row + BLOCKS < band.last && place.row + BLOCKS < rows - 1 &&
-               place.column > 0 && place.column + BLOCKS < columns - 1;
+        return place.row > 0 && place.row + BLOCKS < rows - 1 && place.column > 0 && place.column + BLOCKS < columns - 1;
     }
-    // Whether any of them may be of this band.
-    bool is_near(const Place& place) const {
-        return place.row + BLOCKS >= band.first - 1 && place.row - 1 <= band.last;
+    // Of sixteen rows from one on, those of this band.
+    unsigned own_rows(i64 row) const {
+        const i64 before = band.first - row, count = band.last - row;
+        if (before >= AROUND || count <= 0) return 0;
+        return (before > 0 ? ~0u << before : ~0u) & (count < AROUND ? (1u << count) - 1 : 0xFFFF);
     }
 
     // Has all that changed in a window, and the blocks around that, be computed.
@@ -117,69 +197,35 @@ struct Planner {
         __builtin_memcpy(&own, near + 1, sizeof own);
         __builtin_memcpy(&below, near + 2, sizeof below);
         const Halves any = above | own | below, spread = any | any << 1 | any << 2;
+        const i64 row = place.row - 1;
         if (is_inside(place)) {
-            EightHalves halves[2];
-            __builtin_memcpy(halves, &spread, sizeof halves);
-            Bits(band, place.column - 1, place.row - 1)
-                .add({__builtin_convertvector(halves[0], Eight), __builtin_convertvector(halves[1], Eight)});
+            const unsigned these = own_rows(row);
+            if (these) Bits(band, place.column - 1, row).add(Sixteen::of(spread).without(~u64(0), ~these & 0xFFFF));
             return;
         }
         for (int j = 0; j < AROUND; j++)
-            if (spread[j]) add(place.row - 1 + j, place.column - 1, spread[j], edges);
+            if (spread[j]) add(row + j, place.column - 1, spread[j], edges);
     }
 
     // --- which windows do it ---------------------------------------------------
-
-    // The first of sixteen rows that is not 0; AROUND for none.
-    static BITS_FN int first_of(const Sixteen& rows) {
-#if defined(__AVX512F__)
-        const unsigned found = _mm512_test_epi64_mask((__m512i)rows.high, (__m512i)rows.high) |
-                               unsigned(_mm512_test_epi64_mask((__m512i)rows.low, (__m512i)rows.low)) << 8;
-        return __builtin_ctz(found | 1u << AROUND);
-#else
-        u64 words[AROUND];
-        rows.store(words);
-        int j = 0;
-        while (j < AROUND && !words[j]) j++;
-        return j;
-#endif
-    }
-
-    // All bits of the first fourteen of sixteen rows.
-    static BITS_FN u64 any_of(const Sixteen& rows) {
-        constexpr u64 WHOLE = ~u64(0);
-        const Eight those = rows.high | (rows.low & Eight{WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, 0, 0});
-        return ((those[0] | those[1]) | (those[2] | those[3])) | ((those[4] | those[5]) | (those[6] | those[7]));
-    }
-
-    // Takes away what a window finds.
-    BITS_FN void clear(i64 column, i64 row) const {
-        constexpr u64 INNER = (u64(1) << BLOCKS) - 1;
-        const Bits bits(band, column, row);
-        const u64 near = INNER << bits.shift, far = INNER >> 1 >> (63 - bits.shift);
-        const Sixteen first = Sixteen::load(bits.near), second = Sixteen::load(bits.far);
-        Sixteen kept = first.without(near), beyond = second.without(far);
-        kept.low[6] = first.low[6], kept.low[7] = first.low[7];
-        beyond.low[6] = second.low[6], beyond.low[7] = second.low[7];
-        kept.store(bits.near), beyond.store(bits.far);
-    }
 
     // Makes windows of some blocks of a row and of the fifteen rows below. Each holds the first block that
     // is left, and begins at the leftmost one of the rows below that still allows for it.
     BITS_FN void cover(i64 row, i64 column, u64 these) const {
         constexpr int BEFORE = BLOCKS - 2;
-        if (row < band.first) row = band.first;
-        if (row >= band.last) return;
-        const Bits bits(band, column, row);
-        for (;;) {
-            const Sixteen left = bits.get() & these;
-            const int j = first_of(left);
-            if (j == AROUND) return;
-            const i64 y = row + j, x = column + __builtin_ctzll(j < 8 ? left.high[j] : left.low[j - 8]);
-            const i64 begin = x - BEFORE;
-            const u64 any = any_of(Bits(band, begin, y).get()) & ((1 << (BEFORE + 1)) - 1);
+        constexpr u64 INNER = (u64(1) << BLOCKS) - 1;
+        constexpr unsigned ROWS = (1u << BLOCKS) - 1;
+        if (!own_rows(row)) return;
+        Sixteen left = Bits(band, column, row).get().with(these);
+        for (unsigned lives; (lives = left.lives()) != 0;) {
+            const int j = __builtin_ctz(lives);
+            const i64 y = row + j, x = column + __builtin_ctzll(left.any(1u << j)), begin = x - BEFORE;
+            const u64 any = Bits(band, begin, y).get().any(ROWS) & ((1 << (BEFORE + 1)) - 1);
             const i64 leftmost = begin + __builtin_ctzll(any), at = leftmost - !(leftmost & 1);
-            clear(at, y);
+            Bits(band, at, y).clear(INNER, ROWS);
+            // The same here: what was just written is read again only later.
+            const i64 offset = at - column;
+            left = left.without(offset < 0 ? INNER >> -offset : INNER << offset, ROWS << j & 0xFFFF);
             const i64 below = band.last - y;
             places.push({at, y, below < BLOCKS ? int(below) : BLOCKS});
             if (places.failed) return;
@@ -207,7 +253,7 @@ void take(const Shape& shape, const Band& band, const Found* near, std::size_t c
     };
     each([&](const Place& place, const Changes& found) { planner.mark(place, found, edges); });
     each([&](const Place& place, const Changes&) {
-        if (planner.is_near(place)) planner.cover(place.row - 1, place.column - 1, ALL_AROUND);
+        planner.cover(place.row - 1, place.column - 1, ALL_AROUND);
     });
     for (std::size_t i = 0; i < edges.count; i++)
         planner.cover(edges.data[i].row, edges.data[i].column, (u64(1) << edges.data[i].columns) - 1);

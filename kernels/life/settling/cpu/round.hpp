@@ -91,15 +91,15 @@ struct Found {
 struct Band {
     int64_t first, last;
     // Blocks that must be computed, a bit each, in columns of words, as cells lie in a field; none between
-    // rounds. There is a column of nothing to the left and two to the right, and rows of nothing below.
+    // rounds. There is a column of nothing to the left and two to the right, and rows of nothing above and below.
     uint64_t* due;
 
-    static constexpr int64_t BELOW = 16;
-    int64_t pitch() const { return last - first + BELOW; }
+    static constexpr int64_t BEYOND = 16;
+    int64_t pitch() const { return last - first + 2 * BEYOND; }
     static std::size_t size(const Shape& shape, int64_t rows) {
-        return std::size_t(((shape.blocks_across() + 63) / 64 + 3) * (rows + BELOW));
+        return std::size_t(((shape.blocks_across() + 63) / 64 + 3) * (rows + 2 * BEYOND));
     }
-    uint64_t* word(int64_t column, int64_t row) const { return due + (column + 1) * pitch() + row - first; }
+    uint64_t* word(int64_t column, int64_t row) const { return due + (column + 1) * pitch() + row - first + BEYOND; }
 };
 
 struct Ops {
