@@ -20,8 +20,8 @@ class SettlingCosts:
     """
 
     span: int = 120
-    begin: float = 0.25
-    leave: float = 0.22
+    begin: float = 0.38
+    leave: float = 0.3
     look: int = 512
     work: int = 1 << 31
     worth: int = 240

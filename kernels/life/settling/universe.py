@@ -10,8 +10,10 @@ the cells and what is asked for, never on the clock.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels.life.contract import LifeShape, LifeUniverse, Words
 from kernels.life.rules import CellRule, LifeRule
@@ -29,7 +31,7 @@ STEPS = 4  # generations of a round
 LEAST = 128  # cells along a side
 _INNER = 56  # cells along a side of what a window finds
 _SAMPLE = 64  # cells along a side of a sample
-_SAMPLES = 256
+_SAMPLES = 192
 _SOME = 64  # rounds between looks at how many windows they took
 _SHARE = 4  # of the memory that is free it takes a quarter at most
 
@@ -139,12 +141,18 @@ class SettlingLife(LifeUniverse):
         """Return some squares of cells, always the same ones: uint64 (squares, 64)."""
         words = self._whole.view()
         assert words is not None
-        count = min(_SAMPLES, max(1, words.size // _SAMPLE))
-        random = np.random.default_rng(words.size)
-        columns = random.integers(0, words.shape[1], count)
-        rows = random.integers(0, self.height - _SAMPLE + 1, count)
-        samples: Words = words[rows[:, None] + np.arange(_SAMPLE), columns[:, None]]
+        samples: Words = words.ravel().take(self._sampled)
         return samples
+
+    @cached_property
+    def _sampled(self) -> npt.NDArray[np.intp]:
+        """Return which words _samples() takes."""
+        across = -(-self.width // 64)
+        count = min(_SAMPLES, max(1, across * self.height // _SAMPLE))
+        random = np.random.default_rng(across * self.height)
+        columns = random.integers(0, across, (count, 1))
+        rows = random.integers(0, self.height - _SAMPLE + 1, (count, 1))
+        return (rows + np.arange(_SAMPLE)) * across + columns
 
     # --- by rounds ---------------------------------------------------------------
 

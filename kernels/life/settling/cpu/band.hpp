@@ -146,24 +146,35 @@ struct Planner {
 
     // --- what is due ---------------------------------------------------------
 
-    // Has a block be computed that may lie across an edge.
-    void set(i64 row, i64 column, List<Part>& edges) const {
-        *band.word(column >> 6, row) |= u64(1) << (column & 63);
-        edges.push({row, column, 1});
+    // Has blocks of a row of this band be computed, from a column on.
+    void set(i64 row, i64 column, u64 blocks, List<Part>& edges) const {
+        if (!blocks) return;
+        const int shift = int(column & 63);
+        u64* const word = band.word(column >> 6, row);
+        word[0] |= blocks << shift;
+        word[band.pitch()] |= blocks >> 1 >> (63 - shift);
+        // A part goes on below, and so the rows of a window are in one, or in two across an edge.
+        constexpr std::size_t LOOK = 3;
+        for (std::size_t i = edges.count; i-- > 0 && i + LOOK >= edges.count;) {
+            const Part& part = edges.data[i];
+            if (part.column == column && row >= part.row && row < part.row + AROUND) return;
+        }
+        edges.push({row, column});
     }
 
     // Has blocks of a row be computed, the first of which may be that before column 0.
     void add_row(i64 row, i64 column, u64 blocks, List<Part>& edges) const {
         if (row < band.first || row >= band.last) return;
-        const bool is_cut = shape.torus && shape.width % STEPS != 0;
-        for (; blocks; blocks &= blocks - 1) {
-            const i64 at = column + __builtin_ctzll(blocks);
-            if (at >= 0 && at < columns) set(row, at, edges);
-            else if (shape.torus) set(row, at < 0 ? at + columns : at - columns, edges);
-            // News goes past a last block that is not whole.
-            if (is_cut && at < 0) set(row, columns - 2, edges);
-            if (is_cut && at >= columns - 1) set(row, 0, edges);
-        }
+        const i64 before = column < 0 ? -column : 0, count = columns - column;  // beyond the edges
+        const u64 left = blocks & ((u64(1) << before) - 1), right = count < AROUND ? blocks >> count : 0;
+        set(row, column + before, (blocks & (count < AROUND ? (u64(1) << count) - 1 : ALL_AROUND)) >> before, edges);
+        if (!shape.torus) return;
+        set(row, columns - before, left, edges);
+        set(row, 0, right, edges);
+        if (shape.width % STEPS == 0) return;
+        // News goes past a last block that is not whole.
+        if (left) set(row, columns - 2, 1, edges);
+        if (count <= AROUND && blocks >> (count - 1)) set(row, 0, 1, edges);
     }
 
     // Does so with rows, too, one by one.
@@ -256,7 +267,7 @@ void take(const Shape& shape, const Band& band, const Found* near, std::size_t c
         planner.cover(place.row - 1, place.column - 1, ALL_AROUND);
     });
     for (std::size_t i = 0; i < edges.count; i++)
-        planner.cover(edges.data[i].row, edges.data[i].column, (u64(1) << edges.data[i].columns) - 1);
+        planner.cover(edges.data[i].row, edges.data[i].column, ALL_AROUND);
 }
 
 }  // namespace

@@ -46,10 +46,9 @@ struct Place {
     int rows;
 };
 
-// Some of the blocks of a row and of those below.
+// The first of 16 x 16 blocks.
 struct Part {
     int64_t row, column;
-    int columns;
 };
 
 // A list that grows by what is called, which says whether there was memory for it.
