@@ -100,13 +100,20 @@ def run(chosen: argparse.Namespace, spans: Spans, folder: Path) -> None:
     print(f"| generations | {' | '.join(names)} | settling / whole | settling / lifelib |")
     print("| --- |" + " ---: |" * (len(names) + 2))
     for place, (first, last) in enumerate(spans):
-        seconds = {name: max(best[name][place], 1e-9) for name in names}
-        rates = [f"{side * side * (last - first) / seconds[name] / 1e9:.0f}" for name in names]
-        ratios = [
-            f"{seconds[name] / seconds[NAMES[1]]:.2f}" if name in names else ""
-            for name in (NAMES[0], NAMES[2])
-        ]
+        seconds = {name: best[name][place] for name in names}
+        rates = [rate_of(side * side * (last - first), seconds[name]) for name in names]
+        ratios = [ratio_of(seconds.get(name), seconds[NAMES[1]]) for name in (NAMES[0], NAMES[2])]
         print(f"| {first} to {last} | {' | '.join([*rates, *ratios])} |", flush=True)
+
+
+def rate_of(updates: int, seconds: float) -> str:
+    """Return 10⁹ updates a second; nothing where the time is lost in the noise of two others."""
+    return f"{updates / seconds / 1e9:.0f}" if seconds > 0 else ""
+
+
+def ratio_of(seconds: float | None, ours: float) -> str:
+    """Return how many times as long another takes, where that is known."""
+    return f"{seconds / ours:.2f}" if seconds is not None and seconds > 0 and ours > 0 else ""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
