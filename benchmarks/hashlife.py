@@ -24,8 +24,8 @@ import sys
 import time
 from pathlib import Path
 
+from kernels.life.cpu.compiled import compiled_rule
 from kernels.life.rules import NineCellRule
-from kernels.plane.compiled import compiled_rule
 from kernels.plane.hashlife.cpu.engine import HashPlaneEngine
 from kernels.targets.cpu import CpuTarget
 from lifesim import patterns

@@ -2,10 +2,10 @@
 #pragma once
 #include "../checks.hpp"
 #include "../life/circuits/cpu/circuit.hpp"
-#include "rule.hpp"
+#include "../life/cpu/nine_cells.hpp"
 
 struct BoundRule {
-    PlaneRule plane;
+    NineCellRule plane;
     circuits::Table table;  // the next state of each of the 512 squares of nine cells
 
     // circuit: in place of the counts, or null; it must live as long as `plane` is used. Raises

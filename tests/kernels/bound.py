@@ -463,7 +463,8 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
         lambda k=k: (_tiles().counts, [-1, 0, k, np.zeros((4, 5))]) for k in (2, 9)
     ],
     "Settling.__init__": [
-        _lazy("Settling", lambda t=t: [_level(), 200, 130, t, 8, 12, 2]) for t in (False, True)
+        *(_lazy("Settling", lambda t=t: [_level(), 200, 130, t, 8, 12, 2]) for t in (False, True)),
+        _lazy("Settling", lambda: [_level(), 200, 130, True, 8, 12, 2, _circuit()[-1]]),
     ],
     "Settling.put": [lambda: (_settling().put, [3, _words(7, 4)])],
     "Settling.get": [lambda: (_settling().get, [3, np.zeros((7, 4), np.uint64)])],

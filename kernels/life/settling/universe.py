@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.life.contract import LifeShape, LifeUniverse, Words
-from kernels.life.rules import CellRule, LifeRule
+from kernels.life.cpu.compiled import compiled_rule
+from kernels.life.rules import CellRule, LifeRule, MapRule, NineCellRule
 from kernels.life.settling.costs import COSTS, SettlingCosts
 from kernels.targets.contract import Target
 from kernels.targets.cpu import CpuTarget
@@ -39,9 +40,9 @@ _SHARE = 4  # of the memory that is free it takes a quarter at most
 def settling(
     universe: LifeUniverse, target: Target, rule: CellRule, *, torus: bool
 ) -> LifeUniverse:
-    """Return a universe as one that settles, where there is such: of Life-like rules, on the CPU,
-    with sides of 128 cells or more. Others are returned as they are."""
-    if not isinstance(target, CpuTarget) or not isinstance(rule, LifeRule):
+    """Return a universe as one that settles, where there is such: by a rule of two states and nine
+    cells, on the CPU, with sides of 128 cells or more. Others are returned as they are."""
+    if not isinstance(target, CpuTarget) or not isinstance(rule, LifeRule | MapRule):
         return universe
     if min(universe.width, universe.height) < LEAST:
         return universe
@@ -61,7 +62,7 @@ class SettlingLife(LifeUniverse):
         whole: LifeUniverse,
         target: CpuTarget,
         shape: LifeShape,
-        rule: LifeRule,
+        rule: NineCellRule,
         costs: SettlingCosts = COSTS,
     ) -> None:
         """Take over a universe, at generation 0, that nobody else may use any more."""
@@ -162,15 +163,17 @@ class SettlingLife(LifeUniverse):
             words = 3 * (self.height + 80) * (-(-self.width // 64) + 2)
             if 8 * words * _SHARE > available_memory():
                 return
+            counts, circuit = compiled_rule(self._rule)
             try:
                 self._rounds = _cpu.Settling(
                     self._target.level,
                     self.width,
                     self.height,
                     self._torus,
-                    self._rule.birth,
-                    self._rule.survival,
+                    counts.birth,
+                    counts.survival,
                     self._target.threads,
+                    circuit,
                 )
             except MemoryError:
                 return

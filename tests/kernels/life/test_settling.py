@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kernels.life import engine_for
 from kernels.life.contract import LifeShape, LifeUniverse
-from kernels.life.rules import AgeingRule, LifeRule, MapRule
+from kernels.life.rules import AgeingRule, LifeRule, MapRule, NineCellRule
 from kernels.life.settling import universe as module
 from kernels.life.settling.costs import SettlingCosts
 from kernels.life.settling.universe import SettlingLife, settling
@@ -20,6 +20,7 @@ from kernels.targets.choose import pick
 from kernels.targets.cpu import CpuTarget
 from lifesim import Life
 from lifesim.grid import BitGrid
+from lifesim.rule import Rule
 from tests.interrupts import interrupted_after
 from tests.life_contract import Cells, pack, rule_of, soup
 from tests.quick import examples
@@ -32,6 +33,10 @@ RULES = [
     LIFE,
     *(LifeRule(*rule_of(text)) for text in ("B36/S23", "B2/S", "B35678/S5678", "B3/S012345678")),
     LifeRule(*rule_of("B0123478/S34678")),
+]
+PLACES = [  # rules that mind where neighbours are, the last by no symmetry, with B0
+    *(Rule.parse(text).cells for text in ("B2-a/S12", "B2/S34H", "B3/S2-i34q")),
+    MapRule(int.from_bytes(np.random.default_rng(5).bytes(64), "little") | 1),
 ]
 ALWAYS = SettlingCosts(
     span=12, begin=2, leave=1e9, look=0, work=0, worth=0
@@ -49,13 +54,13 @@ def target(level: int = -1, threads: int = 1) -> CpuTarget:
     return CpuTarget(threads, levels[level % len(levels)])
 
 
-def whole(on: CpuTarget, cells: Cells, rule: LifeRule, torus: bool) -> LifeUniverse:
+def whole(on: CpuTarget, cells: Cells, rule: NineCellRule, torus: bool) -> LifeUniverse:
     height, width = cells.shape
     return engine_for(on).universe(pack(cells), LifeShape(width, height, torus), rule)
 
 
 def opened(
-    on: CpuTarget, cells: Cells, rule: LifeRule, torus: bool, costs: SettlingCosts = ALWAYS
+    on: CpuTarget, cells: Cells, rule: NineCellRule, torus: bool, costs: SettlingCosts = ALWAYS
 ) -> SettlingLife:
     shape = LifeShape(cells.shape[1], cells.shape[0], torus)
     return SettlingLife(whole(on, cells, rule, torus), on, shape, rule, costs)
@@ -79,7 +84,7 @@ def sizes() -> st.SearchStrategy[tuple[int, int]]:
 @settings(max_examples=examples(60))
 @given(
     size=sizes(),
-    rule=st.sampled_from(RULES),
+    rule=st.sampled_from([*RULES, *PLACES]),
     torus=st.booleans(),
     density=st.sampled_from([0.003, 0.02, 0.3]),
     machine=st.tuples(st.integers(0, 3), st.sampled_from([1, 3])),
@@ -89,7 +94,7 @@ def sizes() -> st.SearchStrategy[tuple[int, int]]:
 )
 def test_any_universe(
     size: tuple[int, int],
-    rule: LifeRule,
+    rule: NineCellRule,
     torus: bool,
     density: float,
     machine: tuple[int, int],
@@ -206,7 +211,7 @@ def test_which_universes_settle() -> None:
     assert settling(small, on, LIFE, torus=True) is small
     assert settling(large, pick("reference"), LIFE, torus=True) is large
     assert settling(large, on, AgeingRule(0, 4), torus=True) is large
-    assert settling(large, on, MapRule(0), torus=True) is large
+    assert isinstance(settling(large, on, MapRule(0), torus=True), SettlingLife)
 
 
 @pytest.mark.parametrize("topology", ["torus", "plane"])

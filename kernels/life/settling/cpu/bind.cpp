@@ -11,6 +11,7 @@
 
 #include "../../../tasks.hpp"
 #include "../../../team.hpp"
+#include "../../circuits/cpu/circuit.hpp"
 #include "round.hpp"
 
 namespace nb = nanobind;
@@ -77,10 +78,12 @@ struct Windows {
 
 class Settling {
 public:
+    // circuit: in place of the counts, or null; it lives as long as this.
     Settling(const std::string& level, int64_t width, int64_t height, bool torus, unsigned birth, unsigned survival,
-             int threads)
-        : ops(*level_named(levels, level).ops), shape{side(width), side(height), torus}, birth(birth),
-          survival(survival), threads(checks::threads_of(threads)), team(threads) {
+             int threads, const circuits::Circuit* circuit)
+        : ops(*level_named(levels, level).ops), shape{side(width), side(height), torus},
+          rule{birth, survival, circuit ? circuit->code(ops.vector_bytes) : LifeCircuit{}},
+          threads(checks::threads_of(threads)), team(threads) {
         checks::require(birth <= 511 && survival <= 511, "no Life-like rule");
         const double bytes = 8.0 * double(shape.columns() + 2) * double(shape.pitch());
         checks::need_memory((settling::FIELDS + 1) * bytes);
@@ -208,7 +211,7 @@ private:
 
     // Returns false where it was told to stop: then it knows nothing but what the cells are now.
     bool round(Asking& asking) {
-        const settling::Round round{shape, birth, survival, now(), field(made + 1)};
+        const settling::Round round{shape, rule, now(), field(made + 1)};
         std::atomic<size_t> next{0};
         std::atomic<bool> stopped{false}, failed{false};
         const auto work = [&](int thread) {
@@ -238,7 +241,7 @@ private:
 
     const settling::Ops& ops;
     const settling::Shape shape;
-    const unsigned birth, survival;
+    const NineCellRule rule;
     const int threads;
     Team team;
     Scratch fields[settling::FIELDS];  // field n % FIELDS has the cells after n rounds
@@ -257,9 +260,9 @@ private:
 
 void bind_settling(nb::module_& m) {
     nb::class_<Settling>(m, "Settling", "A universe that is computed where it changes.")
-        .def(nb::init<const std::string&, int64_t, int64_t, bool, unsigned, unsigned, int>(), nb::arg("level"),
-             nb::arg("width"), nb::arg("height"), nb::arg("torus"), nb::arg("birth"), nb::arg("survival"),
-             nb::arg("threads"))
+        .def(nb::init<const std::string&, int64_t, int64_t, bool, unsigned, unsigned, int, const circuits::Circuit*>(),
+             nb::keep_alive<1, 9>(), nb::arg("level"), nb::arg("width"), nb::arg("height"), nb::arg("torus"),
+             nb::arg("birth"), nb::arg("survival"), nb::arg("threads"), nb::arg("circuit") = nb::none())
         .def("put", &Settling::put, nb::arg("y"), nb::arg("words").noconvert(), "Set rows of cells.")
         .def("get", &Settling::get, nb::arg("y"), nb::arg("words").noconvert(), "Write rows of cells.")
         .def("step", &Settling::step, nb::arg("count"), nb::arg("stopped").none(),

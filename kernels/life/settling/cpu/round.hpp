@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../../cpu/nine_cells.hpp"
+
 namespace settling {
 
 using std::int64_t;
@@ -74,7 +76,7 @@ struct Changes {
 
 struct Round {
     const Shape& shape;
-    std::uint32_t birth, survival;
+    const NineCellRule& rule;
     const uint64_t* from;  // fields
     uint64_t* to;
 };
@@ -102,6 +104,7 @@ struct Band {
 };
 
 struct Ops {
+    int vector_bytes;  // of circuits
     // Makes the windows of a round of all blocks of a band.
     void (*take_all)(const Shape&, const Band&, List<Place>& places);
     // Makes those of the blocks that changed in the round before, or are near to those: which, some bands

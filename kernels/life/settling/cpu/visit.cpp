@@ -1,9 +1,16 @@
 // Windows of a universe that settles, on one CPU level. Compiled once per level, with LEVEL its name and
 // VECTOR its register type (bits.hpp); nothing of the standard library may be instantiated here, or the
 // linker could hand AVX-512 code to a machine without it.
+#include "../../cpu/circuit_square.hpp"
 #include "../../cpu/rules.hpp"
 #include "band.hpp"
 #include "window.hpp"
+
+// What this level calls `name`.
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+#define NAMED(name) JOIN(name, LEVEL)
+extern const LifeOps NAMED(life);
 
 namespace {
 
@@ -54,6 +61,13 @@ void copy_edges(const Shape& shape, u64* field, i64 left, i64 right, i64 first, 
 BITS_FN i64 left_of(const Place& place) { return (place.column - 1) * STEPS; }
 BITS_FN i64 top_of(const Place& place) { return (place.row - 1) * STEPS; }
 
+// Moves a window on by a generation.
+template <class Rule>
+BITS_FN void advance(const Rule& rule, Window<V>& window) {
+    advance_rows<V>(rule, window.rows);
+}
+BITS_FN void advance(const CircuitSquare<V>& square, Window<V>& window) { square.advance(window.rows); }
+
 struct Windows {
     const Round& round;
     const Place* places;
@@ -77,7 +91,7 @@ struct Windows {
             const bool cut = !round.shape.torus && !is_inside(places[i]);
             Window<V> window = windows[i];
             for (int g = 0; g < STEPS; g++) {
-                advance_rows<V>(rule, window.rows);
+                advance(rule, window);
                 if (cut) keep_inside(window, places[i]);
             }
             windows[i] = window;
@@ -163,16 +177,21 @@ struct Windows {
 };
 
 void visit(const Round& round, const Place* places, std::size_t count, Changes* changes) {
+    using Square = CircuitSquare<V>;
+    const NineCellRule& rule = round.rule;
+    void* const memory = rule.has_circuit()
+                             ? __builtin_alloca_with_align(Square::bytes(rule.circuit), 8 * sizeof(V))
+                             : nullptr;
     for (std::size_t i = 0; i < count; i += Windows::TOGETHER) {
         const std::size_t left = count - i;
         const int some = left < Windows::TOGETHER ? int(left) : Windows::TOGETHER;
-        with_rule<V>(round.birth, round.survival, Windows{round, places + i, some, changes + i});
+        const Windows windows{round, places + i, some, changes + i};
+        if (memory) windows.run(Square(rule.circuit, NAMED(life), memory));
+        else with_rule<V>(rule.birth, rule.survival, windows);
     }
 }
 
 }  // namespace
 
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-extern const settling::Ops JOIN(settling_, LEVEL);
-const settling::Ops JOIN(settling_, LEVEL) = {take_all, take, visit, copy_edges};
+extern const settling::Ops NAMED(settling);
+const settling::Ops NAMED(settling) = {sizeof(V), take_all, take, visit, copy_edges};

@@ -5,7 +5,7 @@
 
 #include "../../../life/circuit.hpp"
 #include "../../../life/cpu/life.hpp"
-#include "../../circuit_square.hpp"
+#include "../../../life/cpu/circuit_square.hpp"
 
 // What this level calls `name`.
 #define NAMED2(name, level) name##_##level
@@ -90,15 +90,15 @@ void by_circuit(const std::uint32_t* const four[4], int generations, const LifeC
     using Square = CircuitSquare<V>;
     alignas(64) u64 wide[64];
     V rows[COUNT];
-    join_rows(four, wide, Square::place);
+    join_rows(four, wide, Lanes<V>::at);
     __builtin_memcpy(rows, wide, sizeof rows);
     const Square square(circuit, NAMED(life), __builtin_alloca_with_align(Square::bytes(circuit), 8 * sizeof(V)));
     for (; generations > 0; generations--) square.advance(rows);
     __builtin_memcpy(wide, rows, sizeof rows);
-    for (int r = 0; r < 32; r++) out[r] = std::uint32_t(wide[Square::place(16 + r)] >> 16);
+    for (int r = 0; r < 32; r++) out[r] = std::uint32_t(wide[Lanes<V>::at(16 + r)] >> 16);
 }
 
-void advance(const std::uint32_t* const four[4], int generations, const PlaneRule& rule, std::uint32_t* out) {
+void advance(const std::uint32_t* const four[4], int generations, const NineCellRule& rule, std::uint32_t* out) {
     if (rule.has_circuit()) return by_circuit(four, generations, rule.circuit, out);
     alignas(64) u64 wide[64];
     join_rows(four, wide, [](int r) { return r; });

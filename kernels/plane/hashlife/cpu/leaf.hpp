@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "../../rule.hpp"
+#include "../../../life/cpu/nine_cells.hpp"
 
 namespace hashlife {
 
@@ -15,7 +15,7 @@ struct LeafOps {
     int vector_bytes;
     // Moves four leaves, a square of 64 x 64 cells, on by 0 to 16 generations and writes the
     // 32 x 32 cells in its middle to `out`, which may be none of the four.
-    void (*advance)(const std::uint32_t* const four[4], int generations, const PlaneRule& rule,
+    void (*advance)(const std::uint32_t* const four[4], int generations, const NineCellRule& rule,
                     std::uint32_t* out);
 };
 

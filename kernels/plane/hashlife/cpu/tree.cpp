@@ -6,7 +6,7 @@
 
 namespace hashlife {
 
-Tree::Tree(const LeafOps& ops, const PlaneRule& rule, std::size_t memory, int threads)
+Tree::Tree(const LeafOps& ops, const NineCellRule& rule, std::size_t memory, int threads)
     : memory_(memory), squares_{{}, {}, {}, {}, ops, rule},
       most_helpers_(int(std::min(std::size_t(threads), memory / LEAST_FOR_EACH)) - 1) {
     stack().keep(1);

@@ -23,7 +23,7 @@ struct Interrupted {};
 class Tree {
 public:
     // threads: that a step may use, at most. memory: bytes.
-    Tree(const LeafOps& ops, const PlaneRule& rule, std::size_t memory, int threads);
+    Tree(const LeafOps& ops, const NineCellRule& rule, std::size_t memory, int threads);
 
     // Asked from time to time during long work: whether to break off.
     std::function<bool()> asked;

@@ -50,7 +50,7 @@ struct Squares {
     Later later;      // what squares become in the generations of `now`, where they are less than their own
     Generations now;  // of the step that is made
     const LeafOps& ops;
-    const PlaneRule rule;
+    const NineCellRule rule;
 
     void share(bool shared) {  // whether several workers use all this at the same time
         nodes.share(shared);

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
+from kernels.life.cpu.compiled import compiled_rule
 from kernels.life.rules import NineCellRule
 from kernels.plane.checks import FARTHEST, check_places, check_rule, check_window
-from kernels.plane.compiled import compiled_rule
 from kernels.plane.contract import SIDE, Places, PlaneBox, PlaneEngine, PlaneUniverse, Words
 from kernels.targets.cpu import CpuTarget
 

@@ -41,7 +41,7 @@ public:
     using Ask = std::function<bool()>;
 
     // table: what the rule says of all squares of nine cells.
-    Plane(const Ops& ops, const PlaneRule& rule, const circuits::Table& table, std::size_t most, int threads)
+    Plane(const Ops& ops, const NineCellRule& rule, const circuits::Table& table, std::size_t most, int threads)
         : ops(ops), rule(rule), threads(threads), gliders(table), most(most),
           store(cycle, most), team(threads) {
         make_room(1);
@@ -112,7 +112,7 @@ private:
     void each(const Range& range, Use use) const;
 
     const Ops& ops;
-    const PlaneRule rule;
+    const NineCellRule rule;
     const int threads;
     const Gliders gliders;
     const std::size_t most;  // bytes

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../../rule.hpp"
+#include "../../../life/cpu/nine_cells.hpp"
 
 namespace tiles {
 
@@ -38,7 +38,7 @@ struct Round {
     std::uint64_t number;
     int from, to;  // slots
     int steps;     // generations: those of the round; or fewer, to NOW, which leaves all else as it is
-    const PlaneRule& rule;
+    const NineCellRule& rule;
     bool far;      // tiles are so many that they are not in the nearest cache
 
     bool partial() const { return to == NOW; }

@@ -3,7 +3,7 @@
 // could hand AVX-512 code to a machine without it.
 #include "../../../life/circuit.hpp"
 #include "../../../life/cpu/rules.hpp"
-#include "../../circuit_square.hpp"
+#include "../../../life/cpu/circuit_square.hpp"
 #include "reach.hpp"
 #include "window.hpp"
 
@@ -98,7 +98,7 @@ struct Visits {
 
 void visit_all(const Round& round, Tile* const* tiles, std::size_t count, Visited* visited) {
     const Visits visits{round, tiles, count, visited};
-    const PlaneRule& rule = round.rule;
+    const NineCellRule& rule = round.rule;
     if (!rule.has_circuit()) return with_rule<V>(rule.birth, rule.survival, visits);
     using Square = CircuitSquare<V>;
     void* const memory = __builtin_alloca_with_align(Square::bytes(rule.circuit), 8 * sizeof(V));

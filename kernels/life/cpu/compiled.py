@@ -1,4 +1,4 @@
-"""The rule of a plane as compiled engines carry it out."""
+"""A rule of nine cells as compiled code takes it that moves squares of 64 x 64 cells on."""
 
 from __future__ import annotations
 

@@ -1,22 +1,16 @@
-// A square of 64 x 64 cells that is moved on by a circuit which is found at run time.
-//
-// Row r is 64 bits in lane r / COUNT of vector r % COUNT, so that the rows above and below lie in the
-// vectors before and after; only at the ends do lanes move on. What comes in at the edges of the square
-// is wrong, and comes nearer by a cell each generation.
+// A square of 64 x 64 cells (lanes.hpp) that is moved on by a circuit which is found at run time.
 #pragma once
 #include <cstddef>
 
-#include "../life/circuit.hpp"
-#include "../life/cpu/life.hpp"
+#include "lanes.hpp"
+#include "life.hpp"
 
 namespace {
 
 template <class V>
 class CircuitSquare {
 public:
-    static constexpr int LANES = sizeof(V) / 8, COUNT = 64 / LANES;
-    // Where row r lies, counted in rows.
-    static constexpr int place(int r) { return r % COUNT * LANES + r / COUNT; }
+    static constexpr int COUNT = Lanes<V>::VECTORS;
 
     // Returns the bytes of memory that it needs, from a multiple of sizeof(V) on.
     static std::size_t bytes(const LifeCircuit& circuit) {
@@ -34,13 +28,13 @@ public:
         V *const x = parts_ + CircuitRow::X, *const m = parts_ + CircuitRow::M, *const c = parts_ + CircuitRow::C;
         V *const l = parts_ + CircuitRow::L, *const r = parts_ + CircuitRow::R;
         for (int k = 0; k < COUNT; k++) {
-            const RowState<V> s = row_state((V)((Rows)rows[k] << 1), rows[k], (V)((Rows)rows[k] >> 1));
+            const RowState<V> s = row_state(Lanes<V>::left(rows[k]), rows[k], Lanes<V>::right(rows[k]));
             l[k] = s.l, c[k] = s.c, r[k] = s.r, x[k] = s.x, m[k] = s.m;
         }
         V* const parts[5] = {l, c, r, x, m};
         for (V* part : parts) {
-            part[-1] = rotate_lanes_up(rotate_lanes_up(part[COUNT - 1]));
-            part[COUNT] = rotate_lanes_down(rotate_lanes_down(part[0]));
+            part[-1] = Lanes<V>::up(part[COUNT - 1]);
+            part[COUNT] = Lanes<V>::down(part[0]);
         }
         const void* const three[3] = {parts_ - 1, parts_, parts_ + 1};
         if (circuit_.apart) circuit_.apart(three, rows, COUNT);
@@ -48,7 +42,6 @@ public:
     }
 
 private:
-    typedef u64 Rows __attribute__((vector_size(sizeof(V))));
     static_assert(COUNT <= CircuitRow::MOST && COUNT + 2 <= CircuitRow::PITCH,
                   "a part of a row has room for a vector more at either end");
     static constexpr int PARTS = CircuitRow::VECTORS + 2;

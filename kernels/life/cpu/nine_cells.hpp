@@ -1,10 +1,10 @@
-// The rule of an unbounded plane, as what is compiled for each CPU level takes it.
+// A rule of two states and nine cells, as what is compiled for each CPU level takes it.
 #pragma once
 #include <cstdint>
 
-#include "../life/cpu/circuit_code.hpp"
+#include "circuit_code.hpp"
 
-struct PlaneRule {
+struct NineCellRule {
     std::uint32_t birth, survival;  // bit n: for n live neighbours of eight
     LifeCircuit circuit;            // in place of these, if it has operations
 
