@@ -14,8 +14,8 @@ pytest.importorskip("kernels._cpu")
 from kernels import _cpu
 from kernels.life.circuits import Circuit, Op
 from kernels.life.circuits.circuit import INPUTS
+from kernels.life.cpu import compiled
 from kernels.life.rules import LifeRule, MapRule
-from kernels.plane import compiled
 from kernels.plane.hashlife.cpu.engine import HashPlaneEngine
 from kernels.plane.ref import ReferencePlaneEngine
 from kernels.plane.tiles.cpu.engine import CpuTilesEngine
