@@ -20,11 +20,11 @@ class SettlingCosts:
     """
 
     span: int = 120
-    begin: float = 0.38
-    leave: float = 0.3
+    begin: float = 0.3
+    leave: float = 0.25
     look: int = 512
     work: int = 1 << 31
     worth: int = 240
 
 
-COSTS = SettlingCosts()
+SETTLING_COSTS = SettlingCosts()

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from kernels.life.contract import LifeShape, LifeUniverse, Words
 from kernels.life.cpu.compiled import compiled_rule
 from kernels.life.rules import CellRule, LifeRule, MapRule, NineCellRule
-from kernels.life.settling.costs import COSTS, SettlingCosts
+from kernels.life.settling.costs import SETTLING_COSTS, SettlingCosts
 from kernels.targets.contract import Target
 from kernels.targets.cpu import CpuTarget
 from kernels.targets.memory import available_memory
@@ -63,7 +63,7 @@ class SettlingLife(LifeUniverse):
         target: CpuTarget,
         shape: LifeShape,
         rule: NineCellRule,
-        costs: SettlingCosts = COSTS,
+        costs: SettlingCosts = SETTLING_COSTS,
     ) -> None:
         """Take over a universe, at generation 0, that nobody else may use any more."""
         self.width, self.height, self.generation = shape.width, shape.height, 0

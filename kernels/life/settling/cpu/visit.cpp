@@ -111,6 +111,15 @@ struct Windows {
         for (int b = 0; b < 8; b++) bands[b].load(left + 8 * b, right + 8 * b, shift);
     }
 
+    // Has what a window reads come into cache.
+    BITS_FN void fetch(const Place& place) const {
+        const i64 at = round.shape.at(left_of(place) >> 6, top_of(place)), pitch = round.shape.pitch();
+        const u64* const fields[2] = {round.from, round.to};
+        for (const u64* const field : fields)
+            for (int r = 0; r <= 64; r += 8)
+                __builtin_prefetch(field + at + r), __builtin_prefetch(field + at + pitch + r);
+    }
+
     // Those of 64 columns, or rows, from one on that are in the universe.
     static u64 inside(i64 from, i64 size) {
         u64 all = ~u64(0);
@@ -186,6 +195,8 @@ void visit(const Round& round, const Place* places, std::size_t count, Changes* 
         const std::size_t left = count - i;
         const int some = left < Windows::TOGETHER ? int(left) : Windows::TOGETHER;
         const Windows windows{round, places + i, some, changes + i};
+        for (std::size_t j = i + Windows::TOGETHER; j < i + 2 * Windows::TOGETHER && j < count; j++)
+            windows.fetch(places[j]);
         if (memory) windows.run(Square(rule.circuit, NAMED(life), memory));
         else with_rule<V>(rule.birth, rule.survival, windows);
     }
