@@ -26,7 +26,6 @@ import numpy as np
 
 from kernels.life.contract import LifeEngine, LifeShape, LifeUniverse, Words
 from kernels.life.rules import CellRule
-from kernels.life.settling.universe import settling
 from kernels.targets.contract import Target
 from lifesim.engines import engine_of
 from lifesim.grid import BitGrid, Box, empty_part, shape_of
@@ -61,6 +60,10 @@ def open_bounded(backend: Target, grid: BitGrid, edges: Edges, rule: Rule) -> Li
         )
     shape = LifeShape(grid.width, grid.height, edges is Topology.TORUS, rule.planes)
     universe = engine_of(rule, backend).universe(grid.words, shape, rule.cells)
+    if backend.devices or backend.is_reference:
+        return universe
+    from kernels.life.settling.universe import settling
+
     return settling(universe, backend, rule.cells, torus=shape.torus)
 
 
