@@ -473,7 +473,7 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     ],
     "Settling.rounds": [lambda: (_settling().rounds, [])],
     "Settling.windows": [lambda: (_settling().windows, [])],
-    "Settling.nbytes": [lambda: (_settling().nbytes, [])],
+    "Settling.nbytes": [lambda: (_cpu.Settling.nbytes, [200, 130])],
     "TablesUniverse.__init__": [
         _lazy("TablesUniverse", lambda walk=walk: [*_table(walk), 70, 5, True, 2])
         for walk in (False, True)

@@ -160,8 +160,7 @@ class SettlingLife(LifeUniverse):
     def _begin(self) -> None:
         """Have rounds go on from here, if there is memory for them."""
         if self._rounds is None:
-            words = 3 * (self.height + 80) * (-(-self.width // 64) + 2)
-            if 8 * words * _SHARE > available_memory():
+            if _cpu.Settling.nbytes(self.width, self.height) * _SHARE > available_memory():
                 return
             counts, circuit = compiled_rule(self._rule)
             try:
@@ -183,7 +182,10 @@ class SettlingLife(LifeUniverse):
         self._by_rounds, self._within = True, 0
 
     def _step_rounds(self, stopped: Callable[[], bool] | None, generations: int) -> bool:
-        """Move on by rounds, and by what is left of generations. Returns whether it went on."""
+        """Move on by rounds, and by what is left of generations. Returns whether it went on.
+
+        It becomes a whole again where too much changes, or there is no memory for windows.
+        """
         rounds = self._rounds
         assert rounds is not None
         ahead = self._within + generations
@@ -194,16 +196,20 @@ class SettlingLife(LifeUniverse):
             self._within, self.generation = ahead, self.generation + generations
             return True
         before, start = rounds.rounds(), self.generation - self._within
+        has_memory = True
         try:
             rounds.step(wanted, stopped)
+        except MemoryError:
+            has_memory = False
         finally:  # which may have been interrupted
             made = rounds.rounds() - before
             if made:
                 self.generation, self._within = start + STEPS * made, 0
-        if made < wanted:
+        if made < wanted and has_memory:
             return False
         windows = (self.width / _INNER) * (self.height / _INNER)
-        if rounds.windows() > self._costs.leave * windows and ahead >= self._costs.worth:
+        boils = rounds.windows() > self._costs.leave * windows and ahead >= self._costs.worth
+        if boils or not has_memory:
             self._make_whole()
             self._by_rounds, self._looked = False, self.generation
         return True

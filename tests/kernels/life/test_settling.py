@@ -204,6 +204,32 @@ def test_without_memory_it_stays_a_whole(monkeypatch: pytest.MonkeyPatch) -> Non
     np.testing.assert_array_equal(universe.words(), witness.words())
 
 
+def test_without_memory_for_windows_it_is_a_whole_again() -> None:
+    """A round that finds no memory leaves the cells as they were, and all of them are computed."""
+
+    class Full:
+        """Rounds that have become too many windows."""
+
+        def __init__(self, rounds: Any) -> None:
+            self.rounds, self.windows, self.get = rounds.rounds, rounds.windows, rounds.get
+
+        def step(self, count: int, stopped: Any) -> None:
+            raise MemoryError
+
+    on, cells = target(), soup(300, 200, 0, 0.05)
+    universe, witness = opened(on, cells, LIFE, True), whole(on, cells, LIFE, True)
+    universe.step(50)
+    assert universe.by_windows
+    universe._rounds = Full(universe._rounds)  # type: ignore[assignment]
+    universe._costs = SettlingCosts()
+    universe._pause = 512
+    universe.step(100)
+    assert not universe.by_windows
+    witness.step(150)
+    assert universe.generation == 150
+    np.testing.assert_array_equal(universe.words(), witness.words())
+
+
 def test_which_universes_settle() -> None:
     on = target()
     large, small = whole(on, soup(128, 128), LIFE, True), whole(on, soup(127, 128), LIFE, True)

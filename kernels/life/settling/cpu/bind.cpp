@@ -85,8 +85,7 @@ public:
           rule{birth, survival, circuit ? circuit->code(ops.vector_bytes) : LifeCircuit{}},
           threads(checks::threads_of(threads)), team(threads) {
         checks::require(birth <= 511 && survival <= 511, "no Life-like rule");
-        const double bytes = 8.0 * double(shape.columns() + 2) * double(shape.pitch());
-        checks::need_memory((settling::FIELDS + 1) * bytes);
+        checks::need_memory(nbytes(width, height) * (settling::FIELDS + 1) / settling::FIELDS);
         for (Scratch& field : fields) {
             field.reset(std::calloc(shape.size(), sizeof(uint64_t)));
             if (!field) throw std::bad_alloc();
@@ -154,8 +153,10 @@ public:
 
     uint64_t rounds() const { return made; }
     uint64_t windows() const { return taken; }
-    size_t nbytes() const {
-        return sizeof(uint64_t) * settling::FIELDS * shape.size();
+    // The bytes of the fields of a universe; beside them it takes a part of that for what it knows of blocks.
+    static double nbytes(int64_t width, int64_t height) {
+        const settling::Shape shape{side(width), side(height), true};
+        return sizeof(uint64_t) * settling::FIELDS * double(shape.columns() + 2) * double(shape.pitch());
     }
 
 private:
@@ -269,5 +270,6 @@ void bind_settling(nb::module_& m) {
              "Make rounds of four generations, or fewer where stopped() becomes true.")
         .def("rounds", &Settling::rounds, "Return the rounds made.")
         .def("windows", &Settling::windows, "Return the windows of 56 x 56 cells of the last round; more than there are where cells were set.")
-        .def("nbytes", &Settling::nbytes, "Return the bytes that it takes.");
+        .def_static("nbytes", &Settling::nbytes, nb::arg("width"), nb::arg("height"),
+                    "Return the bytes that the cells of a universe take.");
 }
