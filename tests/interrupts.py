@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, FunctionType
+from typing import Any
 
 
 @contextmanager
@@ -53,3 +55,35 @@ def assert_threads_end(before: int) -> None:
     while threading.active_count() > before and time.monotonic() < end:
         time.sleep(0.01)
     assert threading.active_count() <= before, threading.enumerate()
+
+
+@contextmanager
+def interrupted_at(function: FunctionType, instruction: int) -> Iterator[list[int]]:
+    """KeyboardInterrupt at one instruction of a Python function, counted over all its calls.
+
+    Gives a list that has an item once it has come; nothing comes if fewer are executed.
+    """
+    left = instruction
+    interrupted: list[int] = []
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal left
+        if frame.f_code is not function.__code__ or interrupted:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            left -= 1
+            if left < 0:
+                interrupted.append(frame.f_lineno)
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield interrupted
+    except KeyboardInterrupt:
+        if not interrupted:
+            raise
+    finally:
+        sys.settrace(before)

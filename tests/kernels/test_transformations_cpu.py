@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -28,11 +29,12 @@ from kernels.transformations import (
     engine_for,
     image_dtype,
 )
-from kernels.transformations.cpu.engine import CpuSemigroupEngine
+from kernels.transformations.cpu.engine import CpuEnumerator, CpuSemigroupEngine
 from kernels.transformations.hashing import HashKey, row_stride
 from kernels.transformations.tables import check_tables
 from semigroups.families import Family
 from tests import quick
+from tests.interrupts import interrupted_at
 from tests.limits import needs_limits
 from tests.transformations_contract import SemigroupEngineContract
 from tests.transformations_contract.cases import ALL, check_state, family, padded, run
@@ -188,6 +190,24 @@ def test_interrupted_within_a_batch() -> None:
     expanded = enumerator.expanded
     assert enumerator.size == expanded + 1
     assert enumerator.array("right").tolist() == [[i + 1] * 24 for i in range(expanded)]
+
+
+def test_interrupted_while_the_state_is_read() -> None:
+    """An interrupt between any two instructions of Python leaves all of the state or nothing."""
+    problem = family("symmetric:4")
+    final, update = expected(problem), vars(CpuEnumerator)["_update"]
+    for instruction in itertools.count():
+        enumerator = CpuSemigroupEngine(CpuTarget(1)).start(problem)
+        enumerator.expand(3)
+        with interrupted_at(update, instruction) as came:
+            enumerator.expand(60)
+        if not came:
+            break
+        check_state(enumerator, final)
+        while not enumerator.finished:
+            enumerator.expand(ALL)
+        check_state(enumerator, final)
+    assert instruction > 50
 
 
 def test_levels_are_counted_in_place() -> None:

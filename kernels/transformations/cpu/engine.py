@@ -183,8 +183,14 @@ class CpuEnumerator(Enumerator):
         state = self._engine.state()
         if state == self._state:
             return
-        self.starts += self._engine.starts(len(self.starts))
-        # All at once, so that Ctrl-C finds either what was or what is; if it comes just before,
-        # the next call sees to it.
-        named = dict(zip(_STATE, state, strict=False))
-        vars(self).update(named, counts=ProductCounts(*state[len(_STATE) :]), _state=state)
+        levels = len(self.starts)
+        try:
+            # In place, as there can be a million levels.
+            self.starts += self._engine.starts(levels)
+            # All at once, so that Ctrl-C finds either what was or what is; if it comes just
+            # before, the next call sees to it.
+            named = dict(zip(_STATE, state, strict=False))
+            vars(self).update(named, counts=ProductCounts(*state[len(_STATE) :]), _state=state)
+        finally:
+            if self._state is not state:
+                del self.starts[levels:]
