@@ -1,5 +1,4 @@
-"""Small pictures for lists: asked for by path, drawn off the main thread, told when they are there.
-"""
+"""Small pictures for lists: asked for by path, drawn off the main thread."""
 
 from __future__ import annotations
 
