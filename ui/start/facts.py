@@ -8,7 +8,7 @@ from ui.start.cards import Card, short_path
 
 def card_of(entry: PatternEntry) -> Card:
     """Return the card of a pattern: its title, and its period, speed and size."""
-    return Card(entry.path, entry.title, _brief(entry) or entry.kind, entry.title)
+    return Card(entry.path, entry.title, _brief(entry), entry.title)
 
 
 def _brief(entry: PatternEntry) -> str:
@@ -24,9 +24,9 @@ def _brief(entry: PatternEntry) -> str:
     return "  ".join(facts)
 
 
-def facts_of(entry: PatternEntry) -> list[tuple[str, str]]:
+def facts_of(entry: PatternEntry, *, is_ours: bool = False) -> list[tuple[str, str]]:
     """Return the facts of a pattern, as pairs of what is said and what it is: those alone that are
-    known."""
+    known. is_ours: it comes with this program, so that commands know it by its name."""
     found = ", ".join(part for part in (entry.discoverer, str(entry.year or "")) if part)
     sides = entry.width is not None and entry.height is not None
     rows = [
@@ -38,6 +38,6 @@ def facts_of(entry: PatternEntry) -> list[tuple[str, str]]:
         ("Settles at", f"generation {entry.lifespan:,}" if entry.lifespan is not None else ""),
         ("Found by", found),
         ("Also called", "; ".join(entry.others)),
-        ("File", short_path(entry.path)),
+        ("Name", entry.name) if is_ours else ("File", short_path(entry.path)),
     ]
     return [(label, value) for label, value in rows if value]

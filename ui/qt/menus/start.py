@@ -97,6 +97,7 @@ class StartMenu(Menu):
 
     def show_page(self) -> None:
         """Close the universe, whose changes may be lost, and show the start page."""
+        self.window.banner.dismiss()  # it was about what is closed
         nothing = opening.new(backend=self.window.backend)
         self._nothing = nothing
         self.window.adopt(nothing)
@@ -146,7 +147,6 @@ class StartMenu(Menu):
             stack.setCurrentWidget(page)
             self.show_recent()
             self._show_folders()
-            window.canvas.setFocusProxy(page.first())
             page.first().setFocus(Qt.FocusReason.OtherFocusReason)
         else:
             window.banner_row.addWidget(window.banner)
@@ -186,6 +186,7 @@ class StartMenu(Menu):
             recent = self.window.files.recent
             self.thumbs.look_again(recent)
             self.page.show_recent(recent)
+            self.window.canvas.setFocusProxy(self.page.first())
 
     def _changed(self) -> None:
         """Show what else is open, and take the colours of the theme."""

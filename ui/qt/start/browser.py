@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -27,6 +27,7 @@ from ui.start.cards import Card, short_path
 from ui.start.facts import card_of, facts_of
 from ui.start.finder import Finder, Found, Wanted
 
+_WIDTH = 330  # pixels
 _ANOTHER = "another folder"
 _OURS = "lifesim's own patterns"
 
@@ -115,6 +116,10 @@ class PatternBrowser(QWidget):
         super().showEvent(event)
         if self._library is None:
             self.browse("")
+
+    def sizeHint(self) -> QSize:
+        """Return the size of a dock at the side."""
+        return QSize(_WIDTH, 2 * _WIDTH)
 
     def dress(self, theme: str) -> None:
         """Draw pictures in the colours of a theme."""
@@ -218,7 +223,8 @@ class PatternBrowser(QWidget):
             self.facts.setText("Choose a pattern to see what is known of it.")
         else:
             facts = " · ".join(
-                f"{escape(label)}&nbsp;<b>{escape(value)}</b>" for label, value in facts_of(entry)
+                f"{escape(label)}&nbsp;<b>{escape(value)}</b>"
+                for label, value in facts_of(entry, is_ours=not self.source)
             )
             about = f"{escape(entry.about)}<br>" if entry.about else ""
             self.facts.setText(f"<b>{escape(entry.title)}</b><br>{about}{facts}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from PySide6.QtCore import (
@@ -14,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QImage, QKeyEvent, QPainter, QPalette, QPen
+from PySide6.QtGui import QColor, QImage, QKeyEvent, QPainter, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QListView,
     QStyle,
@@ -67,7 +68,7 @@ class CardModel(QAbstractListModel):
         if role == CARD:
             return card
         if role == Qt.ItemDataRole.ToolTipRole:
-            return card.tip or None
+            return f"<span>{escape(card.tip)}</span>" if card.tip else None
         if role == Qt.ItemDataRole.AccessibleTextRole:
             gone = ", gone" if self.thumbs.is_gone(card.path) else ""
             return f"{card.title}, {card.line}{gone}"
@@ -100,11 +101,13 @@ class CardList(QListView):
         self.setTabKeyNavigation(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self._rows = rows
         if not rows:
             self.setViewMode(QListView.ViewMode.IconMode)
             self.setMovement(QListView.Movement.Static)
             self.setResizeMode(QListView.ResizeMode.Adjust)
-            self.setSpacing(2)
+            # Else Qt leaves room for it beside the cards even while there is none.
+            self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.activated.connect(lambda index: self.chosen.emit(index.data(CARD)))
         self.selectionModel().currentChanged.connect(self._tell)
         self.cards.modelReset.connect(self._tell)
@@ -135,6 +138,16 @@ class CardList(QListView):
             self.setCurrentIndex(self.cards.index(0))
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the cards of a grid share the width; the one that keys go to stays in view."""
+        if not self._rows:
+            card, width = self._delegate.size, self.viewport().width() - 2
+            columns = max(1, width // card.width())
+            self.setGridSize(QSize(max(width // columns, 1), card.height() + _MARGIN))
+        super().resizeEvent(event)
+        if self.currentIndex().isValid():
+            self.scrollTo(self.currentIndex())
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Delete ask for a card to be removed."""
         card = self.card()
@@ -156,6 +169,11 @@ class _CardDelegate(QStyledItemDelegate):
         self.theme = "dark"
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return the size of a card."""
+        return self.size
+
+    @property
+    def size(self) -> QSize:
         """Return the size of a card."""
         line = self._parent.fontMetrics().height()
         if self._rows:
@@ -186,9 +204,11 @@ class _CardDelegate(QStyledItemDelegate):
         self._paint_picture(painter, picture, found if isinstance(found, Thumbnail) else None)
         gone = isinstance(found, GoneError)
         plain, dim = palette.color(role.Text), palette.color(role.PlaceholderText)
-        line = "gone: Delete removes it from the list" if gone else card.line
+        line = card.line
         if isinstance(found, Exception):
-            self._paint_why(painter, picture, "gone" if gone else str(found), dim)
+            self._paint_why(painter, picture, str(found), dim)
+            if self._rows:
+                line = "gone: Delete removes it from the list" if gone else f"{found}: {line}"
         self._paint_text(painter, text, card.title, line, dim if gone else plain, dim)
         painter.restore()
 
@@ -225,7 +245,7 @@ class _CardDelegate(QStyledItemDelegate):
     def _paint_picture(self, painter: QPainter, where: QRect, found: Thumbnail | None) -> None:
         in_colours = found is not None and found.pixels.ndim == 3
         dead = QColor(colour_table("dark" if in_colours else self.theme)[0])
-        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setPen(self._parent.palette().color(QPalette.ColorRole.Mid))
         painter.setBrush(dead)
         painter.drawRoundedRect(where, _ROUND, _ROUND)
         if found is not None:
