@@ -24,7 +24,7 @@ from ui.qt.rows import RowsLayout
 from ui.qt.start.cards import CardList
 from ui.qt.start.thumbs import Thumbs
 from ui.start.cards import Card, short_path
-from ui.start.facts import card_of, facts_of
+from ui.start.facts import facts_of
 from ui.start.finder import Finder, Found, Wanted
 
 _WIDTH = 330  # pixels
@@ -211,7 +211,7 @@ class PatternBrowser(QWidget):
         self._entries = {entry.path: entry for entry in found.entries}
         _offer(self.kinds, found.kinds)
         _offer(self.rules, found.rules)
-        self.list.show_cards([card_of(entry) for entry in found.entries])
+        self.list.show_cards(list(found.cards))
         self.count.setText(found.summary)
         self.count.setToolTip("\n".join(found.notes[:20]))
         self._show_facts()

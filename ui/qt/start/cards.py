@@ -24,8 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.qt.start.thumbs import Thumbs, image_of
-from ui.qt.theme import colour_table
+from ui.qt.start.thumbs import Thumbs, image_of, table_of
 from ui.start.cards import Card
 from ui.start.thumbnails import GoneError, Thumbnail
 
@@ -244,7 +243,7 @@ class _CardDelegate(QStyledItemDelegate):
 
     def _paint_picture(self, painter: QPainter, where: QRect, found: Thumbnail | None) -> None:
         in_colours = found is not None and found.pixels.ndim == 3
-        dead = QColor(colour_table("dark" if in_colours else self.theme)[0])
+        dead = QColor(table_of("dark" if in_colours else self.theme)[0])
         painter.setPen(self._parent.palette().color(QPalette.ColorRole.Mid))
         painter.setBrush(dead)
         painter.drawRoundedRect(where, _ROUND, _ROUND)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import lru_cache
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QImage
 
-from ui.qt.theme import colour_table
+from ui.qt.theme import THEMES, colour_table
 from ui.start.kept import ThumbnailCache, cache_folder
 from ui.start.painter import ThumbnailPainter
 from ui.start.thumbnails import GoneError, Thumbnail, ThumbnailError
@@ -67,5 +68,11 @@ def image_of(thumbnail: Thumbnail, theme: str) -> QImage:
     form = QImage.Format.Format_Indexed8 if pixels.ndim == 2 else QImage.Format.Format_RGB888
     image = QImage(pixels.data, width, height, pixels.strides[0], form)
     if pixels.ndim == 2:
-        image.setColorTable(colour_table(theme))
+        image.setColorTable(table_of(theme))
     return image
+
+
+@lru_cache(len(THEMES))
+def table_of(theme: str) -> list[int]:
+    """Return the 256 colours of a theme."""
+    return colour_table(theme)
