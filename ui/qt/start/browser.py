@@ -47,6 +47,7 @@ class PatternBrowser(QWidget):
 
     def __init__(self, thumbs: Thumbs) -> None:
         super().__init__()
+        self._thumbs = thumbs
         self._library: PatternLibrary | None = None
         self._entries: dict[str, PatternEntry] = {}
         self._finder = Finder(self._landed.emit)
@@ -145,6 +146,7 @@ class PatternBrowser(QWidget):
         LifesimError for what is no folder."""
         library = PatternLibrary.of_folder(folder) if folder else PatternLibrary.of_ours()
         self._library = library
+        self._thumbs.doubt()
         for box in (self.kinds, self.rules):
             box.blockSignals(True)
             box.setCurrentIndex(0)

@@ -107,6 +107,8 @@ class CardList(QListView):
             self.setResizeMode(QListView.ResizeMode.Adjust)
             # Else Qt leaves room for it beside the cards even while there is none.
             self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setDragDropMode(QListView.DragDropMode.NoDragDrop)  # what is dropped is the window's
+        self.setAcceptDrops(False)
         self.activated.connect(lambda index: self.chosen.emit(index.data(CARD)))
         self.selectionModel().currentChanged.connect(self._tell)
         self.cards.modelReset.connect(self._tell)
