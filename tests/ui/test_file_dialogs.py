@@ -35,7 +35,7 @@ def test_as_wide_as_the_screen_allows(
 
 
 def answered(parent: QWidget, ask: Callable[[], Any], press: Callable[[QFileDialog], None]) -> Any:
-    """What is answered when somebody presses a button of the dialog."""
+    """Return what is answered when somebody presses a button of the dialog."""
 
     def look() -> None:
         found = [one for one in parent.findChildren(QFileDialog) if one.isVisible()]

@@ -345,7 +345,7 @@ def test_patterns_are_found_as_one_types(bare: LifeWindow) -> None:
     assert not browser.open_button.isEnabled()
     QTest.keyClick(browser.line, Qt.Key.Key_Down)
     assert browser.list.hasFocus()
-    assert "Bill Gosper, 1970" in browser.facts.text()
+    assert "Bill\N{NO-BREAK SPACE}Gosper" in browser.facts.text()
     assert not browser.insert_button.isVisible()
     QTest.keyClick(browser.list, Qt.Key.Key_Return)
     gun = PatternLibrary.of_ours().find("gosper-gun")

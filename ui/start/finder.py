@@ -19,7 +19,7 @@ MOST_SHOWN = 1000  # entries: a list of more is slow, and nobody reads it
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is looked for. kind, rule: None for any."""
+    """Says what is looked for. kind, rule: None for any."""
 
     library: PatternLibrary
     text: str = ""
@@ -29,7 +29,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What fits, best first: at most MOST_SHOWN of `count` entries that do, and their cards.
+    """Says what was found: the best of `count` entries, at most MOST_SHOWN, and their cards.
 
     kinds, rules: those that the library has at all, in order. is_whole: the library has been read
     to its end; else entries are some that were found so far. problem: why nothing could be looked

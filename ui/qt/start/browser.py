@@ -27,9 +27,10 @@ from ui.start.cards import Card, short_path
 from ui.start.facts import facts_of
 from ui.start.finder import Finder, Found, Wanted
 
-_WIDTH = 330  # pixels
+_WIDTH, _WIDEST_CHOICE = 330, 150  # pixels
+_LONGEST_PIECE = 24  # letters
 _ANOTHER = "another folder"
-_OURS = "lifesim's own patterns"
+_OURS = "Pattern library"
 
 
 class PatternBrowser(QWidget):
@@ -120,7 +121,7 @@ class PatternBrowser(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return the size of a dock at the side."""
-        return QSize(_WIDTH, 2 * _WIDTH)
+        return QSize(_WIDTH, _WIDTH)
 
     def dress(self, theme: str) -> None:
         """Draw pictures in the colours of a theme."""
@@ -225,12 +226,17 @@ class PatternBrowser(QWidget):
             self.facts.setText("Choose a pattern to see what is known of it.")
         else:
             facts = " · ".join(
-                f"{escape(label)}&nbsp;<b>{escape(value)}</b>"
+                f"{escape(label)}&nbsp;<b>{escape(_in_one_piece(value))}</b>"
                 for label, value in facts_of(entry, is_ours=not self.source)
             )
             about = f"{escape(entry.about)}<br>" if entry.about else ""
             self.facts.setText(f"<b>{escape(entry.title)}</b><br>{about}{facts}")
         self.current.emit()
+
+
+def _in_one_piece(text: str) -> str:
+    """Return a short text such that no line ends within it."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}") if len(text) <= _LONGEST_PIECE else text
 
 
 def _choice(name: str, first: str) -> QComboBox:
@@ -239,6 +245,7 @@ def _choice(name: str, first: str) -> QComboBox:
     box.setToolTip(name)
     box.addItem(first, None)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    box.setMaximumWidth(_WIDEST_CHOICE)
     return box
 
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QImage, QKeyEvent, QPainter, QPalette, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QListView,
     QStyle,
@@ -112,6 +112,11 @@ class CardList(QListView):
         self.activated.connect(lambda index: self.chosen.emit(index.data(CARD)))
         self.selectionModel().currentChanged.connect(self._tell)
         self.cards.modelReset.connect(self._tell)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of few cards: the list takes what room there is."""
+        card = self._delegate.size
+        return QSize(card.width(), 2 * card.height())
 
     def dress(self, theme: str) -> None:
         """Draw pictures in the colours of a theme."""
@@ -250,26 +255,24 @@ class _CardDelegate(QStyledItemDelegate):
         painter.setBrush(dead)
         painter.drawRoundedRect(where, _ROUND, _ROUND)
         if found is not None:
-            paint_thumbnail(painter, where.adjusted(4, 4, -4, -4), image_of(found, self.theme))
+            paint_thumbnail(painter, where.adjusted(4, 4, -4, -4), found, self.theme)
 
 
-def paint_thumbnail(painter: QPainter, where: QRect, image: QImage) -> None:
-    """Draw a thumbnail in the middle of a rectangle: cells are squares of whole pixels of the
-    screen where there is room for that."""
+def paint_thumbnail(painter: QPainter, where: QRect, thumbnail: Thumbnail, theme: str) -> None:
+    """Draw a thumbnail in the middle of a rectangle: its pixels are squares of whole pixels of the
+    screen."""
     ratio = painter.device().devicePixelRatioF()
     room = QRect(
         QPoint(round(where.left() * ratio), round(where.top() * ratio)),
         QSize(int(where.width() * ratio), int(where.height() * ratio)),
     )
+    pixels = thumbnail.within(room.width(), room.height())
+    image = image_of(pixels, theme)
     times = min(room.width() // image.width(), room.height() // image.height())
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, times < 1)
-    painter.scale(1 / ratio, 1 / ratio)
-    if times >= 1:
-        size = image.size() * min(times, round(_LARGEST * ratio))
-    else:
-        size = image.size().scaled(room.size(), Qt.AspectRatioMode.KeepAspectRatio)
-    target = QRect(QPoint(0, 0), size)
+    target = QRect(QPoint(0, 0), image.size() * min(times, round(_LARGEST * ratio)))
     target.moveCenter(room.center())
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+    painter.scale(1 / ratio, 1 / ratio)
     painter.drawImage(target, image)
     painter.restore()

@@ -9,6 +9,7 @@ from functools import lru_cache
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QImage
 
+from lifesim.render import Levels
 from ui.qt.theme import THEMES, colour_table
 from ui.start.kept import ThumbnailCache, cache_folder
 from ui.start.painter import ThumbnailPainter
@@ -62,10 +63,9 @@ class Thumbs(QObject):
         self.arrived.emit(path)
 
 
-def image_of(thumbnail: Thumbnail, theme: str) -> QImage:
-    """Return a thumbnail in the colours of a theme. The image has no memory of its own: it lives no
-    longer than the thumbnail."""
-    pixels = thumbnail.pixels
+def image_of(pixels: Levels, theme: str) -> QImage:
+    """Return pixels of a thumbnail in the colours of a theme. The image has no memory of its own:
+    it lives no longer than they do."""
     height, width = pixels.shape[:2]
     form = QImage.Format.Format_Indexed8 if pixels.ndim == 2 else QImage.Format.Format_RGB888
     image = QImage(pixels.data, width, height, pixels.strides[0], form)
