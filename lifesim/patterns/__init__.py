@@ -76,7 +76,9 @@ def read(
     The format is found from the content; where that fits several or none, from the
     extension. `name` is what errors call the source. The grid is the live cells'
     bounding box, 1x1 and dead where there are none. as_squares: takes a macrocell file as it is, as
-    Pattern.squares, however wide its universe; None: only one that is too wide for a grid.
+    Pattern.squares, however wide its universe; None: only one that is too wide for a grid. Either
+    way also an RLE file whose cells lie so far apart that a grid of more than 128 MiB would be
+    nearly empty.
     Raises PatternError for content that cannot be read and LifesimError for a path that cannot
     be opened; ReadCancelledError soon after is_cancelled, which is asked again and again, has
     said so.
@@ -243,6 +245,8 @@ def _read_as(known: _ReadFormat, data: bytes, name: str, as_squares: bool | None
     """Read a pattern, whose grid has as many bit planes as its rule."""
     if as_squares is not False and known is macrocell:
         pattern = macrocell.read_squares(data, name, or_grid=as_squares is None)
+    elif as_squares is not False and known is rle:
+        pattern = rle.read_squares(data, name)
     else:
         pattern = known.read(data, name)
     if pattern.rule and pattern.squares is None and pattern.grid.planes < pattern.rule.planes:
