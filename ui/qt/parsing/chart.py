@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QKeyEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
-from ui.parsing.layout import Triangle, shown
+from ckyparse.drawing.layout import Triangle, fitted, shown
 from ui.parsing.model import SentenceLook
 from ui.qt.parsing.pane import Pane
 
@@ -234,25 +234,5 @@ class ChartPane(Pane):
             if len(self._names) > 20_000:
                 self._names.clear()
             names = self.look.names(*span)
-            known = self._names[span] = _fitted(names, metrics, width), names
+            known = self._names[span] = fitted(names, metrics.horizontalAdvance, width), names
         return known[0]
-
-
-def _fitted(names: list[str], metrics: QFontMetricsF, width: float) -> str:
-    """Return names on two lines at most."""
-    lines = [""]
-    for index, name in enumerate(names):
-        rest = len(names) - index
-        joined = f"{lines[-1]}, {name}" if lines[-1] else name
-        more = f" +{rest - 1}" if rest > 1 and len(lines) == 2 else ""
-        if metrics.horizontalAdvance(joined + more) <= width:
-            lines[-1] = joined
-        elif len(lines) == 1 and lines[0]:
-            lines[-1] += ","
-            lines.append(metrics.elidedText(name, Qt.TextElideMode.ElideRight, width))
-        elif not lines[-1]:
-            lines[-1] = metrics.elidedText(name, Qt.TextElideMode.ElideRight, width)
-        else:
-            lines[-1] += f" +{rest}"
-            break
-    return "\n".join(lines)

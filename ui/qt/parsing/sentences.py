@@ -19,7 +19,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QKeySequence, QPalette
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTableView, QWidget
 
-from ui.parsing.layout import EMPTY
+from ckyparse.drawing.layout import EMPTY
 from ui.parsing.model import exact_count, short_count
 from ui.parsing.sentences import (
     ACCEPTED,
