@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QKeyEvent, QPainter, QPalette, QPen
@@ -47,14 +49,15 @@ class ChartPane(Pane):
         tokens = len(look.tokens) if look is not None and look.chart is not None else 0
         if look is not None and not tokens and not message:
             self.message = look.problem or "The empty sentence has no chart"
-        same = before is not None and look is not None and before.chart is look.chart
-        if not same:
-            self.triangle = Triangle(tokens, *_CELL)
+        if not _have_equal(before, look, lambda look: look.chart):
             self._names.clear()
-            self.under = self.pick = None
             self.marked = frozenset()
-            self.renew()
-            self.pointed.emit(None)
+            # By another grammar the same tokens stay where they are, and so does what is picked.
+            if not tokens or not _have_equal(before, look, lambda look: look.tokens):
+                self.triangle = Triangle(tokens, *_CELL)
+                self.under = self.pick = None
+                self.renew()
+            self.pointed.emit(self.under)
         self.viewport().update()
 
     def mark(self, spans: frozenset[Span]) -> None:
@@ -63,7 +66,10 @@ class ChartPane(Pane):
         self.viewport().update()
 
     def point(self, span: Span | None) -> None:
-        """Light up a span, as if the pointer were there; None is none."""
+        """Light up a span, as if the pointer were there; None is none, as is one that is no span
+        of this sentence, of which the tree may still be to come."""
+        if span is not None and span[1] > self.triangle.tokens:
+            span = None
         if span != self.under:
             self.under = span
             self.viewport().update()
@@ -236,3 +242,10 @@ class ChartPane(Pane):
             names = self.look.names(*span)
             known = self._names[span] = fitted(names, metrics.horizontalAdvance, width), names
         return known[0]
+
+
+def _have_equal(
+    one: SentenceLook | None, other: SentenceLook | None, part: Callable[[SentenceLook], object]
+) -> bool:
+    """Tell whether both are there, and a part of them is the same."""
+    return one is not None and other is not None and part(one) == part(other)
