@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QWidget
 
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from lifesim.until import Population, Repeats, Stable
 from ui.qt.dialogs import (
     Dialogs,
     FillDialog,
@@ -26,6 +27,7 @@ from ui.qt.dialogs import (
     RuleDialog,
     UnsavedAnswer,
 )
+from ui.qt.until_dialog import Until, UntilDialog
 
 
 def ok(dialog: Form) -> bool:
@@ -192,6 +194,42 @@ def test_questions_are_answered_by_keys(app: QApplication, key: str, answer: Uns
     timer.timeout.connect(press)
     timer.start(5)
     assert Dialogs(QWidget()).unsaved("a pattern") is answer
+
+
+def test_conditions_are_checked_as_they_are_typed(app: QApplication) -> None:
+    dialog = UntilDialog(7, 10**18, None)
+    assert dialog.value() == Until(Stable())
+    assert not dialog.number.isEnabled()
+    dialog.limit.setText("-3")
+    assert not ok(dialog)
+    dialog.limit.setText("1e6")
+    assert dialog.value() == Until(Stable(), 10**6)
+    kinds = [dialog.kind.itemData(row) for row in range(dialog.kind.count())]
+    for kind, good, condition, bad in (
+        ("period", "30", Repeats(30), ("0", "", "x", "1e13")),
+        ("population", ">= 1000", Population(">=", 1000), ("1000", "~3", ">-1", "")),
+    ):
+        dialog.kind.setCurrentIndex(kinds.index(kind))
+        assert dialog.number.isEnabled()
+        assert ok(dialog)
+        for text in bad:
+            dialog.number.setText(text)
+            assert not ok(dialog), text
+            assert dialog.problem.text()
+            assert dialog.problem.property("error")
+        dialog.number.setText(good)
+        assert ok(dialog)
+        assert dialog.value() == Until(condition, 10**6)
+        assert not dialog.problem.property("error")
+    dialog.kind.setCurrentIndex(kinds.index("generation"))
+    assert not dialog.limit.isEnabled()
+    for text in ("7", "0", "soon"):
+        dialog.number.setText(text)
+        assert not ok(dialog)
+    dialog.number.setText("64K")
+    assert dialog.value() == Until(None, generation=65536)
+    dialog.kind.setCurrentIndex(kinds.index("period"))
+    assert dialog.number.text() == "30"  # what was written for it stands there again
 
 
 def test_a_form_that_was_answered_is_gone(app: QApplication) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 from PySide6.QtCore import Qt
@@ -36,6 +37,9 @@ from lifesim.rules.named import NAMED
 from lifesim.topology import Topology
 from ui.numbers import generation_of, whole
 from ui.qt.rows import Scrolled
+
+if TYPE_CHECKING:
+    from ui.qt.until_dialog import Until
 
 _DIRECTORY = "Universe directories (*)"
 _LONGEST, _FAR_POWER = 100, re.compile(r"[eE][+-]?[0-9_]{3}")  # of a density
@@ -361,6 +365,13 @@ class Dialogs:
     def generation(self, now: int, most: int) -> int | None:
         """Ask for a generation up to the most."""
         dialog = GenerationDialog(now, most, self._window)
+        return dialog.value() if dialog.is_agreed() else None
+
+    def until(self, now: int, most: int) -> Until | None:
+        """Ask for a condition, or a generation from `now` to the most."""
+        from ui.qt.until_dialog import UntilDialog
+
+        dialog = UntilDialog(now, most, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
     def size(self, size_: tuple[int, int]) -> tuple[int, int] | None:

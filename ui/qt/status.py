@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from lifesim.grid import Box
 from lifesim.render import format_scale
 from ui.model import CanvasView
-from ui.numbers import coordinate, many, percent, short, shortened
+from ui.numbers import coordinate, many, percent, short, shortened, time_left
 from ui.picture.request import clipped
 from ui.qt.worker import Landed, PointAnswer
 from ui.session import Session, Status
@@ -84,6 +84,7 @@ class StatusLine(QStatusBar):
         self.progress.setMaximumHeight(14)
         self.progress.setRange(0, 1000)
         self.progress.setTextVisible(False)
+        self.left = _label("Time left, by how long it took so far")
         self.generation = _label("Generation", font)
         self.population = _label("Population", font)
         self.density = _label("Density", font)
@@ -93,11 +94,12 @@ class StatusLine(QStatusBar):
         self.where = _label("What computes")
         self.where.setProperty("dim", True)
         for widget in (
-            self.selection, self.busy, self.progress, self.generation, self.population,
+            self.selection, self.busy, self.progress, self.left, self.generation, self.population,
             self.density, self.rate, self.speed, self.scale, self.where,
         ):  # fmt: skip
             self.addPermanentWidget(widget)
         self.progress.hide()
+        self.left.hide()
         # What can be done without, the first one first; and what of it there is to be said now.
         self._spare = self.where, self.speed, self.rate, self.density, self.scale, self.selection
         self._said = dict.fromkeys(self._spare, True)
@@ -120,7 +122,7 @@ class StatusLine(QStatusBar):
         always = (
             self.generation,
             self.population,
-            *(widget for widget in (self.busy, self.progress) if not widget.isHidden()),
+            *(widget for widget in (self.busy, self.progress, self.left) if not widget.isHidden()),
         )
         shown = [widget for widget in self._spare if self._said[widget]]
         room = self.width() - sum(map(_wide, always)) - _MARGIN
@@ -157,6 +159,8 @@ class StatusLine(QStatusBar):
         self.progress.setVisible(status.progress is not None)
         if status.progress is not None:
             self.progress.setValue(round(1000 * status.progress))
+        self.left.setVisible(status.left is not None)
+        self.left.setText("" if status.left is None else time_left(status.left))
         self.fit()
 
     def _show_generation(self, status: Status, landed: Landed | None) -> None:

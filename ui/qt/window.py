@@ -167,6 +167,8 @@ class LifeWindow(QMainWindow):
     def _hear(self, event: Event) -> None:
         if event is Event.FAILED:
             self.banner.error(self.session.status().problem or "the run has failed")
+        elif event is Event.FOUND and (found := self.session.status().found):
+            self.banner.warn(_sentence(str(found)))
         if event is not Event.CELLS:
             self.refresh()
 
@@ -381,6 +383,11 @@ class LifeWindow(QMainWindow):
         if not event.spontaneous():
             # Once it has been laid out, it is as it was remembered.
             QTimer.singleShot(0, self, lambda: self._memory.begin("window/"))
+
+
+def _sentence(text: str) -> str:
+    """Return a text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
 
 
 def _size_of(session: Session) -> str:

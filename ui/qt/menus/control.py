@@ -80,6 +80,9 @@ class ControlMenu(Menu):
         return [
             *actions,
             act("go", "&Go to generation…", self.go, "Ctrl+G", section=2),
+            act("until", "Run &until…", self.until, "Ctrl+U", section=2,
+                tip="Until it is stable, empty or repeats itself, so many cells live, or a "
+                "generation"),
             act("reset", "&Reset", self.reset, "Ctrl+R", section=2, icon="reset",
                 enabled=self._can_edit, tip="Back to the start"),
             act("rule", "R&ule and topology…", self.rule, "Ctrl+L", section=3,
@@ -124,6 +127,18 @@ class ControlMenu(Menu):
         to = self.window.dialogs.generation(session.status().generation, session.most_generation)
         if to is not None:
             session.go_to(to)
+
+    def until(self) -> None:
+        """Ask for the end of a run, and begin it."""
+        session = self.window.session
+        asked = self.window.dialogs.until(session.status().generation, session.most_generation)
+        if asked is None:
+            return
+        self.window.banner.dismiss()
+        if asked.condition is not None:
+            session.run_until(asked.condition, asked.most)
+        elif asked.generation is not None:
+            session.go_to(asked.generation)
 
     def _changed(self) -> None:
         """Let the button say what it would do."""
