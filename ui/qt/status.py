@@ -17,8 +17,9 @@ from PySide6.QtWidgets import (
 from lifesim.grid import Box
 from lifesim.render import format_scale
 from ui.model import CanvasView
-from ui.numbers import coordinate, many, percent, short, shortened, time_left
+from ui.numbers import coordinate, percent, short, shortened, time_left
 from ui.picture.request import clipped
+from ui.qt.speed_slider import in_few_words, in_words
 from ui.qt.worker import Landed, PointAnswer
 from ui.session import Session, Status
 from ui.speed import RunSpeed
@@ -201,12 +202,8 @@ class StatusLine(QStatusBar):
 
     def show_speed(self, speed: RunSpeed, rate: float | None) -> None:
         """Show how fast a run is to go."""
-        most = f" ≤ {rate:g}/s" if rate else ""
-        self.speed.setText(f"step {speed}{most}")
-        self.speed.setToolTip(
-            f"{many(speed.generations, 'generation')} a picture, "
-            + (f"at most {many(rate, 'picture')} a second" if rate else "as fast as it goes")
-        )
+        self.speed.setText(in_few_words(speed, rate))
+        self.speed.setToolTip(f"Speed: {in_words(speed, rate)}")
         self.fit()
 
     def show_scale(self, view: CanvasView) -> None:

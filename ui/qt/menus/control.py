@@ -157,6 +157,11 @@ class ControlMenu(Menu):
         self.speed = self.speed.changed(steps)
         self._apply()
 
+    def set_exponent(self, exponent: int) -> None:
+        """Run with so many powers of generations between two pictures."""
+        self.change(exponent - self.speed.exponent)
+        self.window.registry.refresh()
+
     def _is_base(self, base: int) -> Callable[[], bool]:
         return lambda: self.speed.base == base
 
@@ -181,6 +186,7 @@ class ControlMenu(Menu):
         self.speed = self.speed.within(self.window.session.most_speed)
         self.window.session.set_speed(self.speed.generations, self.rate)
         self.window.status_line.show_speed(self.speed, self.rate)
+        self.window.toolbar.speed.show_speed(self.speed, self.rate)
 
     # --- the universe ----------------------------------------------------------
 
