@@ -4,7 +4,7 @@ and as a digest; and squares out of runs of live cells."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from kernels.plane.contract import SIDE, Places
 from lifesim.digests import finish, scattered
 from lifesim.grid import Box, GridError, Words
-from lifesim.unbounded import UnboundedUniverse
 
 Ints = npt.NDArray[np.int64]
 
@@ -100,13 +99,28 @@ def _distinct(live: LiveWords) -> LiveWords:
     return LiveWords(rows[first], columns[first], whole)
 
 
-def live_cells(universe: UnboundedUniverse, frame: Box) -> Ints:
+def check_listed(population: int) -> None:
+    """Raise GridError for more live cells than are listed one by one."""
+    if population > _MOST:
+        raise GridError(f"{population} cells live, too many to compare them")
+
+
+class Listed(Protocol):
+    """A plane whose live cells can be listed."""
+
+    def population(self) -> int:
+        """Return the number of live cells."""
+
+    def all_squares(self) -> Iterator[tuple[Places, Words]]:
+        """Yield all squares with live cells (kernels.plane.contract)."""
+
+
+def live_cells(universe: Listed, frame: Box) -> Ints:
     """Return the live cells as int64 rows (x, y), ordered by y, then x; shape (population, 2).
 
     frame: Life.frame() of it. Raises GridError for too many, and for some too far away.
     """
-    if universe.population() > _MOST:
-        raise GridError(f"{universe.population()} cells live, too many to compare them")
+    check_listed(universe.population())
     if max(abs(frame.x), abs(frame.y), frame.width, frame.height) > _FAR:
         raise GridError("cells live too far from the origin to compare them")
     rows, columns, words = live_words(universe.all_squares(), _MOST)

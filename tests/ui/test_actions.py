@@ -23,6 +23,7 @@ from lifesim.rule import LIFE, Rule
 from lifesim.start import Start
 from lifesim.topology import Topology
 from lifesim.unbounded import ENGINES
+from lifesim.until import Repeats
 from tests.windows import (
     AT,
     GLIDER,
@@ -64,6 +65,7 @@ from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.palette import CommandPalette
 from ui.qt.shortcuts import ShortcutsPage
+from ui.qt.until_dialog import Until
 from ui.qt.window import LifeWindow
 from ui.speed import RunSpeed
 
@@ -305,6 +307,11 @@ CASES: dict[str, Case] = {
         for name, rate in [("all", None)] + [(f"{n}", n) for n in (1, 2, 5, 10, 20, 30, 60)]
     },
     "control.go": Case(lambda w, _: generation(w) == 12, answer(generation=12)),
+    "control.until": Case(
+        lambda w, _: generation(w) == 0 and w.banner.text ==
+        "Period:512: oscillator of period 256, from generation 0 on",
+        answer(until=Until(Repeats(512), None)),
+    ),
     "control.reset": Case(lambda w, _: generation(w) == 0 and live(w) == shifted(), stepped),
     "control.rule": Case(
         lambda w, _: str(w.session.rule) == "B2/S" and w.session.topology is Topology.PLANE,
