@@ -309,6 +309,20 @@ class Life:
         with self._running, self._stepping:
             self._held.go_back(kept)
 
+    def whole(self) -> Kept:
+        """Return a copy of the cells of frame() with its corner, all of one generation: a grid, or
+        where cells lie too far apart for one a list of squares. go_back() takes it, too."""
+        with self._stepping:
+            frame, far = self._held.frame(), self._held.far_squares()
+            grid = BitGrid(1, 1) if far else self._held.grid()
+            return Kept(self.generation, grid, (frame.x, frame.y), far)
+
+    def change(self, changed: Callable[[Kept], Kept]) -> None:
+        """Replace the cells by what a function makes of whole(): between two runs, so that nothing
+        comes between. Where it raises nothing is changed."""
+        with self._running, self._stepping:
+            self._held.go_back(changed(self.whole()))
+
     def live_cells(self) -> npt.NDArray[np.int64]:
         """Return the live cells of a universe without bounds as rows (x, y), ordered by y, then x.
 
