@@ -64,6 +64,7 @@ from ui.model import CanvasView, ToolName
 from ui.qt.film.export_dialogs import FilmOf, PictureChoice
 from ui.qt.menus.script import ScriptMenu
 from ui.qt.menus.share import ShareMenu
+from ui.qt.menus.start import StartMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.palette import CommandPalette
 from ui.qt.shortcuts import ShortcutsPage
@@ -187,6 +188,16 @@ def busy(window: LifeWindow) -> Any:
     return script_of(window).runner._thread
 
 
+def pattern_chosen(window: LifeWindow) -> None:
+    """A glider of a folder is chosen in the dock."""
+    menu, path = window.menu_of(StartMenu), write_glider(window)
+    menu.dock.show()
+    menu.browser.browse(folder_of(window))
+    until(lambda: [card.path for card in menu.browser.list.cards.cards] == [path])
+    menu.browser.list.focus_first()
+    window.canvas.setFocus()
+
+
 CASES: dict[str, Case] = {
     "file.new": Case(
         lambda w, _: (w.session.width, w.session.height) == (32, 16) and
@@ -203,6 +214,16 @@ CASES: dict[str, Case] = {
         not w.registry.is_enabled("edit.paste"),
         lambda w: answer(open_directory=write_universe(w))(w),
         lambda w: folder_of(w) + "/universe",
+    ),
+    "file.soup": Case(
+        lambda w, _: (w.session.width, w.session.height) == (32, 16) and
+        w.dialogs.asked[-1][1][-1] is True,
+        answer(new=NEW),
+    ),
+    "file.close": Case(lambda w, _: w.menu_of(StartMenu).is_shown),
+    "file.forget-gone": Case(
+        lambda w, _: "/some/where.rle" not in w.files.recent and write_glider(w) in w.files.recent,
+        lambda w: (w.files.remember("/some/where.rle"), w.files.remember(write_glider(w))),
     ),
     "file.forget": Case(
         lambda w, _: not w.files.recent, lambda w: w.files.remember("/some/where.rle")
@@ -307,6 +328,16 @@ CASES: dict[str, Case] = {
     "view.toolbar": Case(lambda w, _: w.toolbar.isHidden()),
     "view.parsing": Case(parsing_begun),
     "view.pane": Case(lambda w, _: w.focusWidget() is not w.canvas),
+    "library.dock": Case(
+        lambda w, seen: w.menu_of(StartMenu).dock.isHidden() != seen,
+        seen=lambda w: w.menu_of(StartMenu).dock.isHidden(),
+    ),
+    "library.folder": Case(
+        lambda w, _: w.menu_of(StartMenu).browser.source == folder_of(w) and
+        w.menu_of(StartMenu).dock.isVisible(),
+        lambda w: answer(pattern_folder=folder_of(w))(w),
+    ),
+    "library.insert": Case(lambda w, _: w.edits.ghost is not None, pattern_chosen),
     "control.run": Case(lambda w, _: w.session.status().running and generation(w) > 2),
     "control.step": Case(lambda w, _: generation(w) == 4, faster),
     "control.next": Case(lambda w, _: generation(w) == 1, faster),
@@ -449,6 +480,7 @@ def fresh(window: LifeWindow) -> None:
             other.close()
     window.showNormal()
     window.toolbar.show()
+    window.menu_of(StartMenu).dock.hide()
     window.activateWindow()
     window.canvas.setFocus()
     window.dialogs = FakeDialogs()  # type: ignore[assignment]
