@@ -199,7 +199,7 @@ class StartMenu(Menu):
             self.page.dress(window.theme, shades)
         if self.is_shown:
             window.setWindowTitle("lifesim[*]")
-            window.toolbar.universe_label.setText("")
+            window.toolbar.show_universe("", "", "")
         self._offer()
 
     # --- patterns --------------------------------------------------------------
