@@ -171,7 +171,7 @@ class StartPage(QScrollArea):
         self._fit_recent()
 
     def _fit_recent(self) -> None:
-        """In one column, show all recent files; in two, leave them what room there is."""
+        """Show all recent files in one column; in two, leave them what room there is."""
         narrow = self.viewport().width() < _NARROW
         count = len(self.recent.cards.cards)
         row = self.recent.sizeHintForRow(0) if count else 0
