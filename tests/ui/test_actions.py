@@ -62,6 +62,7 @@ from ui.cells.edits import Mode
 from ui.film.export import ExportLook
 from ui.model import CanvasView, ToolName
 from ui.qt.film.export_dialogs import FilmOf, PictureChoice
+from ui.qt.guide import GLOSSARY, MOUSE, GuidePage
 from ui.qt.menus.script import ScriptMenu
 from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.start import StartMenu
@@ -416,6 +417,7 @@ CASES: dict[str, Case] = {
         lambda w, seen: not seen.is_alive() and not script_of(w).runner.is_running, seen=busy
     ),
     "help.palette": Case(lambda w, _: other_windows(CommandPalette) == 1),
+    "help.guide": Case(lambda w, _: other_windows(GuidePage) == 1),
     "help.shortcuts": Case(lambda w, _: other_windows(ShortcutsPage) == 1),
     "help.about": Case(lambda w, _: other_windows(QMessageBox) == 1),
 }  # fmt: skip
@@ -527,6 +529,18 @@ def test_the_page_of_shortcuts_has_every_action(window: LifeWindow) -> None:
     shown = [row.text(0) for _, group in page._groups for row in group if not row.isHidden()]
     assert shown[:2] == ["Flip left and right", "Flip top and bottom"]
     page.close()
+
+
+def test_the_guide_has_the_mouse_the_tools_and_the_words(window: LifeWindow) -> None:
+    page = GuidePage(window.registry, window)
+    text = page.text.toPlainText()
+    for left, right in (*MOUSE, *GLOSSARY):
+        assert left in text
+        assert right in text
+    assert "Run until (Ctrl+U)" in text
+    assert "Undo (Ctrl+Z)" in text
+    page.close()
+    page.deleteLater()
 
 
 def test_controls_have_accessible_names(window: LifeWindow) -> None:

@@ -10,6 +10,7 @@ from ui.qt.icons import icon
 from ui.qt.speed_slider import SpeedSlider
 from ui.qt.state_chooser import StateChooser
 from ui.qt.theme import Colours
+from ui.session import Session
 
 _TOOLBAR = (
     "file.open", "file.save", "",
@@ -74,10 +75,13 @@ class UniverseToolbar(QToolBar):
         """Show the choice of a state, or hide it, where there is none."""
         self._chooser.setVisible(shown)
 
-    def show_universe(self, rule: str, edges: str, size: str) -> None:
+    def show_universe(self, session: Session) -> None:
         """Say what universe is shown."""
+        size = f"{session.width:,} × {session.height:,}"
+        if not session.is_bounded:
+            size = f"without bounds   {session.engine}" if session.is_endless else "without bounds"
         for button, text, what in (
-            (self.rule_button, f"{rule}   {edges}", "Rule and edges"),
+            (self.rule_button, f"{session.rule}   {session.topology}", "Rule and edges"),
             (self.size_button, size, "Size"),
         ):
             button.setText(text)

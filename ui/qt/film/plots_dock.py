@@ -29,7 +29,7 @@ from ui.qt.rows import Scrolled
 from ui.session import Event, Session
 
 _BETWEEN = 150  # milliseconds between two drawings
-_LOADING, _EMPTY = "The plots are being loaded…", "There are no numbers yet."
+_LOADING, _EMPTY = "The plots are being loaded…", "Run to see curves."
 _PLOTS: tuple[tuple[PlotKind, Callable[[Series], Numbers]], ...] = (
     (PlotKind("population", "live cells", "#4c8dff", is_whole=True), Series.populations),
     (PlotKind("density", "live / all", "#e0a100"), Series.densities),
@@ -163,8 +163,9 @@ class PlotsDock(QDockWidget):
             why = _LOADING
         elif not len(self.series):
             why = _EMPTY
-        self.missing.setText(why)
-        self.missing.setVisible(bool(why))
+        said = why or (_EMPTY if len(self.series) == 1 else "")  # a point is no curve
+        self.missing.setText(said)
+        self.missing.setVisible(bool(said))
         shown = [name for name, button in self.buttons.items() if button.isChecked() and not why]
         for name, plot in self.plots.items():
             plot.widget.setVisible(name in shown)
