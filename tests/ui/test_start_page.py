@@ -122,6 +122,7 @@ def test_nothing_that_is_about_a_universe_can_be_done(bare: LifeWindow) -> None:
     assert not bare.canvas.isVisible()
     assert bare.windowTitle() == "lifesim[*]"
     assert not bare.status_line.generation.isVisible()
+    assert (bare.toolbar.rule_button.text(), bare.toolbar.size_button.text()) == ("", "")
     enabled = {action.id for action in bare.registry if bare.registry.is_enabled(action.id)}
     assert enabled >= {"file.new", "file.soup", "file.open", "file.directory", "file.quit",
                        "library.folder", "help.palette", "view.theme"}  # fmt: skip
