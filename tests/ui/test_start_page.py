@@ -236,6 +236,10 @@ def test_what_is_dropped_is_opened(bare: LifeWindow, tmp_path: Path) -> None:
     bare.dropEvent(QDropEvent(QPointF(50, 300), copy, mime, LEFT, none))
     opened(bare, glider(tmp_path))
     assert not [widget for widget in page.findChildren(QWidget) if widget.acceptDrops()]
+    mime.setUrls([QUrl.fromLocalFile(str(tmp_path))])
+    bare.dropEvent(QDropEvent(QPointF(50, 300), copy, mime, LEFT, none))
+    until(lambda: "a glider" in titles(menu_of(bare).browser))
+    assert menu_of(bare).dock.isVisible()
 
 
 @pytest.mark.parametrize("width", [1300, 800, 500, 300])

@@ -224,9 +224,12 @@ class StartMenu(Menu):
         window = self.window
         kept = strings(window.settings, _FOLDERS)
         path = window.dialogs.pattern_folder(kept[0] if kept else os.getcwd())
-        if path is None:
-            return
-        path = os.path.abspath(path)
+        if path is not None:
+            self.show_folder(path)
+
+    def show_folder(self, path: str) -> None:
+        """Show the patterns in a folder."""
+        window, path = self.window, os.path.abspath(path)
         browser = self.browser
         if self.page is not None and self.is_shown:
             browser = self.page.browser
