@@ -169,9 +169,18 @@ class EditedSession(Session):
 
     def settle(self) -> None:
         """Wait until what has been asked for is done; a run without an end is begun."""
+        self.settled().result()
+
+    def settled(self) -> Future[None]:
+        """Return what has a result once all that has been asked for is done, as settle() waits."""
         done: Future[None] = Future()
         self._commands.ask(lambda: self._clock.wait(done))
-        done.result()
+        return done
+
+    def population(self) -> int:
+        """Count the live cells as they are now; waits. Raises LifesimError where that cannot be
+        done."""
+        return self.whole().population()
 
     # --- cells -----------------------------------------------------------------
 
@@ -222,6 +231,11 @@ class EditedSession(Session):
     def edit(self, edit: Edit) -> None:
         """Change cells; a run goes on. Problems are told as those of a run are."""
         self._commands.post(lambda: self._editor.edit(edit))
+
+    def edit_now(self, edit: Edit) -> None:
+        """Change cells, as edit() does, but wait. Raises what goes wrong: GridError where there is
+        no memory for it, or for states that the rule does not have."""
+        self._commands.ask(lambda: self._editor.edit(edit))
 
     @property
     def can_undo(self) -> str | None:

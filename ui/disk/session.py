@@ -158,6 +158,11 @@ class DiskSession(Session):
         opening = self._opened + _OPENING - time.monotonic()
         return TileSource(self._parts, max(patience, opening))
 
+    def tiles(self, patience: float) -> TileSource:
+        """Return what pictures are drawn from, which together may wait for what they ask for as
+        many seconds; any thread may ask."""
+        return TileSource(self._parts, patience)
+
     def listen(self, listener: Callable[[Event], None]) -> None:
         """Call a function with each event, from any of several threads."""
         self._listeners.append(listener)

@@ -12,6 +12,11 @@ from PySide6.QtSvg import QSvgRenderer
 # rest are strokes.
 _PATHS = {
     "open": "M3 19V6h6l2 2h8v3 M3 19l3-8h16l-3 8z",
+    "new": "M6 3h8l4 4v14H6z M14 3v4h4 M12 11v6 M9 14h6",
+    "soup": "fM4 4h4v4H4z M12 4h4v4h-4z M16 8h4v4h-4z M8 10h4v4H8z M4 16h4v4H4z M12 16h4v4h-4z "
+    "M16 14h4v2h-4z",
+    "disk": "M4 6.5C4 2.8 20 2.8 20 6.5S4 10.2 4 6.5z M4 6.5v11c0 3.7 16 3.7 16 0v-11 "
+    "M4 12c0 3.7 16 3.7 16 0",
     "save": "M4 4h13l3 3v13H4z M8 4v5h7V4 M8 20v-6h8v6",
     "start": "fM7 4.5l12 7.5-12 7.5z",
     "stop": "fM7 5h3.6v14H7z M13.4 5H17v14h-3.6z",

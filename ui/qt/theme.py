@@ -155,6 +155,7 @@ QPushButton:hover {{ background: {line}; }}
 QPushButton:default {{ background: {accent}; border-color: {accent}; color: white; }}
 QPushButton:focus {{ border-color: {text}; }}
 QPushButton:disabled {{ background: {raised}; border-color: {line}; color: {dim}; }}
+QPushButton#start {{ text-align: left; padding: 6px 12px; }}
 QListView, QTableWidget, QTreeWidget {{ background: {base}; border: 1px solid {line};
     border-radius: 5px; outline: 0; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 2px; }}

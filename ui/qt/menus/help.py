@@ -17,7 +17,7 @@ from ui.qt.shortcuts import ShortcutsPage
 class HelpMenu(Menu):
     """Adds the command palette, the pages of help and what this program is."""
 
-    prefix, place = "help", "&Help"
+    prefix, place, at_start = "help", "&Help", True
 
     def actions(self) -> list[Action]:
         """Return the actions of the menu."""
