@@ -8,8 +8,11 @@ import getpass
 import importlib.util
 import json
 import os
+import signal
 import socket
 import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +20,9 @@ from bulkbits.options import json_option, one_device_options
 from lifesim.cli.options import chosen_edges, universe_options
 from lifesim.errors import LifesimError
 from lifesim.unbounded import ENGINES
+
+if TYPE_CHECKING:
+    from ui.web.board import Board
 
 
 class NoServerError(LifesimError):
@@ -62,7 +68,6 @@ def command(  # each parameter is an option, or an argument
         raise NoServerError("the server needs Tornado: pip install 'bulkbits[serve]'")
     from ui.web import guard
     from ui.web.opening import open_board
-    from ui.web.server import serve
 
     chosen, where = chosen_edges(rule, topology)
     board = open_board(
@@ -70,9 +75,9 @@ def command(  # each parameter is an option, or an argument
     )
     token = guard.new_token()
     has_ended = False
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
         try:
-            asyncio.run(serve(board, port, token, lambda at: tell(at, token, as_json)))
+            asyncio.run(_serve(board, port, token, lambda at: tell(at, token, as_json)))
         finally:
             has_ended = board.close()
     if not has_ended:
@@ -80,6 +85,18 @@ def command(  # each parameter is an option, or an argument
         sys.stdout.flush()
         os._exit(0)
     return 0
+
+
+async def _serve(board: Board, port: int, token: str, ready: Callable[[int], None]) -> None:
+    """Serve until a signal asks to stop, which is heard between two things that the server does."""
+    from ui.web.server import serve
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            loop.add_signal_handler(number, task.cancel)
+    await serve(board, port, token, ready)
 
 
 def tell(port: int, token: str, as_json: bool) -> None:

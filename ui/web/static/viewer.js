@@ -64,7 +64,7 @@ export class Viewer {
     this.resizing = new ResizeObserver(() => this.resize());
     this.resizing.observe(this.canvas);
     this.scheme = globalThis.matchMedia("(prefers-color-scheme: light)");
-    this.schemeChanged = () => this.repaint();
+    this.schemeChanged = () => this.changed();
     this.scheme.addEventListener("change", this.schemeChanged);
     link.listen((message) => this.hear(message));
   }
@@ -369,8 +369,16 @@ export class Viewer {
 
   // --- pictures ------------------------------------------------------------------
 
-  get palette() {
-    return this.chosen ?? (this.scheme.matches ? "light" : "dark");
+  // The style sheet says what is dark: in a notebook, what the notebook says.
+  style(name) {
+    return getComputedStyle(this.root).getPropertyValue(`--lifesim-${name}`).trim();
+  }
+
+  choosePalette() {
+    const palette = this.chosen ?? (this.style("scheme") || "dark");
+    if (palette === this.palette) return;
+    this.palette = palette;
+    if (this.palettes) this.repaint();
   }
 
   colour(level) {
@@ -410,13 +418,13 @@ export class Viewer {
         if (one) one.canvas = this.painted(one.bytes, one.channels);
       }
     }
-    this.changed();
   }
 
   changed() {
     if (this.due || this.closed) return;
     this.due = requestAnimationFrame(() => {
       this.due = 0;
+      this.choosePalette();
       this.ask();
       this.draw();
     });
@@ -439,7 +447,7 @@ export class Viewer {
   draw() {
     const context = this.canvas.getContext("2d", { alpha: false });
     const { width, height } = this.canvas;
-    context.fillStyle = getComputedStyle(this.root).getPropertyValue("--lifesim-outside") || "gray";
+    context.fillStyle = this.style("outside") || "gray";
     context.fillRect(0, 0, width, height);
     if (!this.box || !this.palettes) return;
     const { scale, left, top } = this.view;
@@ -507,7 +515,7 @@ export class Viewer {
     if (scale > -3) return;
     const side = 2 ** -scale;
     const { width, height } = this.canvas;
-    context.fillStyle = getComputedStyle(this.root).getPropertyValue("--lifesim-lines");
+    context.fillStyle = this.style("lines");
     const first = (start) => (side - Number(BigInt.asUintN(-scale, start))) % side;
     for (let x = first(left); x < width; x += side) context.fillRect(x, 0, 1, height);
     for (let y = first(top); y < height; y += side) context.fillRect(0, y, width, 1);
