@@ -30,10 +30,10 @@ class Facts:
     """The facts of a universe at one moment, as a page is told them.
 
     version: grows whenever something else is to be seen. name: of the file, or ''. bounded:
-    whether nothing can live outside of the box. plays: whether generations are made when a page
-    asks for them. draws: whether a page may change cells. undo: whether there is a change to take
-    back. progress: done share, 0 to 1, of a run on disk; None where none is known of. problem: what
-    went wrong last, or ''.
+    whether nothing can live outside of the box. coloured: whether tiles are colours. plays: whether
+    generations are made when a page asks for them. draws: whether a page may change cells. undo:
+    whether there is a change to take back. progress: done share, 0 to 1, of a run on disk; None
+    where none is known of. problem: what went wrong last, or ''.
     """
 
     version: int
@@ -43,6 +43,7 @@ class Facts:
     bounded: bool
     rule: str
     states: int
+    coloured: bool = False
     name: str = ""
     running: bool = False
     speed: int = 1

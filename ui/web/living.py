@@ -14,7 +14,7 @@ from lifesim.kept import Kept
 from lifesim.rule import Rule
 from lifesim.tree.picture import TreePicture
 from ui.cells.edits import Stroke, overwrite
-from ui.picture.coloured import source_of
+from ui.picture.coloured import in_colours, source_of
 from ui.picture.sources import Levels, MemorySource, PictureSource
 from ui.web.board import Board, BoardError, Facts, Shot
 from ui.web.orders import Order
@@ -103,6 +103,7 @@ class LifeBoard(Board):
             bounded=all(life.bounds),
             rule=str(life.rule),
             states=life.rule.states,
+            coloured=in_colours(life.rule),
             name=self._name,
             running=self.is_running,
             speed=self._speed,

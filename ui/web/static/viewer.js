@@ -335,7 +335,8 @@ export class Viewer {
     } catch (error) {
       entry.failed = performance.now() + 1000;
       setTimeout(() => this.changed(), 1001);
-      if (error?.message) this.sayBriefly(error.message);
+      // That nobody answers is said by the link.
+      if (error?.message && !(error instanceof TypeError)) this.sayBriefly(error.message);
     } finally {
       entry.asked = false;
       this.underWay--;
@@ -375,7 +376,9 @@ export class Viewer {
   }
 
   choosePalette() {
-    const palette = this.chosen ?? (this.style("scheme") || "dark");
+    // Colours of states are made to be seen on dark.
+    const scheme = this.facts?.coloured ? "dark" : this.style("scheme");
+    const palette = this.chosen ?? (scheme || "dark");
     if (palette === this.palette) return;
     this.palette = palette;
     if (this.palettes) this.repaint();
