@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,6 +24,7 @@ from lifesim.rule import LIFE, Rule
 from lifesim.start import Start
 from lifesim.topology import Topology
 from lifesim.unbounded import ENGINES
+from lifesim.until import Repeats
 from tests.windows import (
     AT,
     GLIDER,
@@ -60,10 +62,12 @@ from ui.cells.edits import Mode
 from ui.film.export import ExportLook
 from ui.model import CanvasView, ToolName
 from ui.qt.film.export_dialogs import FilmOf, PictureChoice
+from ui.qt.menus.script import ScriptMenu
 from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.palette import CommandPalette
 from ui.qt.shortcuts import ShortcutsPage
+from ui.qt.until_dialog import Until
 from ui.qt.window import LifeWindow
 from ui.speed import RunSpeed
 
@@ -162,6 +166,25 @@ def of_states(window: LifeWindow) -> None:
     window.show_box(Box(31, 29, 3, 3))
     QCursor.setPos(window.canvas.mapToGlobal(pixel(window, 32, 30)))
     settle(window)
+
+
+def script_of(window: LifeWindow) -> ScriptMenu:
+    return window.menu_of(ScriptMenu)
+
+
+def a_script(window: LifeWindow) -> None:
+    path = Path(folder_of(window), "script.py")
+    path.write_text("life.run(1)\n")
+    script_of(window).ask_script = lambda: str(path)
+
+
+def busy(window: LifeWindow) -> Any:
+    """A script that does not end by itself: its thread."""
+    begun = threading.Event()
+    script_of(window).console.names["begun"] = begun
+    script_of(window).console.enter("begun.set()\nwhile True: pass")
+    assert begun.wait(60)
+    return script_of(window).runner._thread
 
 
 CASES: dict[str, Case] = {
@@ -305,6 +328,11 @@ CASES: dict[str, Case] = {
         for name, rate in [("all", None)] + [(f"{n}", n) for n in (1, 2, 5, 10, 20, 30, 60)]
     },
     "control.go": Case(lambda w, _: generation(w) == 12, answer(generation=12)),
+    "control.until": Case(
+        lambda w, _: generation(w) == 0 and w.banner.text ==
+        "Period:512: oscillator of period 256, from generation 0 on",
+        answer(until=Until(Repeats(512), None)),
+    ),
     "control.reset": Case(lambda w, _: generation(w) == 0 and live(w) == shifted(), stepped),
     "control.rule": Case(
         lambda w, _: str(w.session.rule) == "B2/S" and w.session.topology is Topology.PLANE,
@@ -345,6 +373,16 @@ CASES: dict[str, Case] = {
     "time.now": Case(lambda w, _: not time_of(w).timeline.is_scrubbing, look_back),
     "time.continue": Case(
         lambda w, _: generation(w) == 0 and not time_of(w).timeline.is_scrubbing, look_back
+    ),
+    "script.console": Case(
+        lambda w, seen: script_of(w).console.isHidden() != seen,
+        seen=lambda w: script_of(w).console.isHidden(),
+    ),
+    "script.run": Case(
+        lambda w, _: generation(w) == 1 and not script_of(w).runner.is_running, a_script
+    ),
+    "script.stop": Case(
+        lambda w, seen: not seen.is_alive() and not script_of(w).runner.is_running, seen=busy
     ),
     "help.palette": Case(lambda w, _: other_windows(CommandPalette) == 1),
     "help.shortcuts": Case(lambda w, _: other_windows(ShortcutsPage) == 1),

@@ -74,7 +74,8 @@ def test_a_pattern_without_bounds(window: LifeWindow, tmp_path: Path) -> None:
     until(lambda: window._aim is None)
     session = window.session
     assert isinstance(session, MemorySession)
-    assert "plane   without bounds" in window.toolbar.universe_label.text()
+    assert window.toolbar.rule_button.text().endswith("plane")
+    assert window.toolbar.size_button.text() == "without bounds"
     box, seen = session.box, window.view.viewport
     session.edit(Stroke(((box.x - 3, 5),)))
     settle(window)

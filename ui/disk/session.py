@@ -148,6 +148,7 @@ class DiskSession(Session):
             modified=False,
             progress=run.share if run.running else done_share(view) if self._other else None,
             problem=self._problem or run.problem,
+            left=run.left if run.running else None,
         )
 
     def source(self, request: FrameRequest) -> TileSource:

@@ -13,6 +13,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QIcon, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
+from lifesim.errors import LifesimError
+
 MENUS = ("&File", "&Edit", "&View", "&Control", "&Help")  # others come before Help
 
 
@@ -110,6 +112,15 @@ class Registry:
             except Exception as error:
                 self._report(error)
         self.refresh()
+
+    def do(self, id: str) -> None:
+        """Do it, and raise what goes wrong. Raises LifesimError where it cannot be done now."""
+        if not self.is_enabled(id):
+            raise LifesimError(f"{self._actions[id].name.removesuffix('…')}: not now")
+        try:
+            self._actions[id].run()
+        finally:
+            self.refresh()
 
     def is_enabled(self, id: str) -> bool:
         """Tell whether an action can be done now."""

@@ -23,6 +23,7 @@ from ui.qt import theme
 from ui.qt.background import Background, Opening
 from ui.qt.film.loading import shared
 from ui.qt.garbage import Collector
+from ui.qt.menus.script import ScriptMenu
 from ui.qt.window import LifeWindow
 from ui.session import Session
 
@@ -41,6 +42,12 @@ def run(launch: ViewLaunch) -> int:
     sys.excepthook = report
     window.show()
     shared().begin()  # long before somebody asks for plots
+    if launch.script:
+        scripts, script = window.menu_of(ScriptMenu), launch.script
+        if launch.path:
+            scripts.run_when_opened(script)
+        else:
+            scripts.run_path(script)
     if launch.path:
         # What came from standard input cannot be opened again.
         path = "" if launch.path == "-" else os.path.abspath(launch.path)

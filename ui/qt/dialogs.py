@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 from PySide6.QtCore import Qt
@@ -37,9 +38,12 @@ from lifesim.topology import Topology
 from ui.numbers import generation_of, whole
 from ui.qt.rows import Scrolled
 
+if TYPE_CHECKING:
+    from ui.qt.until_dialog import Until
+
 _DIRECTORY = "Universe directories (*)"
 _LONGEST, _FAR_POWER = 100, re.compile(r"[eE][+-]?[0-9_]{3}")  # of a density
-_EDGES = (
+EDGES = (
     (Topology.TORUS, "Torus: opposite edges meet"),
     (Topology.PLANE, "Plane: outside is dead"),
 )
@@ -190,20 +194,6 @@ class Form(QDialog):
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
 
 
-class RuleDialog(Form):
-    """Asks for a rule and for edges."""
-
-    def __init__(self, rule: Rule, topology: Topology, parent: QWidget | None) -> None:
-        super().__init__("Rule and topology", parent)
-        self._known, self.rule = rule, rule_choice(self, rule)
-        self.topology = self.choice("&Edges", list(_EDGES), topology)
-        self.check()
-
-    def value(self) -> tuple[Rule, Topology]:
-        """Return what has been entered."""
-        return rule_of(self.rule.currentText(), self._known), self.topology.currentData()
-
-
 def rule_choice(form: Form, rule: Rule) -> QComboBox:
     """Add a choice of rules by name to a form; any other may be typed."""
     items: list[tuple[object, str]] = [
@@ -228,7 +218,7 @@ class NewDialog(Form):
         self.size_ = self.line("&Size", f"{size_[0]}x{size_[1]}", _room)
         self.size_.setToolTip("Cells across and down: 512x256; 64K is 65536x65536")
         self._known, self.rule = rule, rule_choice(self, rule)
-        self.topology = self.choice("&Edges", list(_EDGES), topology)
+        self.topology = self.choice("&Edges", list(EDGES), topology)
         self.fill = self.choice("&Fill with", [(False, "Nothing"), (True, "Random cells")], False)
         self.density = self.line("&Density", "50 %", density)
         self.seed = self.line("S&eed", "1", _seed)
@@ -350,6 +340,8 @@ class Dialogs:
 
     def rule(self, rule: Rule, topology: Topology) -> tuple[Rule, Topology] | None:
         """Ask for a rule and edges."""
+        from ui.qt.rule_dialog import RuleDialog
+
         dialog = RuleDialog(rule, topology, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
@@ -361,6 +353,13 @@ class Dialogs:
     def generation(self, now: int, most: int) -> int | None:
         """Ask for a generation up to the most."""
         dialog = GenerationDialog(now, most, self._window)
+        return dialog.value() if dialog.is_agreed() else None
+
+    def until(self, now: int, most: int) -> Until | None:
+        """Ask for a condition, or a generation from `now` to the most."""
+        from ui.qt.until_dialog import UntilDialog
+
+        dialog = UntilDialog(now, most, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
     def size(self, size_: tuple[int, int]) -> tuple[int, int] | None:

@@ -15,6 +15,7 @@ from ui.qt.menus.edit import EditMenu
 from ui.qt.menus.engine import EngineMenu
 from ui.qt.menus.file import FileMenu
 from ui.qt.menus.help import HelpMenu
+from ui.qt.menus.script import ScriptMenu
 from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.state import StateMenu
 from ui.qt.menus.time import TimeMenu
@@ -27,7 +28,7 @@ __all__ = ["Menu", "all_menus"]
 
 MENUS: tuple[type[Menu], ...] = (
     FileMenu, ShareMenu, EditMenu, StateMenu, ViewMenu, ControlMenu, EngineMenu, TimeMenu,
-    HelpMenu,
+    ScriptMenu, HelpMenu,
 )  # fmt: skip
 
 
