@@ -232,6 +232,13 @@ def test_in_jupyterlab(tmp_path: Path) -> None:
             browser.until(f"{viewer}[0].facts.population === '{before}'")
             if SHOTS:
                 browser.picture(Path(SHOTS) / "lab-after.png")
+            browser.value(f"{viewer}[0].canvas.focus()")
+            for _ in range(2):  # twice it would be JupyterLab's key to delete the cell
+                browser.do("Input.dispatchKeyEvent", type="keyDown", key="d", code="KeyD", text="d")
+            browser.until(f"{viewer}[0].drawing === false")
+            browser.do("Input.dispatchKeyEvent", type="keyDown", key="f", code="KeyF", text="f")
+            browser.do("Input.dispatchKeyEvent", type="keyDown", key="+", text="+")
+            assert browser.value("document.querySelectorAll('.jp-Notebook .jp-Cell').length") == 4
             assert Universe.open(universe.path).generation == 0
 
 

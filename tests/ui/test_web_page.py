@@ -140,16 +140,18 @@ def test_coordinates_that_no_float_holds() -> None:
 
 def test_screens_of_other_kinds() -> None:
     life = Life(BitGrid.from_states(np.arange(200 * 100).reshape(100, 200) % 4), rule="345/2/4")
-    with serving(LifeBoard(life, "a rule of four states", draws=True)) as served:
-        with page(served, 380, 640, ratio=2) as browser:
-            assert browser.value("document.documentElement.scrollWidth") <= 380
-            shot(browser, "narrow")
-        with page(served) as browser:
-            scheme = [{"name": "prefers-color-scheme", "value": "light"}]
-            browser.do("Emulation.setEmulatedMedia", features=scheme)
-            browser.until("viewer.palette === 'light'")
-            sharp(browser)
-            shot(browser, "light")
+    board = LifeBoard(life, "a rule of four states", draws=True)
+    with serving(board) as served, page(served, 380, 640, ratio=2) as browser:
+        assert browser.value("document.documentElement.scrollWidth") <= 380
+        shot(browser, "narrow")
+    board = LifeBoard(Life(random_grid(90, 60, 0.4, seed=1)))
+    with serving(board) as served, page(served) as browser:
+        assert browser.value("viewer.palette") == "dark"
+        scheme = [{"name": "prefers-color-scheme", "value": "light"}]
+        browser.do("Emulation.setEmulatedMedia", features=scheme)
+        browser.until("viewer.palette === 'light'")
+        sharp(browser)
+        shot(browser, "light")
 
 
 def test_a_server_that_goes_away() -> None:

@@ -83,8 +83,8 @@ class Board(ABC):
         LifesimError for what is not allowed or cannot be done."""
 
     @abstractmethod
-    def close(self) -> bool:
-        """End all threads, within 0.1 s. Returns False where some are left to end by themselves."""
+    def close(self) -> None:
+        """End all threads, or after 0.1 s leave them to end by themselves."""
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call a function, from any thread, whenever facts() are others, until forget()."""

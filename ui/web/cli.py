@@ -56,7 +56,7 @@ def command(  # each parameter is an option, or an argument
     backend: str,
     device: int,
     threads: int | None,
-) -> int:
+) -> None:
     """Show PATTERN, or a universe directory, in a browser, until Ctrl-C.
 
     The page is served to this machine only (127.0.0.1), to whoever knows its address, which has a
@@ -74,17 +74,15 @@ def command(  # each parameter is an option, or an argument
         universe, chosen, where, size, engine, edit, backend, device=device, threads=threads
     )
     token = guard.new_token()
-    has_ended = False
     with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
         try:
             asyncio.run(_serve(board, port, token, lambda at: tell(at, token, as_json)))
         finally:
-            has_ended = board.close()
-    if not has_ended:
-        # Nothing is lost with what a thread is still computing, and it may take long.
-        sys.stdout.flush()
-        os._exit(0)
-    return 0
+            board.close()
+    # Nothing is lost with what a thread is still computing, and to take all modules apart would
+    # take longer than anybody waits after Ctrl-C.
+    sys.stdout.flush()
+    os._exit(0)
 
 
 async def _serve(board: Board, port: int, token: str, ready: Callable[[int], None]) -> None:

@@ -266,14 +266,13 @@ class LifeBoard(Board):
         with self._lock:
             self._changed = True
 
-    def close(self) -> bool:
+    def close(self) -> None:
         """Stop the run; a thread that does not end soon is left to end by itself."""
         self._closed.set()
         self._stop.set()
         threads = [thread for thread in (self._watcher, self._runner) if thread is not None]
         for thread in threads:
             thread.join(_CLOSING / len(threads))
-        return not any(thread.is_alive() for thread in threads)
 
 
 def drawn_on(kept: Kept, stroke: Stroke, rule: Rule, bounds: tuple[int, int]) -> Kept:

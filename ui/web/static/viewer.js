@@ -43,8 +43,11 @@ function made(name, attributes = {}, ...children) {
 }
 
 export class Viewer {
-  constructor(root, link, { palette } = {}) {
+  // palette: its name, else the style sheet says which. scrolls: whether the wheel is for what is
+  // around the picture, until somebody clicks into it.
+  constructor(root, link, { palette, scrolls } = {}) {
     this.root = root;
+    this.scrolls = scrolls;
     this.link = link;
     this.facts = null;
     this.palettes = null;
@@ -576,6 +579,7 @@ export class Viewer {
     canvas.addEventListener(
       "wheel",
       (event) => {
+        if (this.scrolls && !this.root.contains(document.activeElement)) return;
         event.preventDefault();
         turned += event.deltaY * (event.deltaMode ? 40 : 1) * (event.ctrlKey ? 8 : 1);
         if (Math.abs(turned) < 40) return;

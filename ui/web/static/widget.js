@@ -56,8 +56,9 @@ export default {
   render({ model, el }) {
     el.style.height = `${model.get("height")}px`;
     el.style.width = "100%";
+    el.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own keys: d, d would delete the cell
     const line = new NotebookLine(model);
-    const viewer = new Viewer(el, line);
+    const viewer = new Viewer(el, line, { scrolls: true });
     el.lifesimViewer = viewer;
     return () => {
       viewer.close();
