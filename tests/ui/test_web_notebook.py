@@ -215,6 +215,8 @@ def test_in_jupyterlab(tmp_path: Path) -> None:
             browser.until("document.querySelector('img[src^=\"data:image/gif\"]') !== null")
             if SHOTS:
                 browser.picture(Path(SHOTS) / "lab.png")
+            heights = "[...document.querySelectorAll('.lifesim')].map((one) => one.clientHeight)"
+            assert browser.value(heights) == [260, 200]
             assert browser.value(f"{viewer}[1].facts.generation") == "0"
             assert browser.value(f"{viewer}[1].facts.box") == ["0", "0", "600", "400"]
             browser.until(f"{viewer}[0].facts.generation === '30'")
