@@ -33,7 +33,6 @@ LEFT_OUT = {
     r"pip install": "what is installed is what is tested",
     r"(lifesim|ckyparse) view": "a window, which tests/ui has",
     r"lifesim serve": "a server that stays, which tests/ui has",
-    r"ssh ": "another machine",
     r".* --device 0,1,2,3": "four GPUs",
     r"dask (scheduler|worker)": "processes that stay, which tests/bulkbits/cluster has",
     r"from dask_jobqueue": "a queue of Slurm",

@@ -30,7 +30,7 @@ SHOTS = os.environ.get("SHOTS")  # a folder for screenshots, to be looked at
 
 
 class Heard:
-    """What a line has sent."""
+    """Keeps what a line has sent."""
 
     def __init__(self, board: Any) -> None:
         self.said: list[tuple[dict[str, Any], list[bytes]]] = []
