@@ -19,8 +19,9 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = PROJECT["tool"]["scikit-build"]["wheel"]["packages"]
 VERSION = PROJECT["project"]["version"]
-# Run or included at run time: CUDA kernels are compiled on the machine they run on.
-NEEDED = (".py", ".cu", ".hpp")
+# Run or included at run time: CUDA kernels are compiled on the machine they run on, and browsers
+# load scripts.
+NEEDED = (".py", ".cu", ".hpp", ".js", ".css", ".html")
 
 
 def test_one_version() -> None:
