@@ -17,15 +17,18 @@ S
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
 
     from ckyparse.chart import Chart
+    from ckyparse.forest import Forest
 
 MOST_TOKENS = 200  # of a chart that is drawn whole: 20,000 cells, a megabyte of SVG
 _SHOWN_TOKENS = 16  # of a chart in a notebook
+_COUNTED_TOKENS = 30  # of a sentence whose trees are counted for a notebook
 _SHOWN_NODES = 160  # of a tree in a notebook
 _SHOWN_DEPTH = 24
 
@@ -143,10 +146,39 @@ def notebook_chart(chart: Chart, start: int = 0, end: int | None = None) -> str:
     end = len(chart.tokens) if end is None else end
     last = min(end, start + _SHOWN_TOKENS)
     said = "accepted" if chart.accepted else "not accepted"
-    caption = f"{len(chart.tokens):,} {'token' if len(chart.tokens) == 1 else 'tokens'}, {said}"
+    caption = f"{many(len(chart.tokens), 'token')}, {said}"
     if last - start < len(chart.tokens):
         caption += f"; shown are tokens {start + 1:,} to {last:,}"
     return chart_svg(chart, start, last, caption)
+
+
+def notebook_forest(forest: Forest) -> str:
+    """Return SVG of the first tree of a forest, or its upper part, that says how many there are.
+
+    Trees are counted where that takes a moment only.
+    """
+    from bulkbits.svg import document
+
+    from .svg import tree_svg
+
+    tree = next(forest.trees(), None)
+    if tree is None:
+        return document(0, 0, [], f"no trees over {many(len(forest.tokens), 'token')}")
+    count = forest.count() if len(forest.tokens) <= _COUNTED_TOKENS else None
+    if count is None:
+        said = "the first of the trees, which are not counted"
+    elif count == 1:
+        said = "the only tree"
+    else:
+        trees = "infinitely many" if count == math.inf else f"{count:,}"
+        said = f"the first of {trees} trees"
+    part, caption = shown_part(tree)
+    return tree_svg(part, f"{said}; {caption}" if caption else said)
+
+
+def many(count: int, what: str) -> str:
+    """Return 1 token, or 2 tokens."""
+    return f"{count:,} {what if count == 1 else what + 's'}"
 
 
 def shown_part(tree: Tree) -> tuple[Tree, str]:

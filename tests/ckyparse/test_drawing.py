@@ -15,11 +15,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.tree import Tree
 
+from bulkbits.widths import cells, ems
 from ckyparse import CKYParser, draw
 from ckyparse.drawing import MOST_TOKENS, shown_part
 from ckyparse.drawing.latex import _ESCAPES
 from ckyparse.drawing.layout import BLANK, elided, fitted, printable, shown
-from ckyparse.drawing.widths import cells, ems
 from tests.ckyparse.commands import Done
 from tests.quick import examples
 
@@ -247,6 +247,21 @@ def test_what_is_large_is_shown_in_part_or_refused() -> None:
     assert len(draw(deep).latex()) > 20_000
     assert len(draw(deep)._repr_svg_()) < 5_000
     assert shown_part(deep)[0].height() <= 26
+
+
+def test_a_forest_says_how_many_trees_it_has() -> None:
+    def caption(grammar: str, sentence: str) -> str:
+        (chart,) = CKYParser(grammar).charts([sentence])
+        return texts(chart.forest._repr_svg_())[-1]
+
+    assert caption("S -> S S | 'a'", "a") == "the only tree"
+    assert caption("S -> S S | 'a'", "a" * 5) == "the first of 14 trees"
+    assert caption("S -> S | 'a'", "a") == "the first of infinitely many trees"
+    assert caption("S -> 'a' 'a'", "a") == "no trees over 1 token"
+    many = caption("S -> S S | 'a'", "a" * 90)
+    assert many.startswith(
+        "the first of the trees, which are not counted; 179 nodes over 90 tokens"
+    )
 
 
 def test_only_trees_and_charts_are_drawn() -> None:

@@ -283,7 +283,7 @@ class SentenceTable(QTableView):
         if not self._is_dragged:
             needed = self._needed(_SENTENCE, range(min(self._lines.rowCount(), _FITTED)))
             self.setColumnHidden(_NOTE, _NARROW < room < needed + _REASON)
-            width = min(needed, room) if self.isColumnHidden(_NOTE) else needed
+            width = room if self.isColumnHidden(_NOTE) else needed
             self.setColumnWidth(_SENTENCE, max(_NARROW, width))
         self.setColumnWidth(_NOTE, max(_REASON, room - self.columnWidth(_SENTENCE)))
         self._is_fitting = False
