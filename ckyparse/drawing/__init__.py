@@ -87,8 +87,8 @@ class ChartDrawing:
             raise IndexError(f"no tokens {start} .. {end} in {tokens} tokens")
         if end - start > MOST_TOKENS:
             raise ValueError(
-                f"a chart of {end - start:,} tokens is too large to be drawn: "
-                f"{MOST_TOKENS} can be, as draw(chart, 0, {MOST_TOKENS})"
+                f"a chart of {end - start:,} tokens is too large to be drawn: a drawing "
+                f"has {MOST_TOKENS} at most"
             )
         self.chart, self.start, self.end = chart, start, end
 

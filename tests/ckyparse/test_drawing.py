@@ -307,3 +307,25 @@ def test_the_command_draws(ckyparse: Callable[..., Done], english: str) -> None:
     assert len(lines) > 3
     for line in lines[:-2]:
         assert "park" in texts(line)
+
+
+def test_the_command_draws_charts(ckyparse: Callable[..., Done], english: str) -> None:
+    args = ["parse", "-g", english, "--chart"]
+    done = ckyparse(*args, "text", stdin=b"I saw\n\nI zz saw\n\xff\n")
+    incomplete, unknown = ".\nNP  V\nI   saw\n\n", ".\n.   .\nNP  .   V\nI   zz  saw\n\n"
+    assert done.out == f"{incomplete}\n{unknown}\n"
+    assert done.code == 2
+    assert "not UTF-8" in done.err
+    (line, last) = ckyparse(*args, "svg", stdin=b"I saw the dog\n").out.split("\n")
+    assert texts(line)[-4:] == ["I", "saw", "the", "dog"]
+    assert last == ""
+    done = ckyparse(*args, "latex", stdin=b"I saw the dog\n")
+    assert done.out.startswith(r"\begin{tabular}{*{8}{c}}")
+    assert done.out.endswith("\\end{tabular}\n\n")
+    done = ckyparse(*args, "text", stdin=b"I " * 201)
+    assert done.out == "\n"
+    assert "1: a chart of 201 tokens is too large to be drawn" in done.err
+    for more in (["--all"], ["--limit", "2"], ["--format", "svg"]):
+        done = ckyparse(*args, "svg", *more, stdin=b"")
+        assert done.code == 2
+        assert "not charts" in done.err

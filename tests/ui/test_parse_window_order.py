@@ -11,9 +11,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 
 from ckyparse import draw
 from tests.ui.parse_windows import (
@@ -249,6 +249,28 @@ def test_charts_and_trees_are_exported(win: ParseWindow, tmp_path: Path) -> None
     settle(win)
     assert not in_menu(win, "file.export-tree").isEnabled()
     assert in_menu(win, "file.export-chart").isEnabled()
+
+
+def test_the_right_button_offers_exports(win: ParseWindow) -> None:
+    write(win, DYCK, "(())")
+    for pane, what, forms in (
+        (win.chart, "chart", CHART_FORMS), (win.trees.pane, "tree", TREE_FORMS),
+    ):  # fmt: skip
+        at = pane.rect().center()
+        reason = QContextMenuEvent.Reason.Mouse
+        event = QContextMenuEvent(reason, at, pane.mapToGlobal(at))
+        QApplication.sendEvent(pane.viewport(), event)
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        export, copies, *_ = menu.actions()
+        assert export is in_menu(win, f"file.export-{what}")
+        inner = copies.menu()
+        assert isinstance(inner, QMenu)
+        assert [action.text() for action in inner.actions()] == [form.title for form in forms]
+        inner.actions()[-1].trigger()
+        menu.close()
+        settle(win)
+        assert QGuiApplication.clipboard().text().count("\n") == (5 if what == "chart" else 6)
 
 
 def test_a_chart_that_is_too_large_is_refused(win: ParseWindow, tmp_path: Path) -> None:
