@@ -65,6 +65,15 @@ def many(number: float, what: str) -> str:
     return f"{text} {what}" if number == 1 else f"{text} {what}s"
 
 
+def time_left(seconds: float) -> str:
+    """Say about how long something will still take: 12 s left, 5 min left, 3.2 h left."""
+    for unit, name in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 1.5 * unit:
+            share = seconds / unit
+            return f"{share:.{1 if share < 9.95 and unit > 60 else 0}f} {name} left"
+    return f"{max(1, round(seconds))} s left"
+
+
 def shortened(number: int) -> str:
     """Return an integer with all its digits, or of a long one what it is a power of, or its first
     and last digits and how many there are."""

@@ -15,6 +15,7 @@ COMMANDS = {
     "random": "Write a random soup: a pattern file or a universe directory.",
     "render": "Draw a region of a pattern or universe at any power-of-two scale.",
     "view": "Open a window on a pattern, a universe or an empty one.",
+    "serve": "Show a pattern or a universe in a browser, also over SSH.",
     "rules": "List the rules that have a name, and rule files.",
     "bench": "Measure this machine beside recorded figures, and bgolly.",
     "doctor": "Say what this machine has, which backend is taken, and why.",

@@ -13,11 +13,11 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication
 
 from tests.windows import SIDE, rest, soup_after, until
 from ui.cells.session import MemorySession
-from ui.qt import theme
+from ui.qt import file_dialogs, theme
 from ui.qt.film.loading import Loading
 from ui.qt.film.plots_dock import PlotsDock
 from ui.session import Event, Status
@@ -56,7 +56,7 @@ def test_numbers_are_gathered_and_drawn_when_seen(
     assert dock.plots["rate"].widget.backgroundBrush().color().name() == "#ffffff"
     theme.apply(app, "dark")
     path = tmp_path / "run.csv"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+    monkeypatch.setattr(file_dialogs, "save_file", lambda *_: (str(path), ""))
     dock.save_button.click()
     assert path.read_text().startswith(f"generation,population,density,rate\n0,{populations[0]},")
     dock.save(str(tmp_path / "none" / "run.csv"))

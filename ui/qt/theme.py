@@ -114,6 +114,8 @@ QToolBar {{ background: {window}; border: 0; border-bottom: 1px solid {line};
 QToolBar::separator {{ width: 1px; background: {line}; margin: 5px 6px; }}
 QToolButton {{ border: 0; border-radius: 6px; padding: 5px; background: transparent; }}
 QToolButton:hover {{ background: {raised}; }}
+QToolButton#universe {{ color: {dim}; }}
+QToolButton#universe:hover:enabled {{ color: {text}; }}
 QToolButton:checked {{ background: {line}; }}
 QToolButton:focus {{ border: 1px solid {accent}; padding: 4px; }}
 QToolButton:pressed {{ background: {line}; }}
@@ -137,6 +139,7 @@ QPushButton:hover {{ background: {line}; }}
 QPushButton:default {{ background: {accent}; border-color: {accent}; color: white; }}
 QPushButton:focus {{ border-color: {text}; }}
 QPushButton:disabled {{ background: {raised}; border-color: {line}; color: {dim}; }}
+QPushButton#start {{ text-align: left; padding: 6px 12px; }}
 QListView, QTableWidget, QTreeWidget {{ background: {base}; border: 1px solid {line};
     border-radius: 5px; outline: 0; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 2px; }}
@@ -145,6 +148,11 @@ QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 2px; }}
 QScrollBar::handle:horizontal {{ background: {line}; border-radius: 3px; min-width: 28px; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QToolTip {{ background: {raised}; color: {text}; border: 1px solid {line}; padding: 4px; }}
+QSlider::groove:horizontal {{ height: 4px; border-radius: 2px; background: {line}; }}
+QSlider::sub-page:horizontal:enabled {{ background: {accent}; border-radius: 2px; }}
+QSlider::handle:horizontal {{ width: 12px; margin: -5px 0; border-radius: 6px; background: {dim}; }}
+QSlider::handle:horizontal:enabled {{ background: {text}; }}
+QSlider::handle:horizontal:focus {{ border: 2px solid {accent}; }}
 QProgressBar {{ background: {base}; border: 1px solid {line}; border-radius: 5px;
     text-align: center; }}
 QProgressBar::chunk {{ background: {accent}; border-radius: 4px; }}

@@ -44,6 +44,7 @@ from ui.qt.dropped import files_of
 from ui.qt.focus import lead_back
 from ui.qt.icons import icon
 from ui.qt.menus import Menu, all_menus
+from ui.qt.menus.control import ControlMenu
 from ui.qt.menus.edit import EditMenu
 from ui.qt.menus.file import FileMenu
 from ui.qt.menus.state import StateMenu
@@ -77,9 +78,9 @@ class LifeWindow(QMainWindow):
         self.canvas = Canvas()
         over = QVBoxLayout(self.canvas)
         over.setContentsMargins(12, 12, 12, 12)
-        row = QHBoxLayout()
-        row.addWidget(self.banner)
-        over.addLayout(row)
+        self.banner_row = QHBoxLayout()
+        self.banner_row.addWidget(self.banner)
+        over.addLayout(self.banner_row)
         over.addStretch(1)
         self.setCentralWidget(self.canvas)
         self.status_line = StatusLine()
@@ -103,6 +104,7 @@ class LifeWindow(QMainWindow):
         self.registry.fill(self.menuBar())
         self.toolbar = UniverseToolbar(self.registry)
         self.toolbar.states.chosen.connect(self.menu_of(StateMenu).choose)
+        self.toolbar.speed.chosen.connect(self.menu_of(ControlMenu).set_exponent)
         self.addToolBar(self.toolbar)
         for place in (
             self.toolbar, self.status_line, self.banner, *self.findChildren(QDockWidget)
@@ -167,6 +169,8 @@ class LifeWindow(QMainWindow):
     def _hear(self, event: Event) -> None:
         if event is Event.FAILED:
             self.banner.error(self.session.status().problem or "the run has failed")
+        elif event is Event.FOUND and (found := self.session.status().found):
+            self.banner.warn(str(found).capitalize())
         if event is not Event.CELLS:
             self.refresh()
 
@@ -196,7 +200,7 @@ class LifeWindow(QMainWindow):
         self.setWindowTitle(f"{name}[*] — {session.rule} — lifesim")
         self.setWindowModified(status.modified)
         size = _size_of(session)
-        self.toolbar.universe_label.setText(f"{session.rule}   {session.topology}   {size}  ")
+        self.toolbar.show_universe(str(session.rule), str(session.topology), size)
         self.changed.emit()
         self.registry.refresh()
 

@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QDockWidget,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 from lifesim.errors import LifesimError
 from ui.film.series import Numbers, Point, Series
 from ui.numbers import many
+from ui.qt import file_dialogs
 from ui.qt.film.loading import Loading, shared
 from ui.qt.film.plots import Plot, PlotKind
 from ui.qt.rows import Scrolled
@@ -200,7 +200,7 @@ class PlotsDock(QDockWidget):
         self.save_button.setToolTip(many(len(self.series), "point"))
 
     def _ask_and_save(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Save the numbers", "run.csv", "CSV (*.csv)")
+        path, _ = file_dialogs.save_file(self, "Save the numbers", "run.csv", "CSV (*.csv)")
         if path:
             self.save(path)
         self.acted.emit()

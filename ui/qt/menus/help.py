@@ -25,7 +25,7 @@ _MOUSE = (
 class HelpMenu(Menu):
     """Adds the command palette, the page of shortcuts and what this program is."""
 
-    prefix, place = "help", "&Help"
+    prefix, place, at_start = "help", "&Help", True
 
     def actions(self) -> list[Action]:
         """Return the actions of the menu."""
