@@ -20,6 +20,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from .layout import shown
+
 if TYPE_CHECKING:
     from nltk.tree import Tree
 
@@ -65,6 +67,9 @@ class TreeDrawing:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        return f"<Drawing of a tree with the root {shown(str(self.tree.label()))}>"
 
     def _repr_svg_(self) -> str:
         from .svg import tree_svg
@@ -112,6 +117,9 @@ class ChartDrawing:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        return f"<Drawing of a chart of {many(self.end - self.start, 'token')}>"
 
     def _repr_svg_(self) -> str:
         return notebook_chart(self.chart, self.start, self.end)
@@ -161,10 +169,14 @@ def notebook_forest(forest: Forest) -> str:
 
     from .svg import tree_svg
 
-    tree = next(forest.trees(), None)
-    if tree is None:
-        return document(0, 0, [], f"no trees over {many(len(forest.tokens), 'token')}")
-    count = forest.count() if len(forest.tokens) <= _COUNTED_TOKENS else None
+    tokens = many(len(forest.tokens), "token")
+    is_small = len(forest.tokens) <= _COUNTED_TOKENS
+    if forest.root is None:
+        return document(0, 0, [], f"no trees over {tokens}")
+    if forest.normal_form.cyclic and not is_small:  # to find the first takes as long as counting
+        return document(0, 0, [], f"trees over {tokens}: trees() yields them")
+    tree = next(forest.trees())
+    count = forest.count() if is_small else None
     if count is None:
         said = "the first of the trees, which are not counted"
     elif count == 1:

@@ -245,6 +245,7 @@ def test_what_is_large_is_shown_in_part_or_refused() -> None:
     for _ in range(20_000):
         deep = Tree("x", [deep])
     assert len(draw(deep).latex()) > 20_000
+    assert repr(draw(deep)) == "<Drawing of a tree with the root x>"
     assert len(draw(deep)._repr_svg_()) < 5_000
     assert shown_part(deep)[0].height() <= 26
 

@@ -13,7 +13,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
 from ckyparse import draw
 from tests.ui.parse_windows import (
@@ -31,6 +31,7 @@ from tests.ui.parse_windows import (
 from tests.windows import until
 from ui.parsing.export import CHART_FORMS, TREE_FORMS, form_of
 from ui.parsing.order import Arrangement
+from ui.qt.parsing.files import ParseDialogs
 from ui.qt.parsing.sentences import _NARROW
 from ui.qt.parsing.window import ParseWindow
 
@@ -249,6 +250,29 @@ def test_charts_and_trees_are_exported(win: ParseWindow, tmp_path: Path) -> None
     settle(win)
     assert not in_menu(win, "file.export-tree").isEnabled()
     assert in_menu(win, "file.export-chart").isEnabled()
+
+
+def test_the_dialog_names_the_file_after_the_form(
+    win: ParseWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[str] = []
+
+    def answer(dialog: QFileDialog) -> int:
+        names.extend(dialog.selectedFiles())
+        for title in dialog.nameFilters():
+            dialog.selectNameFilter(title)
+            dialog.filterSelected.emit(title)
+            names.extend(dialog.selectedFiles())
+            if "qtree" in title:
+                return 1
+        return 0
+
+    monkeypatch.setattr(QFileDialog, "exec", answer)
+    dialogs = ParseDialogs(win)
+    found = dialogs.export("Export", str(tmp_path / "tree.svg"), TREE_FORMS)
+    assert found == (str(tmp_path / "tree.tex"), TREE_FORMS[2])
+    assert [Path(name).name for name in names] == ["tree.svg", "tree.svg", "tree.tex", "tree.tex"]
+    assert dialogs.export("Export", str(tmp_path / "chart.svg"), CHART_FORMS) is None
 
 
 def test_the_right_button_offers_exports(win: ParseWindow) -> None:
