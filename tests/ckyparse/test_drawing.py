@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from nltk.tree import Tree
 
 from bulkbits.widths import cells, ems
-from ckyparse import CKYParser, draw
+from ckyparse import CKYParser, Grammar, Nonterminal, Production, draw
 from ckyparse.drawing import MOST_TOKENS, shown_part
-from ckyparse.drawing.latex import _ESCAPES
+from ckyparse.drawing.latex import _ESCAPES, escaped
 from ckyparse.drawing.layout import BLANK, elided, fitted, printable, shown
 from tests.ckyparse.commands import Done
 from tests.quick import examples
@@ -216,6 +216,22 @@ def test_a_chart_has_its_names_tokens_and_colours() -> None:
     for start, end in ((0, 3), (-1, 1), (2, 1)):
         with pytest.raises(IndexError, match="no tokens"):
             draw(chart, start, end)
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(st.lists(labels, min_size=2, max_size=5, unique=True), labels)
+def test_any_names_and_tokens_of_a_chart(names: list[str], token: str) -> None:
+    start, *others = map(Nonterminal, names)
+    rules = [Production(start, (start, name)) for name in others]
+    rules += [Production(name, (token,)) for name in (start, *others)]
+    (chart,) = CKYParser(Grammar(start, rules), backend="reference").charts([[token] * 2])
+    found = texts(draw(chart).svg())
+    assert found[-2:] == [elided(shown(token), lambda text: 13 * ems(text), 164)] * 2
+    assert draw(chart).text().split("\n")[-1].startswith(printable(token).rstrip())
+    rows = draw(chart).latex().split("\n")
+    assert len(rows) == 5
+    for name in names:
+        assert escaped(name) in rows[2]
 
 
 def test_the_empty_sentence() -> None:
