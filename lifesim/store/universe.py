@@ -267,4 +267,6 @@ class Universe:
             raise ValueError("not every tile is linked")
         stop = old.generation + generations
         run = None if old.run and stop >= old.run[1] else old.run
-        self.directory.write_manifest(replace(old, generation=stop, run=run))
+        self.directory.write_manifest(replace(old, generation=stop, run=run, edits=None))
+        if old.edits:
+            self.journal.sweep()
