@@ -198,7 +198,7 @@ CASES: dict[str, Case] = {
     ),
     "file.directory": Case(
         lambda w, seen: w.session.path == seen and w.session.width == 32 and
-        not w.registry.is_enabled("edit.paste"),
+        w.registry.is_enabled("edit.paste") and not w.registry.is_enabled("control.rule"),
         lambda w: answer(open_directory=write_universe(w))(w),
         lambda w: folder_of(w) + "/universe",
     ),

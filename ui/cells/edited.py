@@ -26,7 +26,7 @@ from ui.cells.saving import Whole
 from ui.numbers import many, shortened
 from ui.picture.request import FrameRequest
 from ui.picture.sources import PictureSource
-from ui.session import Event, Session, SessionError, Status
+from ui.session import EditableSession, Event, SessionError, Status
 
 
 class Counting(Protocol):
@@ -42,7 +42,7 @@ class Counting(Protocol):
         """Return what is to be done, each with when, by time.monotonic()."""
 
 
-class EditedSession(Session):
+class EditedSession(EditableSession):
     """A session of cells in memory, composed of parts that each have their own state.
 
     Whoever makes one sets the parts, and calls _begin() last.

@@ -63,9 +63,12 @@ class DrawTool:
         canvas: Canvas,
         state_at: Callable[[int, int], int | None],
         stroke: Callable[[tuple[tuple[int, int], ...], int, int], None],
+        ended: Callable[[], None] = lambda: None,
     ) -> None:
-        """Draw nothing yet. state_at: returns None where nothing can be drawn."""
+        """Draw nothing yet. state_at: returns None where nothing can be drawn. ended: is called at
+        the end of a stroke."""
         self._canvas, self._state_at, self._stroke = canvas, state_at, stroke
+        self._ended = ended
         self._last: tuple[int, int] | None = None
         self.state = self._drawn = 1
         self._number = 0
@@ -95,6 +98,7 @@ class DrawTool:
     def release(self) -> None:
         """End the stroke."""
         self._last = None
+        self._ended()
 
     def _cell(self, x: int, y: int) -> tuple[int, int]:
         cells = self._canvas.view.viewport.cells_at(x, y)
