@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
@@ -212,6 +212,22 @@ class Session(ABC):
         """Stop everything; waits. What is on disk is whole."""
 
 
+class HistoryLine(NamedTuple):
+    """A change, or a run, in a few words, and the generation that it led to."""
+
+    title: str
+    generation: int
+
+
+class HistoryLines(NamedTuple):
+    """The changes since a generation, the first of them first, and what can be redone, the next
+    first. Of very many only the last ones are told of."""
+
+    first: int
+    done: tuple[HistoryLine, ...]
+    undone: tuple[HistoryLine, ...]
+
+
 class EditableSession(Session):
     """A universe whose cells can be changed, and changes undone.
 
@@ -251,6 +267,19 @@ class EditableSession(Session):
     @abstractmethod
     def redo(self) -> None:
         """Redo what was undone last, if anything, soon."""
+
+    @property
+    @abstractmethod
+    def history(self) -> HistoryLines:
+        """Return what can be undone and redone."""
+
+    def travel(self, steps: int) -> None:
+        """Undo, or where positive redo, so many changes, soon."""
+        for _ in range(abs(steps)):
+            if steps < 0:
+                self.undo()
+            else:
+                self.redo()
 
     @abstractmethod
     def settled(self) -> Future[None]:

@@ -61,10 +61,14 @@ from ui.cells.edits import Mode
 from ui.film.export import ExportLook
 from ui.model import CanvasView, ToolName
 from ui.qt.film.export_dialogs import FilmOf, PictureChoice
+from ui.qt.history import HistoryDock
+from ui.qt.menus.history import HistoryMenu
 from ui.qt.menus.script import ScriptMenu
+from ui.qt.menus.second import SecondMenu
 from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.palette import CommandPalette
+from ui.qt.second import SecondView
 from ui.qt.shortcuts import ShortcutsPage
 from ui.qt.window import LifeWindow
 from ui.speed import RunSpeed
@@ -164,6 +168,14 @@ def of_states(window: LifeWindow) -> None:
     window.show_box(Box(31, 29, 3, 3))
     QCursor.setPos(window.canvas.mapToGlobal(pixel(window, 32, 30)))
     settle(window)
+
+
+def second_of(window: LifeWindow) -> SecondView:
+    return window.menu_of(SecondMenu).view
+
+
+def history_of(window: LifeWindow) -> HistoryDock:
+    return window.menu_of(HistoryMenu).dock
 
 
 def script_of(window: LifeWindow) -> ScriptMenu:
@@ -366,6 +378,17 @@ CASES: dict[str, Case] = {
     "time.now": Case(lambda w, _: not time_of(w).timeline.is_scrubbing, look_back),
     "time.continue": Case(
         lambda w, _: generation(w) == 0 and not time_of(w).timeline.is_scrubbing, look_back
+    ),
+    "second.view": Case(
+        lambda w, seen: second_of(w).isHidden() != seen, seen=lambda w: second_of(w).isHidden()
+    ),
+    "second.link": Case(
+        lambda w, seen: second_of(w).is_linked is not seen,
+        lambda w: second_of(w).show(),
+        lambda w: second_of(w).is_linked,
+    ),
+    "history.show": Case(
+        lambda w, seen: history_of(w).isHidden() != seen, seen=lambda w: history_of(w).isHidden()
     ),
     "script.console": Case(
         lambda w, seen: script_of(w).console.isHidden() != seen,

@@ -144,8 +144,17 @@ class SelectTool:
 class PasteGhost:
     """Cells that follow the pointer, held at their middle."""
 
-    def __init__(self, cells: BitGrid, x: int, y: int, colours: Colours | None = None) -> None:
-        """Hold cells. colours: of their states, where they have any."""
+    def __init__(
+        self,
+        cells: BitGrid,
+        x: int,
+        y: int,
+        colours: Colours | None = None,
+        *,
+        is_framed: bool = True,
+    ) -> None:
+        """Hold cells. colours: of their states, where they have any. is_framed: see Ghost."""
+        self.is_framed = is_framed
         self.cells, self._own = cells, colours
         self.x, self.y = x, y
         self._made: tuple[int, int, QImage] | None = None

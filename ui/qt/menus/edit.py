@@ -203,7 +203,7 @@ class EditMenu(Menu):
         box = stroke.box(limits.width, limits.height, limits.x, limits.y)
         if box is not None and box.width * box.height <= _AT_ONCE:
             seen = Stroke(stroke.points, 1).apply(BitGrid(box.width, box.height), box)
-            canvas.ghost = PasteGhost(seen, box.x, box.y)
+            canvas.ghost = PasteGhost(seen, box.x, box.y, is_framed=False)
             canvas.update()
 
     def _stroke_ended(self) -> None:
