@@ -17,6 +17,8 @@ from typing import BinaryIO, Protocol, TypeVar
 from lifesim.cancelling import ReadCancelledError, cancellable
 from lifesim.errors import LifesimError
 from lifesim.families import nearest
+from lifesim.library.names import file_called
+from lifesim.library.names import meant as names_meant
 from lifesim.patterns import cells, life105, life106, macrocell, mcell, rle
 from lifesim.patterns.files import ZIP_MAGIC, load, save
 from lifesim.patterns.pattern import Pattern, PatternError
@@ -70,7 +72,8 @@ def read(
     is_cancelled: Callable[[], bool] = lambda: False,
     as_squares: bool | None = False,
 ) -> Pattern:
-    """Read a pattern from a path, a binary stream or, as "-", standard input.
+    """Read a pattern from a path, a binary stream or, as "-", standard input; or one of ours by its
+    name, as "gosper-gun" (lifesim.library), where no file is called so.
 
     The format is found from the content; where that fits several or none, from the
     extension. `name` is what errors call the source. The grid is the live cells'
@@ -96,7 +99,11 @@ def _read(
                 data = load(stream, name)
         except OSError as error:
             what = f"cannot read {shown}: {error.strerror or error}"
-            meant = _meant(path) if isinstance(error, FileNotFoundError) else None
+            meant = ""
+            if isinstance(error, FileNotFoundError):
+                if ours := file_called(path):
+                    return _read(ours, None, as_squares)
+                meant = _meant(path) or " or ".join(names_meant(path))
             raise LifesimError(what + (f"; is {meant} meant?" if meant else "")) from None
         return _decode(data, name, as_squares)
     if name is None:
