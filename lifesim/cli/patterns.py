@@ -6,16 +6,19 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
 import click
 
 from bulkbits.options import json_option
+from lifesim.cli.drive import busy
 from lifesim.cli.options import rules_option
 from lifesim.errors import LifesimError
 from lifesim.library import KINDS, PatternEntry, PatternLibrary
 from lifesim.library.drawing import drawn
+from lifesim.library.heads import shown
 
 _WIDE = 1000  # in a file there is no edge to fold lines at
 
@@ -49,10 +52,11 @@ def command(
     if text is not None and search is not None:
         raise click.UsageError("TEXT and --search say the same: give one of them")
     library = PatternLibrary.of_folder(folder) if folder else PatternLibrary.of_ours()
-    one = library.find(text) if text and not kind and not rule else None
-    found = [one] if one else library.search(text or search or "", kind=kind, rule=rule)
+    with busy(f"reading {shown(folder)}") if folder else nullcontext():
+        one = library.find(text) if text and not kind and not rule else None
+        found = [one] if one else library.search(text or search or "", kind=kind, rule=rule)
     for note in library.notes:
-        click.echo(f"lifesim: {note}", err=True)
+        click.echo(f"lifesim: {shown(note)}", err=True)
     if one:
         _tell(one, library, as_json)
     elif as_json:
@@ -78,7 +82,7 @@ def _nothing(library: PatternLibrary, text: str | None, kind: str | None, rule: 
         if part
     )
     close = library.nearest(text) if text else []
-    hint = f": is {' or '.join(close)} meant?" if close else ""
+    hint = f": is {' or '.join(map(shown, close))} meant?" if close else ""
     return f"there is no pattern {asked}".rstrip() + hint
 
 
@@ -101,7 +105,7 @@ def _table(entries: Sequence[PatternEntry], is_ours: bool) -> None:
     for entry in entries:
         who = ", ".join(part for part in (entry.discoverer, str(entry.year or "")) if part)
         period = "" if entry.period is None else str(entry.period)
-        cells = [entry.name, entry.kind, entry.size, period, entry.speed, who]
+        cells = [shown(entry.name), entry.kind, entry.size, period, entry.speed, who]
         rules = [entry.rule] if shows_rules else []
         table.add_row(*(Text(cell) for cell in (*cells, *rules)))
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else _WIDE)
@@ -118,7 +122,7 @@ def _tell(entry: PatternEntry, library: PatternLibrary, as_json: bool) -> None:
         return
     who = ", ".join(part for part in (entry.discoverer, str(entry.year or "")) if part)
     lines = [
-        ("name", entry.name),
+        ("name", shown(entry.name)),
         ("title", entry.title),
         ("also", "; ".join(entry.others)),
         ("kind", entry.kind),
@@ -128,7 +132,7 @@ def _tell(entry: PatternEntry, library: PatternLibrary, as_json: bool) -> None:
         ("speed", entry.speed),
         ("settled", "" if entry.lifespan is None else f"from generation {entry.lifespan:,} on"),
         ("discovered", who),
-        ("file", entry.path),
+        ("file", shown(entry.path)),
     ]
     for label, value in lines:
         if value:
