@@ -30,6 +30,11 @@ class NoWindowError(LifesimError):
 )
 @one_device_options
 @click.option("--theme", type=click.Choice(["dark", "light"]), help="[the last one]")
+@click.option(
+    "--script",
+    metavar="FILE",
+    help="Run this Python file in the window. It may do whatever you may: run what you trust.",
+)
 def command(  # each parameter is an option, or an argument
     universe: str | None,
     rule: str | None,
@@ -40,6 +45,7 @@ def command(  # each parameter is an option, or an argument
     device: int,
     threads: int | None,
     theme: str | None,
+    script: str | None,
 ) -> int:
     """Open a window on PATTERN (a file, or a name of `lifesim patterns`), a universe directory, or
     an empty universe.
@@ -50,7 +56,9 @@ def command(  # each parameter is an option, or an argument
     check_display()
     from ui.launch import ViewLaunch
 
-    launch = ViewLaunch(universe, chosen, where, size, engine, backend, device, threads, theme)
+    launch = ViewLaunch(
+        universe, chosen, where, size, engine, backend, device, threads, theme, script
+    )
     try:
         from ui.qt.app import run
     except ImportError as error:

@@ -16,6 +16,7 @@ COMMANDS = {
     "render": "Draw a region of a pattern or universe at any power-of-two scale.",
     "view": "Open a window on a pattern, a universe or an empty one.",
     "patterns": "List the patterns that have a name, or those of a folder.",
+    "serve": "Show a pattern or a universe in a browser, also over SSH.",
     "rules": "List the rules that have a name, and rule files.",
     "bench": "Measure this machine beside recorded figures, and bgolly.",
     "doctor": "Say what this machine has, which backend is taken, and why.",

@@ -15,6 +15,7 @@ from typing import ClassVar, Protocol
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from lifesim.until import Condition
 from ui.cells.clock import Clock
 from ui.cells.commands import Command, CommandThread
 from ui.cells.editor import Editor
@@ -151,6 +152,13 @@ class EditedSession(Session):
         stopped = self._commands.is_stopped
         self._commands.post(lambda: self._editor.go_to(generation, stopped))
 
+    def run_until(self, condition: Condition, most: int | None) -> None:
+        """Begin a run that ends where a condition is true, or after so many generations; it can be
+        undone. Raises SessionError for fewer than 0."""
+        if most is not None and most < 0:
+            raise SessionError(f"a universe cannot go back {many(-most, 'generation')}")
+        self._commands.post(lambda: self._clock.begin_search(condition, most))
+
     def reset(self) -> None:
         """Go back to where a run first began, which can be undone."""
         self._commands.post(self._editor.reset)
@@ -161,9 +169,18 @@ class EditedSession(Session):
 
     def settle(self) -> None:
         """Wait until what has been asked for is done; a run without an end is begun."""
+        self.settled().result()
+
+    def settled(self) -> Future[None]:
+        """Return what has a result once all that has been asked for is done, as settle() waits."""
         done: Future[None] = Future()
         self._commands.ask(lambda: self._clock.wait(done))
-        done.result()
+        return done
+
+    def population(self) -> int:
+        """Count the live cells as they are now; waits. Raises LifesimError where that cannot be
+        done."""
+        return self.whole().population()
 
     # --- cells -----------------------------------------------------------------
 
@@ -214,6 +231,11 @@ class EditedSession(Session):
     def edit(self, edit: Edit) -> None:
         """Change cells; a run goes on. Problems are told as those of a run are."""
         self._commands.post(lambda: self._editor.edit(edit))
+
+    def edit_now(self, edit: Edit) -> None:
+        """Change cells, as edit() does, but wait. Raises what goes wrong: GridError where there is
+        no memory for it, or for states that the rule does not have."""
+        self._commands.ask(lambda: self._editor.edit(edit))
 
     @property
     def can_undo(self) -> str | None:
@@ -281,4 +303,6 @@ class EditedSession(Session):
             self._clock.progress,
             self._news.problem,
             self._held.edge,
+            self._clock.left,
+            self._clock.found,
         )

@@ -148,6 +148,7 @@ class DiskSession(Session):
             modified=False,
             progress=run.share if run.running else done_share(view) if self._other else None,
             problem=self._problem or run.problem,
+            left=run.left if run.running else None,
         )
 
     def source(self, request: FrameRequest) -> TileSource:
@@ -156,6 +157,11 @@ class DiskSession(Session):
         patience = _PIXEL if view.width == view.height == 1 else _FRAME
         opening = self._opened + _OPENING - time.monotonic()
         return TileSource(self._parts, max(patience, opening))
+
+    def tiles(self, patience: float) -> TileSource:
+        """Return what pictures are drawn from, which together may wait for what they ask for as
+        many seconds; any thread may ask."""
+        return TileSource(self._parts, patience)
 
     def listen(self, listener: Callable[[Event], None]) -> None:
         """Call a function with each event, from any of several threads."""
