@@ -62,11 +62,16 @@ from ui.cells.edits import Mode
 from ui.film.export import ExportLook
 from ui.model import CanvasView, ToolName
 from ui.qt.film.export_dialogs import FilmOf, PictureChoice
+from ui.qt.guide import GLOSSARY, MOUSE, GuidePage
+from ui.qt.history import HistoryDock
+from ui.qt.menus.history import HistoryMenu
 from ui.qt.menus.script import ScriptMenu
+from ui.qt.menus.second import SecondMenu
 from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.start import StartMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.palette import CommandPalette
+from ui.qt.second import SecondView
 from ui.qt.shortcuts import ShortcutsPage
 from ui.qt.until_dialog import Until
 from ui.qt.window import LifeWindow
@@ -169,6 +174,14 @@ def of_states(window: LifeWindow) -> None:
     settle(window)
 
 
+def second_of(window: LifeWindow) -> SecondView:
+    return window.menu_of(SecondMenu).view
+
+
+def history_of(window: LifeWindow) -> HistoryDock:
+    return window.menu_of(HistoryMenu).dock
+
+
 def script_of(window: LifeWindow) -> ScriptMenu:
     return window.menu_of(ScriptMenu)
 
@@ -211,7 +224,7 @@ CASES: dict[str, Case] = {
     ),
     "file.directory": Case(
         lambda w, seen: w.session.path == seen and w.session.width == 32 and
-        not w.registry.is_enabled("edit.paste"),
+        w.registry.is_enabled("edit.paste") and not w.registry.is_enabled("control.rule"),
         lambda w: answer(open_directory=write_universe(w))(w),
         lambda w: folder_of(w) + "/universe",
     ),
@@ -405,6 +418,17 @@ CASES: dict[str, Case] = {
     "time.continue": Case(
         lambda w, _: generation(w) == 0 and not time_of(w).timeline.is_scrubbing, look_back
     ),
+    "second.view": Case(
+        lambda w, seen: second_of(w).isHidden() != seen, seen=lambda w: second_of(w).isHidden()
+    ),
+    "second.link": Case(
+        lambda w, seen: second_of(w).is_linked is not seen,
+        lambda w: second_of(w).show(),
+        lambda w: second_of(w).is_linked,
+    ),
+    "history.show": Case(
+        lambda w, seen: history_of(w).isHidden() != seen, seen=lambda w: history_of(w).isHidden()
+    ),
     "script.console": Case(
         lambda w, seen: script_of(w).console.isHidden() != seen,
         seen=lambda w: script_of(w).console.isHidden(),
@@ -416,6 +440,7 @@ CASES: dict[str, Case] = {
         lambda w, seen: not seen.is_alive() and not script_of(w).runner.is_running, seen=busy
     ),
     "help.palette": Case(lambda w, _: other_windows(CommandPalette) == 1),
+    "help.guide": Case(lambda w, _: other_windows(GuidePage) == 1),
     "help.shortcuts": Case(lambda w, _: other_windows(ShortcutsPage) == 1),
     "help.about": Case(lambda w, _: other_windows(QMessageBox) == 1),
 }  # fmt: skip
@@ -527,6 +552,18 @@ def test_the_page_of_shortcuts_has_every_action(window: LifeWindow) -> None:
     shown = [row.text(0) for _, group in page._groups for row in group if not row.isHidden()]
     assert shown[:2] == ["Flip left and right", "Flip top and bottom"]
     page.close()
+
+
+def test_the_guide_has_the_mouse_the_tools_and_the_words(window: LifeWindow) -> None:
+    page = GuidePage(window.registry, window)
+    text = page.text.toPlainText()
+    for left, right in (*MOUSE, *GLOSSARY):
+        assert left in text
+        assert right in text
+    assert "Run until (Ctrl+U)" in text
+    assert "Undo (Ctrl+Z)" in text
+    page.close()
+    page.deleteLater()
 
 
 def test_controls_have_accessible_names(window: LifeWindow) -> None:

@@ -53,7 +53,8 @@ def test_numbers_are_gathered_and_drawn_when_seen(
     dock.buttons["rate"].setChecked(True)
     assert dock.plots["rate"].widget.isVisible()
     theme.apply(app, "light")
-    assert dock.plots["rate"].widget.backgroundBrush().color().name() == "#ffffff"
+    widget = dock.plots["rate"].widget
+    until(lambda: widget.backgroundBrush().color().name() == "#ffffff")
     theme.apply(app, "dark")
     path = tmp_path / "run.csv"
     monkeypatch.setattr(file_dialogs, "save_file", lambda *_: (str(path), ""))
@@ -110,7 +111,7 @@ def test_a_slow_import_holds_nobody_up(
         assert importing[0][1] is not threading.main_thread()
     finally:
         gate.set()
-    until(lambda: dock.plots and not dock.missing.isVisible())
+    until(lambda: dock.plots and "loaded" not in dock.missing.text())
     dock.close()
     dock.deleteLater()
 
@@ -155,11 +156,14 @@ def told(app: QApplication) -> Iterator[tuple[PlotsDock, Told]]:
 def test_nothing_is_no_plot(told: tuple[PlotsDock, Told]) -> None:
     dock, session = told
     until(lambda: dock.missing.isVisible())
-    assert "no numbers yet" in dock.missing.text()
+    assert dock.missing.text() == "Run to see curves."
     assert not any(plot.widget.isVisible() for plot in dock.plots.values())
     session.tell([(7, 5)])
     until(lambda: dock.plots["population"].widget.isVisible())
-    assert not dock.missing.isVisible()
+    assert dock.missing.text() == "Run to see curves."  # a point is none
+    session.tell([(9, 6)])
+    until(lambda: not dock.missing.isVisible())
+    assert dock.plots["population"].widget.isVisible()
 
 
 @pytest.mark.sample(3)

@@ -6,10 +6,11 @@ import os
 from collections.abc import Mapping
 
 from PySide6.QtCore import QDir
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QTreeView, QWidget
 
 _WIDE, _HIGH, _FRAME = 980, 620, 40  # pixels; what a title takes
 _DETAIL_FROM = 700  # pixels of width
+_COLUMNS = 360, 90, 150, 160  # pixels: name, size, type, date
 
 Mode = QFileDialog.FileMode
 
@@ -66,6 +67,10 @@ def made(
     dialog.resize(width, height)
     views = QFileDialog.ViewMode
     dialog.setViewMode(views.Detail if width >= _DETAIL_FROM else views.List)
+    table = dialog.findChild(QTreeView, "treeView")
+    if table is not None:  # Qt's own dialog
+        for column, wide in enumerate(_COLUMNS):
+            table.header().resizeSection(column, wide)
     return dialog
 
 
