@@ -13,6 +13,7 @@ from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from lifesim.until import Condition, Found
 from ui.cells.saving import Whole
 from ui.film.stills import Still
 from ui.picture.request import FrameRequest
@@ -32,6 +33,7 @@ class Event(Enum):
     CELLS = auto()  # there is something new to draw
     STATUS = auto()  # status() says something else
     FAILED = auto()  # a run has stopped, and status().problem says why
+    FOUND = auto()  # a run until a condition has ended, and status().found says what was found
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,9 @@ class Status:
     updates a second of the run under way or the last one, 0 before. running: whether generations
     are being computed. progress: done share, 0 to 1, of what takes long (a run on disk, going to a
     generation), else None. problem: why the last run stopped, else ''. edge: the generation in
-    which live cells first met an edge that a pattern was given, as far as is known.
+    which live cells first met an edge that a pattern was given, as far as is known. left: seconds
+    that what `progress` tells of will still take, about; None where that is not known. found: what
+    the last run until a condition has found, until the next run begins.
     """
 
     generation: int
@@ -54,6 +58,8 @@ class Status:
     progress: float | None = None
     problem: str = ""
     edge: int | None = None
+    left: float | None = None
+    found: Found | None = None
 
 
 class Session(ABC):
@@ -171,6 +177,14 @@ class Session(ABC):
     def go_to(self, generation: int) -> None:
         """Go to a generation from the nearest one that is known, back in time too. Raises
         SessionError where there is none before it."""
+
+    def run_until(self, condition: Condition, most: int | None) -> None:
+        """Stop a run, and begin one that ends in the first generation for which a condition is
+        true (lifesim.until), or after so many generations; None is no limit. Raises SessionError
+        where conditions are not looked for."""
+        raise SessionError(
+            "conditions are looked for in universes in memory: one on disk runs until a generation"
+        )
 
     @abstractmethod
     def reset(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
@@ -20,6 +20,7 @@ from ckyparse.cli.processor import LineTask
 from ckyparse.cli.reports import FaultReport
 from ckyparse.cli.stream import stream
 from ckyparse.cli.tokenise import Tokenizer
+from ckyparse.drawing import TreeDrawing
 from kernels.cky.batch import Indices, Mask
 
 if TYPE_CHECKING:
@@ -38,8 +39,13 @@ _LONG = 1 << 23  # of a line of output that is written in parts
     "trees",
     "tsv",
     "jsonl",
+    "text",
+    "svg",
+    "forest",
+    "qtree",
     help="trees: a line each, in brackets. tsv: the line's number, a tab, and a tree. jsonl: an "
-    "object for each line, with trees as arrays: a label, then what is below.",
+    "object for each line, with trees as arrays: a label, then what is below. text: an outline "
+    "and an empty line for each. svg, and forest and qtree for LaTeX: a line each.",
 )
 @click.option(
     "--best/--all", default=True, help="One tree, the most probable if there is such. [best]"
@@ -73,7 +79,7 @@ def work(
 ) -> LineTask[None]:
     """several: more than one tree of a line may be asked for. named: objects have the file."""
     trees = _Trees(parser, tokenizer, several, limit)
-    rows = {"trees": _as_trees, "tsv": _as_tsv, "jsonl": _as_json}[output]
+    rows = {"tsv": _as_tsv, "jsonl": _as_json}.get(output) or partial(_as_trees, _WRITTEN[output])
 
     def compute(lines: Lines) -> tuple[Mask, None]:
         return parser.accepts(lines.batch), None
@@ -146,11 +152,44 @@ class _TokenRows(Sequence[Sequence[str]]):
 Found = Iterable[tuple[int, Iterable["Tree"]]]
 
 
-def _as_trees(lines: Lines, found: Found, several: bool, place: dict[str, str]) -> Iterator[str]:
+def _bracketed(tree: Tree) -> str:
+    return written(tree, BRACKETS)
+
+
+def _as_text(tree: Tree) -> str:
+    return TreeDrawing(tree).text() + "\n"
+
+
+def _as_svg(tree: Tree) -> str:
+    return TreeDrawing(tree).svg()
+
+
+def _as_forest(tree: Tree) -> str:
+    return TreeDrawing(tree).latex("forest")
+
+
+def _as_qtree(tree: Tree) -> str:
+    return TreeDrawing(tree).latex("qtree")
+
+
+_WRITTEN: dict[str, Callable[[Tree], str]] = {
+    "trees": _bracketed, "text": _as_text, "svg": _as_svg, "forest": _as_forest,
+    "qtree": _as_qtree,
+}  # fmt: skip
+
+
+def _as_trees(
+    write: Callable[[Tree], str],
+    lines: Lines,
+    found: Found,
+    several: bool,
+    place: dict[str, str],
+) -> Iterator[str]:
+    """Yield a text for each tree; an empty line after those of a line, or where there is none."""
     for _, trees in found:
         printed = 0
         for tree in trees:
-            yield written(tree, BRACKETS) + "\n"
+            yield write(tree) + "\n"
             printed += 1
         if several or not printed:
             yield "\n"

@@ -17,6 +17,7 @@ COMMANDS = {
     "undo": "Take back what was changed in a universe directory.",
     "render": "Draw a region of a pattern or universe at any power-of-two scale.",
     "view": "Open a window on a pattern, a universe or an empty one.",
+    "serve": "Show a pattern or a universe in a browser, also over SSH.",
     "rules": "List the rules that have a name, and rule files.",
     "bench": "Measure this machine beside recorded figures, and bgolly.",
     "doctor": "Say what this machine has, which backend is taken, and why.",

@@ -15,6 +15,7 @@ from typing import ClassVar, Protocol
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from lifesim.until import Condition
 from ui.cells.clock import Clock
 from ui.cells.commands import Command, CommandThread
 from ui.cells.editor import Editor
@@ -150,6 +151,13 @@ class EditedSession(EditableSession):
             )
         stopped = self._commands.is_stopped
         self._commands.post(lambda: self._editor.go_to(generation, stopped))
+
+    def run_until(self, condition: Condition, most: int | None) -> None:
+        """Begin a run that ends where a condition is true, or after so many generations; it can be
+        undone. Raises SessionError for fewer than 0."""
+        if most is not None and most < 0:
+            raise SessionError(f"a universe cannot go back {many(-most, 'generation')}")
+        self._commands.post(lambda: self._clock.begin_search(condition, most))
 
     def reset(self) -> None:
         """Go back to where a run first began, which can be undone."""
@@ -302,4 +310,6 @@ class EditedSession(EditableSession):
             self._clock.progress,
             self._news.problem,
             self._held.edge,
+            self._clock.left,
+            self._clock.found,
         )

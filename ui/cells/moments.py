@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from lifesim.grid import Box
 from ui.cells.machine import Setting
@@ -15,12 +16,16 @@ _LINES = 500  # of a history that are told of
 Patches = tuple[tuple[Box, StoredCells], ...]
 
 
-class Origin:
+class Origin(Protocol):
     """The cells of a generation, all of them, from which those of later ones are computed."""
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of memory that they take."""
 
 
 @dataclass(frozen=True, slots=True)
-class Route(Origin):
+class Route:
     """A way to compute all cells of a moment: from the cells of an earlier generation.
 
     stored: all cells of `generation`. written: what was written over them on the way, each with
@@ -30,6 +35,11 @@ class Route(Origin):
     stored: StoredCells
     generation: int
     written: tuple[tuple[int, Box, StoredCells], ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of all cells, of those that are in memory."""
+        return self.stored.nbytes
 
 
 @dataclass(frozen=True, slots=True)

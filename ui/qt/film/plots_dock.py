@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QDockWidget,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -23,13 +22,14 @@ from PySide6.QtWidgets import (
 from lifesim.errors import LifesimError
 from ui.film.series import Numbers, Point, Series
 from ui.numbers import many
+from ui.qt import file_dialogs
 from ui.qt.film.loading import Loading, shared
 from ui.qt.film.plots import Plot, PlotKind
 from ui.qt.rows import Scrolled
 from ui.session import Event, Session
 
 _BETWEEN = 150  # milliseconds between two drawings
-_LOADING, _EMPTY = "The plots are being loaded…", "There are no numbers yet."
+_LOADING, _EMPTY = "The plots are being loaded…", "Run to see curves."
 _PLOTS: tuple[tuple[PlotKind, Callable[[Series], Numbers]], ...] = (
     (PlotKind("population", "live cells", "#4c8dff", is_whole=True), Series.populations),
     (PlotKind("density", "live / all", "#e0a100"), Series.densities),
@@ -163,8 +163,9 @@ class PlotsDock(QDockWidget):
             why = _LOADING
         elif not len(self.series):
             why = _EMPTY
-        self.missing.setText(why)
-        self.missing.setVisible(bool(why))
+        said = why or (_EMPTY if len(self.series) == 1 else "")  # a point is no curve
+        self.missing.setText(said)
+        self.missing.setVisible(bool(said))
         shown = [name for name, button in self.buttons.items() if button.isChecked() and not why]
         for name, plot in self.plots.items():
             plot.widget.setVisible(name in shown)
@@ -200,7 +201,7 @@ class PlotsDock(QDockWidget):
         self.save_button.setToolTip(many(len(self.series), "point"))
 
     def _ask_and_save(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Save the numbers", "run.csv", "CSV (*.csv)")
+        path, _ = file_dialogs.save_file(self, "Save the numbers", "run.csv", "CSV (*.csv)")
         if path:
             self.save(path)
         self.acted.emit()

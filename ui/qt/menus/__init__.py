@@ -19,6 +19,7 @@ from ui.qt.menus.history import HistoryMenu
 from ui.qt.menus.script import ScriptMenu
 from ui.qt.menus.second import SecondMenu
 from ui.qt.menus.share import ShareMenu
+from ui.qt.menus.start import StartMenu
 from ui.qt.menus.state import StateMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.menus.view import ViewMenu
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Menu", "all_menus"]
 
 MENUS: tuple[type[Menu], ...] = (
-    FileMenu, ShareMenu, EditMenu, StateMenu, ViewMenu, SecondMenu, HistoryMenu, ControlMenu,
-    EngineMenu, TimeMenu, ScriptMenu, HelpMenu,
+    FileMenu, ShareMenu, EditMenu, StateMenu, ViewMenu, SecondMenu, HistoryMenu, StartMenu,
+    ControlMenu, EngineMenu, TimeMenu, ScriptMenu, HelpMenu,
 )  # fmt: skip
 
 
