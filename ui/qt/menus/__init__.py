@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Menu", "all_menus"]
 
 MENUS: tuple[type[Menu], ...] = (
-    FileMenu, ShareMenu, EditMenu, StateMenu, ViewMenu, SecondMenu, HistoryMenu, StartMenu,
+    FileMenu, ShareMenu, EditMenu, StateMenu, ViewMenu, StartMenu, SecondMenu, HistoryMenu,
     ControlMenu, EngineMenu, TimeMenu, ScriptMenu, HelpMenu,
 )  # fmt: skip
 
