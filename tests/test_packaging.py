@@ -20,8 +20,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 COPIED = PROJECT["tool"]["scikit-build"]["wheel"]["packages"]
 PACKAGES = [package for package in COPIED if "/" not in package]
 VERSION = PROJECT["project"]["version"]
-# Run or included at run time: CUDA kernels are compiled on the machine they run on.
-NEEDED = (".py", ".cu", ".hpp")
+# Run or included at run time: CUDA kernels are compiled on the machine they run on, and browsers
+# load scripts.
+NEEDED = (".py", ".cu", ".hpp", ".js", ".css", ".html")
 
 
 def test_one_version() -> None:

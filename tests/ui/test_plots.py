@@ -53,7 +53,8 @@ def test_numbers_are_gathered_and_drawn_when_seen(
     dock.buttons["rate"].setChecked(True)
     assert dock.plots["rate"].widget.isVisible()
     theme.apply(app, "light")
-    assert dock.plots["rate"].widget.backgroundBrush().color().name() == "#ffffff"
+    widget = dock.plots["rate"].widget
+    until(lambda: widget.backgroundBrush().color().name() == "#ffffff")
     theme.apply(app, "dark")
     path = tmp_path / "run.csv"
     monkeypatch.setattr(file_dialogs, "save_file", lambda *_: (str(path), ""))

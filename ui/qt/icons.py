@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
@@ -44,8 +46,15 @@ NAMES = tuple(_PATHS)
 
 def icon(name: str, colour: QColor, off: QColor | None = None) -> QIcon:
     """Draw an icon. off: its colour where it is disabled."""
+    return _drawn(name, colour.rgb(), (off or colour).rgb())
+
+
+@lru_cache(maxsize=256)
+def _drawn(name: str, normal: int, disabled: int) -> QIcon:
+    """Draw an icon in two colours, which take time to be drawn: those of both themes are kept."""
     result = QIcon()
-    for mode, shade in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, off or colour)):
+    for mode, rgb in ((QIcon.Mode.Normal, normal), (QIcon.Mode.Disabled, disabled)):
+        shade = QColor(rgb)
         for side in (20, 40, 64):
             is_off = mode is QIcon.Mode.Disabled
             result.addPixmap(_pixmap(name, shade, side, is_off), mode)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from lifesim.render import palette_table
 
 THEMES = ("dark", "light")
+_STYLED = "lifesim-styled"
 _LIGHT = 128  # lightness, 0 to 255, of cells on which lines are dark
 
 
@@ -93,7 +94,9 @@ def apply(app: QApplication, theme: str) -> None:
         palette.setColor(where, QColor(colour))
     for where in (role.Text, role.WindowText, role.ButtonText):
         palette.setColor(group.Disabled, where, QColor(dim))
-    app.setStyle("Fusion")
+    if not app.property(_STYLED):  # to set it again would dress all widgets once more
+        app.setStyle("Fusion")
+        app.setProperty(_STYLED, True)
     app.setPalette(palette)
     app.setStyleSheet(
         _SHEET.format(

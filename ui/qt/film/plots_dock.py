@@ -63,6 +63,9 @@ class PlotsDock(QDockWidget):
         self._session: Session | None = None
         self.series = Series()
         self.plots: dict[str, Plot] = {}
+        self._made: dict[str, Plot] = {}  # some of them, until all are
+        self._making = QTimer(self)
+        self._making.timeout.connect(self._make_plot)
         self._loading = loading or shared()
         self._shades = ""
         self.buttons: dict[str, QToolButton] = {}
@@ -143,16 +146,26 @@ class PlotsDock(QDockWidget):
         """Follow a change of colours."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
-            self.dress()
+            self._timer.start(_BETWEEN)  # all else changes just now
 
     def _make_plots(self) -> None:
-        """Make them, once, as soon as there is what makes them."""
+        """Make them, once, as soon as there is what makes them: one in each turn of Qt's loop, as
+        each takes its time."""
         pyqtgraph = self._loading.module
-        if self.plots or pyqtgraph is None:
+        if self.plots or self._making.isActive() or pyqtgraph is None:
             return
-        for kind, _ in _PLOTS:
-            plot = self.plots[kind.name] = Plot(pyqtgraph, kind)
-            self._layout.addWidget(plot.widget, 1)
+        self._making.start(0)
+
+    def _make_plot(self) -> None:
+        """Make the next plot; after the last one, show all."""
+        kind = _PLOTS[len(self._made)][0]
+        plot = self._made[kind.name] = Plot(self._loading.module, kind)
+        plot.widget.hide()
+        self._layout.addWidget(plot.widget, 1)
+        if len(self._made) == len(_PLOTS):
+            self._making.stop()
+            self.plots = self._made
+            self.draw()
 
     def _arrange(self) -> None:
         """Show the plots that are wanted, or why there are none."""
