@@ -13,6 +13,8 @@ COMMANDS = {
     "verify": "Check every byte of a universe directory.",
     "convert": "Convert between pattern formats and universe directories.",
     "random": "Write a random soup: a pattern file or a universe directory.",
+    "paste": "Put a pattern into a universe directory.",
+    "undo": "Take back what was changed in a universe directory.",
     "render": "Draw a region of a pattern or universe at any power-of-two scale.",
     "view": "Open a window on a pattern, a universe or an empty one.",
     "patterns": "List the patterns that have a name, or those of a folder.",
