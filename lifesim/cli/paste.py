@@ -33,7 +33,7 @@ from lifesim.store.universe import Universe
 )
 @rules_option
 def command(universe: str, pattern: str, at: tuple[int, int], mode: str) -> None:
-    """Put PATTERN, a file or a name of `lifesim patterns`, into UNIVERSE, a directory, as it is now.
+    """Put PATTERN, a file or a name of `lifesim patterns`, into UNIVERSE, a directory.
 
     A plane without bounds gets room for it; else the pattern must lie within. Killed at any moment,
     the universe is as it was, or as it is to be. `lifesim undo` takes it back until the universe is

@@ -46,7 +46,13 @@ from ui.qt.until_dialog import Until
 from ui.qt.window import LifeWindow
 
 ROOT = Path(__file__).parents[2]
-PATTERNS = sorted(str(path) for path in (ROOT / "data" / "patterns").glob("*.rle"))
+PATTERNS = [
+    str(ROOT / "data" / "patterns" / f"{name}.rle")
+    for name in (
+        "acorn", "daynight-oscillator", "daynight-ship", "diehard", "glider", "gosper-gun",
+        "highlife-replicator", "kaleidoscope", "lwss", "r-pentomino", "seeds-block", "seeds-domino",
+    )
+]  # fmt: skip
 WORST = 12  # turns that are told of
 _OFTEN = 3  # times that something is done for its median to count
 _LEFT_OUT = {
