@@ -75,13 +75,17 @@ class UniverseToolbar(QToolBar):
         """Show the choice of a state, or hide it, where there is none."""
         self._chooser.setVisible(shown)
 
-    def show_universe(self, session: Session) -> None:
-        """Say what universe is shown."""
-        size = f"{session.width:,} × {session.height:,}"
-        if not session.is_bounded:
-            size = f"without bounds   {session.engine}" if session.is_endless else "without bounds"
+    def show_universe(self, session: Session | None) -> None:
+        """Say what universe is shown; None where none is."""
+        edges = size = ""
+        if session is not None:
+            edges = f"{session.rule}   {session.topology}"
+            size = f"{session.width:,} × {session.height:,}"
+            if not session.is_bounded:
+                engine = f"   {session.engine}" if session.is_endless else ""
+                size = f"without bounds{engine}"
         for button, text, what in (
-            (self.rule_button, f"{session.rule}   {session.topology}", "Rule and edges"),
+            (self.rule_button, edges, "Rule and edges"),
             (self.size_button, size, "Size"),
         ):
             button.setText(text)

@@ -197,7 +197,7 @@ class StartMenu(Menu):
             self.page.dress(window.theme, shades)
         if self.is_shown:
             window.setWindowTitle("lifesim[*]")
-            window.toolbar.show_universe("", "", "")
+            window.toolbar.show_universe(None)
         self._offer()
 
     # --- patterns --------------------------------------------------------------
