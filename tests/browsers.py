@@ -147,6 +147,14 @@ class Browser:
         """End the browser."""
         with suppress(Exception):
             self.do("Browser.close")
+
+        async def leave() -> None:
+            self._line.close()
+            with suppress(TimeoutError):
+                while await asyncio.wait_for(self._line.read_message(), 5) is not None:
+                    pass
+
+        self._loop.run_until_complete(leave())
         self._loop.close()
         try:
             self._process.wait(10)

@@ -122,6 +122,7 @@ def test_nothing_that_is_about_a_universe_can_be_done(bare: LifeWindow) -> None:
     assert not bare.canvas.isVisible()
     assert bare.windowTitle() == "lifesim[*]"
     assert not bare.status_line.generation.isVisible()
+    assert (bare.toolbar.rule_button.text(), bare.toolbar.size_button.text()) == ("", "")
     enabled = {action.id for action in bare.registry if bare.registry.is_enabled(action.id)}
     assert enabled >= {"file.new", "file.soup", "file.open", "file.directory", "file.quit",
                        "library.folder", "help.palette", "view.theme"}  # fmt: skip
@@ -234,7 +235,7 @@ def test_what_is_dropped_is_opened(bare: LifeWindow, tmp_path: Path) -> None:
     assert not page._is_target
     bare.dropEvent(QDropEvent(QPointF(50, 300), copy, mime, LEFT, none))
     opened(bare, glider(tmp_path))
-    assert not any(line.acceptDrops() for line in page.findChildren(QLineEdit))
+    assert not [widget for widget in page.findChildren(QWidget) if widget.acceptDrops()]
 
 
 @pytest.mark.parametrize("width", [1300, 800, 500, 300])
@@ -318,18 +319,34 @@ def test_what_begins_with_the_page() -> None:
     assert not ViewLaunch(engine="tiles").is_bare
 
 
+def test_a_file_that_changes_is_drawn_again(bare: LifeWindow, tmp_path: Path) -> None:
+    thumbs, path = menu_of(bare).thumbs, glider(tmp_path)
+    until(lambda: isinstance(thumbs.of(path), Thumbnail))
+    patterns.write(Pattern(BitGrid.from_cells(5, 1, [(0, 0), (4, 0)])), path)
+    menu_of(bare).show_recent()
+
+    def is_new() -> bool:
+        found = thumbs.of(path)
+        return isinstance(found, Thumbnail) and found.pixels.shape == (1, 5)
+
+    until(is_new)
+
+
 # --- patterns --------------------------------------------------------------------------
 
 
 def test_patterns_are_found_as_one_types(bare: LifeWindow) -> None:
     browser = page_of(bare).browser
     until(lambda: len(titles(browser)) > 10)
+    bare.registry.run("library.dock")
+    assert browser.line.hasFocus()
+    assert menu_of(bare).dock.isHidden()
     QTest.keyClicks(browser.line, "gosper glider gun")
     until(lambda: titles(browser)[:1] == ["Gosper glider gun"])
     assert not browser.open_button.isEnabled()
     QTest.keyClick(browser.line, Qt.Key.Key_Down)
     assert browser.list.hasFocus()
-    assert "Bill Gosper, 1970" in browser.facts.text()
+    assert "Bill\N{NO-BREAK SPACE}Gosper" in browser.facts.text()
     assert not browser.insert_button.isVisible()
     QTest.keyClick(browser.list, Qt.Key.Key_Return)
     gun = PatternLibrary.of_ours().find("gosper-gun")

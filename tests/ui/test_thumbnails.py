@@ -135,6 +135,15 @@ def test_what_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.Mon
         drawn(glider(tmp_path), lambda: True)
 
 
+def test_fewer_pixels_are_the_brightest_of_blocks() -> None:
+    pixels = np.zeros((5, 7), np.uint8)
+    pixels[4, 6], pixels[0, 0] = 9, 3
+    thumbnail = Thumbnail(pixels)
+    assert thumbnail.within(7, 5) is pixels
+    assert thumbnail.within(6, 5).tolist() == [[3, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 9]]
+    assert thumbnail.within(0, 9).tolist() == [[9]]
+
+
 # --- kept ------------------------------------------------------------------------------
 
 

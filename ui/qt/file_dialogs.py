@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+
 from PySide6.QtCore import QDir
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QTreeView, QWidget
 
 _WIDE, _HIGH, _FRAME = 980, 620, 40  # pixels; what a title takes
 _DETAIL_FROM = 700  # pixels of width
+_COLUMNS = 360, 90, 150, 160  # pixels: name, size, type, date
 
 Mode = QFileDialog.FileMode
 
@@ -31,6 +35,26 @@ def save_file(parent: QWidget, title: str, path: str, filters: str) -> tuple[str
     return _asked(dialog)
 
 
+def save_in_form(
+    parent: QWidget, title: str, path: str, suffixes: Mapping[str, str]
+) -> tuple[str, str]:
+    """Ask where to save, and in which of the filters, each with the suffix that a name has with it:
+    the name follows. '' is: not after all."""
+    dialog = made(parent, title, "", ";;".join(suffixes), Mode.AnyFile)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.selectFile(path)
+    dialog.setDefaultSuffix(os.path.splitext(path)[1].removeprefix("."))
+
+    def follow(chosen: str) -> None:
+        suffix = suffixes[chosen]
+        dialog.setDefaultSuffix(suffix.removeprefix("."))
+        file = (dialog.selectedFiles() or [path])[0]
+        dialog.selectFile(os.path.splitext(file)[0] + suffix)
+
+    dialog.filterSelected.connect(follow)
+    return _asked(dialog)
+
+
 def made(
     parent: QWidget, title: str, folder: str, filters: str, mode: QFileDialog.FileMode
 ) -> QFileDialog:
@@ -43,6 +67,10 @@ def made(
     dialog.resize(width, height)
     views = QFileDialog.ViewMode
     dialog.setViewMode(views.Detail if width >= _DETAIL_FROM else views.List)
+    table = dialog.findChild(QTreeView, "treeView")
+    if table is not None:  # Qt's own dialog
+        for column, wide in enumerate(_COLUMNS):
+            table.header().resizeSection(column, wide)
     return dialog
 
 

@@ -76,21 +76,22 @@ class UniverseToolbar(QToolBar):
         self._chooser.setVisible(shown)
 
     def show_universe(self, session: Session | None) -> None:
-        """Say what universe is shown; None where none is."""
-        edges = size = ""
-        if session is not None:
-            edges = f"{session.rule}   {session.topology}"
-            size = f"{session.width:,} × {session.height:,}"
-            if not session.is_bounded:
-                engine = f"   {session.engine}" if session.is_endless else ""
-                size = f"without bounds{engine}"
+        """Say what universe is shown; None is none."""
+        rule = "" if session is None else f"{session.rule}   {session.topology}"
+        size = "" if session is None else _size_of(session)
         for button, text, what in (
-            (self.rule_button, edges, "Rule and edges"),
-            (self.size_button, size, "Size"),
-        ):
+            (self.rule_button, rule, "Rule and edges"), (self.size_button, size, "Size"),
+        ):  # fmt: skip
             button.setText(text)
-            button.setAccessibleName(f"{what}: {text}")
+            button.setAccessibleName(f"{what}: {text or 'no universe is open'}")
 
     def dress(self, shades: Colours) -> None:
         """Draw Qt's own button in the colours of a theme."""
         self._more.setIcon(icon("more", shades.icon, shades.faint))
+
+
+def _size_of(session: Session) -> str:
+    """Say how large a universe is."""
+    if session.is_bounded:
+        return f"{session.width:,} × {session.height:,}"
+    return f"without bounds   {session.engine}" if session.is_endless else "without bounds"

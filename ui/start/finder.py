@@ -10,14 +10,16 @@ from functools import lru_cache
 from lifesim.errors import LifesimError
 from lifesim.library import KINDS, PatternEntry, PatternLibrary
 from lifesim.rule import Rule
+from ui.start.cards import Card
+from ui.start.facts import card_of
 
 _OFTEN = 500  # files that are read between two looks at what is wanted now
-MOST_SHOWN = 2000  # entries: a list of more is slow, and nobody reads it
+MOST_SHOWN = 1000  # entries: a list of more is slow, and nobody reads it
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is looked for. kind, rule: None for any."""
+    """Says what is looked for. kind, rule: None for any."""
 
     library: PatternLibrary
     text: str = ""
@@ -27,7 +29,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What fits, best first: at most MOST_SHOWN of `count` entries that do.
+    """Says what was found: the best of `count` entries, at most MOST_SHOWN, and their cards.
 
     kinds, rules: those that the library has at all, in order. is_whole: the library has been read
     to its end; else entries are some that were found so far. problem: why nothing could be looked
@@ -36,6 +38,7 @@ class Found:
 
     wanted: Wanted
     entries: tuple[PatternEntry, ...]
+    cards: tuple[Card, ...]
     count: int
     kinds: tuple[str, ...]
     rules: tuple[str, ...]
@@ -136,11 +139,10 @@ def _found(
     problem: str = "",
 ) -> Found:
     some = tuple(entries[:MOST_SHOWN])
-    order = tuple(kind for kind in KINDS if kind in kinds)
+    cards = tuple(map(card_of, some))
+    has = tuple(kind for kind in KINDS if kind in kinds), tuple(sorted(rules - {""}))
     notes = wanted.library.notes
-    return Found(
-        wanted, some, len(entries), order, tuple(sorted(rules - {""})), is_whole, problem, notes
-    )
+    return Found(wanted, some, cards, len(entries), *has, is_whole, problem, notes)
 
 
 @lru_cache(1 << 10)

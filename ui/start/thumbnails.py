@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from lifesim import patterns
 from lifesim.colours import state_colours
 from lifesim.errors import LifesimError
@@ -52,6 +54,16 @@ class Thumbnail:
     (rows, columns, 3)."""
 
     pixels: Levels
+
+    def within(self, width: int, height: int) -> Levels:
+        """Return the pixels, or fewer: no more than width x height. Each is the brightest of a
+        block, as the mean of a lonely glider's is not seen."""
+        high, wide = self.pixels.shape[:2]
+        side = max(-(-wide // max(width, 1)), -(-high // max(height, 1)))
+        if side == 1:
+            return self.pixels
+        rows = np.maximum.reduceat(self.pixels, np.arange(0, high, side), axis=0)
+        return np.maximum.reduceat(rows, np.arange(0, wide, side), axis=1)
 
 
 def fingerprint(path: str) -> str:

@@ -30,10 +30,10 @@ class Facts:
     """The facts of a universe at one moment, as a page is told them.
 
     version: grows whenever something else is to be seen. name: of the file, or ''. bounded:
-    whether nothing can live outside of the box. plays: whether generations are made when a page
-    asks for them. draws: whether a page may change cells. undo: whether there is a change to take
-    back. progress: done share, 0 to 1, of a run on disk; None where none is known of. problem: what
-    went wrong last, or ''.
+    whether nothing can live outside of the box. coloured: whether tiles are colours. plays: whether
+    generations are made when a page asks for them. draws: whether a page may change cells. undo:
+    whether there is a change to take back. progress: done share, 0 to 1, of a run on disk; None
+    where none is known of. problem: what went wrong last, or ''.
     """
 
     version: int
@@ -43,6 +43,7 @@ class Facts:
     bounded: bool
     rule: str
     states: int
+    coloured: bool = False
     name: str = ""
     running: bool = False
     speed: int = 1
@@ -82,8 +83,8 @@ class Board(ABC):
         LifesimError for what is not allowed or cannot be done."""
 
     @abstractmethod
-    def close(self) -> bool:
-        """End all threads, within 0.1 s. Returns False where some are left to end by themselves."""
+    def close(self) -> None:
+        """End all threads, or after 0.1 s leave them to end by themselves."""
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call a function, from any thread, whenever facts() are others, until forget()."""

@@ -8,8 +8,11 @@ import getpass
 import importlib.util
 import json
 import os
+import signal
 import socket
 import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +20,9 @@ from bulkbits.options import json_option, one_device_options
 from lifesim.cli.options import chosen_edges, universe_options
 from lifesim.errors import LifesimError
 from lifesim.unbounded import ENGINES
+
+if TYPE_CHECKING:
+    from ui.web.board import Board
 
 
 class NoServerError(LifesimError):
@@ -50,7 +56,7 @@ def command(  # each parameter is an option, or an argument
     backend: str,
     device: int,
     threads: int | None,
-) -> int:
+) -> None:
     """Show PATTERN, or a universe directory, in a browser, until Ctrl-C.
 
     The page is served to this machine only (127.0.0.1), to whoever knows its address, which has a
@@ -62,24 +68,33 @@ def command(  # each parameter is an option, or an argument
         raise NoServerError("the server needs Tornado: pip install 'bulkbits[serve]'")
     from ui.web import guard
     from ui.web.opening import open_board
-    from ui.web.server import serve
 
     chosen, where = chosen_edges(rule, topology)
     board = open_board(
         universe, chosen, where, size, engine, edit, backend, device=device, threads=threads
     )
     token = guard.new_token()
-    has_ended = False
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
         try:
-            asyncio.run(serve(board, port, token, lambda at: tell(at, token, as_json)))
+            asyncio.run(_serve(board, port, token, lambda at: tell(at, token, as_json)))
         finally:
-            has_ended = board.close()
-    if not has_ended:
-        # Nothing is lost with what a thread is still computing, and it may take long.
-        sys.stdout.flush()
-        os._exit(0)
-    return 0
+            board.close()
+    # Nothing is lost with what a thread is still computing, and to take all modules apart would
+    # take longer than anybody waits after Ctrl-C.
+    sys.stdout.flush()
+    os._exit(0)
+
+
+async def _serve(board: Board, port: int, token: str, ready: Callable[[int], None]) -> None:
+    """Serve until a signal asks to stop, which is heard between two things that the server does."""
+    from ui.web.server import serve
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            loop.add_signal_handler(number, task.cancel)
+    await serve(board, port, token, ready)
 
 
 def tell(port: int, token: str, as_json: bool) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import replace
 
 from lifesim.engine import Life
@@ -14,7 +16,7 @@ from lifesim.kept import Kept
 from lifesim.rule import Rule
 from lifesim.tree.picture import TreePicture
 from ui.cells.edits import Stroke, overwrite
-from ui.picture.coloured import source_of
+from ui.picture.coloured import in_colours, source_of
 from ui.picture.sources import Levels, MemorySource, PictureSource
 from ui.web.board import Board, BoardError, Facts, Shot
 from ui.web.orders import Order
@@ -83,10 +85,17 @@ class LifeBoard(Board):
         self._plays = False  # whether the run under way has no end
         self._stop = threading.Event()
         self._runner: threading.Thread | None = None
-        self._closed = threading.Event()
+        self._closed = closed = threading.Event()
         self._look()
-        self._watcher = threading.Thread(target=self._watch, name="life-watching", daemon=True)
-        self._watcher.start()
+        watcher = threading.Thread(
+            target=_watch,
+            args=(weakref.ref(self), closed, life.generation),
+            name="life-watching",
+            daemon=True,
+        )
+        watcher.start()
+        self._threads = [watcher]
+        weakref.finalize(self, _end, closed, self._threads)  # at the end of the process, too
 
     # --- what is seen ----------------------------------------------------------
 
@@ -103,6 +112,7 @@ class LifeBoard(Board):
             bounded=all(life.bounds),
             rule=str(life.rule),
             states=life.rule.states,
+            coloured=in_colours(life.rule),
             name=self._name,
             running=self.is_running,
             speed=self._speed,
@@ -145,14 +155,13 @@ class LifeBoard(Board):
                 self._shots.popitem(last=False)
             return made
 
-    def _watch(self) -> None:
-        """Tell of generations that others have made."""
-        seen = self.life.generation
-        while not self._closed.wait(_WATCHING):
-            now = self.life.generation
-            if now != seen and not self.is_running:
-                self.tell()
-            seen = now
+    def notice(self, seen: int) -> int:
+        """Tell of generations that others have made. seen: the one that was seen last. Returns the
+        one of now."""
+        now = self.life.generation
+        if now != seen and not self.is_running:
+            self.tell()
+        return now
 
     # --- what is asked ---------------------------------------------------------
 
@@ -197,6 +206,7 @@ class LifeBoard(Board):
         self._runner = threading.Thread(
             target=self._work, args=(generations, stop), name="life-running", daemon=True
         )
+        self._threads[1:] = [self._runner]
         self._runner.start()
 
     def _pause(self) -> None:
@@ -207,9 +217,9 @@ class LifeBoard(Board):
 
     def _work(self, generations: int | None, stop: threading.Event) -> None:
         try:
-            while not stop.is_set():
+            while not (stop.is_set() or self._closed.is_set()):
                 began = time.monotonic()
-                self.life.run(generations or self._speed, stopped=stop.is_set)
+                self.life.run(generations or self._speed, stopped=self._is_stopped(stop))
                 if generations is not None:
                     break
                 self.tell()
@@ -219,6 +229,9 @@ class LifeBoard(Board):
         finally:
             stop.set()
             self.tell()
+
+    def _is_stopped(self, stop: threading.Event) -> Callable[[], bool]:
+        return lambda: stop.is_set() or self._closed.is_set()
 
     def _reset(self) -> None:
         self._pause()
@@ -265,14 +278,29 @@ class LifeBoard(Board):
         with self._lock:
             self._changed = True
 
-    def close(self) -> bool:
+    def close(self) -> None:
         """Stop the run; a thread that does not end soon is left to end by itself."""
-        self._closed.set()
         self._stop.set()
-        threads = [thread for thread in (self._watcher, self._runner) if thread is not None]
-        for thread in threads:
+        _end(self._closed, self._threads)
+
+
+def _watch(board: weakref.ref[LifeBoard], closed: threading.Event, seen: int) -> None:
+    """Look whether others move a board's universe on, as long as there is the board. seen: the
+    generation of the beginning."""
+    while not closed.wait(_WATCHING):
+        shown = board()
+        if shown is None:
+            return
+        seen = shown.notice(seen)
+        del shown
+
+
+def _end(closed: threading.Event, threads: list[threading.Thread]) -> None:
+    """Ask threads to end, and wait for them, but not long."""
+    closed.set()
+    for thread in tuple(threads):
+        if thread is not threading.current_thread():
             thread.join(_CLOSING / len(threads))
-        return not any(thread.is_alive() for thread in threads)
 
 
 def drawn_on(kept: Kept, stroke: Stroke, rule: Rule, bounds: tuple[int, int]) -> Kept:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from ui.web.pool import BusyError, Pool
 HOST = "127.0.0.1"
 MOST_VIEWERS = 64
 _NEWS = 1 / 30  # seconds between two messages to a page at least
+_LEAVING = 0.05  # seconds that lines have to close in, at the end
 _ASKED = 256  # orders of one page that wait, at most
 _THREADS = max(2, min(4, os.cpu_count() or 1))
 _KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
@@ -45,7 +47,7 @@ def palettes() -> dict[str, list[int]]:
 
 
 class Service:
-    """The things that requests share: the universe, its blocks, and who looks on."""
+    """The universe that all requests share, its blocks, and who looks on."""
 
     def __init__(self, board: Board, token: str) -> None:
         """Serve a universe to whoever knows the token."""
@@ -191,6 +193,13 @@ class LiveHandler(WebSocketHandler):
         for task in self._tasks:
             task.cancel()
 
+    def leave(self) -> None:
+        """End the line at once: the server ends."""
+        stream = self.ws_connection.stream if self.ws_connection else None
+        self.close(1001, "the server ends")
+        if stream is not None:
+            stream.close()
+
     def changed(self) -> None:
         """Have the page told what there is by now."""
         self._changed.set()
@@ -283,3 +292,7 @@ async def serve(board: Board, port: int, token: str, ready: Callable[[int], None
     finally:
         board.forget(heard)
         server.stop()
+        for viewer in tuple(service.viewers):
+            viewer.leave()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(server.close_all_connections(), _LEAVING)

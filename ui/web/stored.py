@@ -62,12 +62,11 @@ class StoredBoard(Board):
         """Raise BoardError: a universe on disk is only looked at."""
         raise BoardError("a universe on disk is shown as it is: `lifesim run` moves it on")
 
-    def close(self) -> bool:
+    def close(self) -> None:
         """Stop looking at the directory; threads that read are left to end by themselves."""
         closing = threading.Thread(target=self._session.close, name="closing", daemon=True)
         closing.start()
         closing.join(_CLOSING)
-        return not closing.is_alive()
 
     def _heard(self, event: Event) -> None:
         self.tell()

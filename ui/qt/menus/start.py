@@ -62,7 +62,7 @@ class StartMenu(Menu):
         self.browser.current.connect(self._offer)
         return [
             act(
-                "dock", "&Patterns", self._toggle, "Ctrl+B", section=6, at_start=False,
+                "dock", "&Patterns", self._toggle, "Ctrl+B", section=6, at_start=True,
                 checked=lambda: not self.dock.isHidden(), tip="Browse and insert patterns",
             ),
             act(
@@ -113,7 +113,9 @@ class StartMenu(Menu):
         window, first = self.window, self.window.session
 
         def look() -> None:
-            if window.session is first and not window.background.is_opening:
+            if self.is_shown or window.background.is_opening:
+                return
+            if window.session is first:
                 window.background.busy.disconnect(told)
                 self.begin()
 
@@ -184,7 +186,7 @@ class StartMenu(Menu):
         """Show the recent files of now."""
         if self.page is not None and self.is_shown:
             recent = self.window.files.recent
-            self.thumbs.look_again(recent)
+            self.thumbs.doubt(recent)
             self.page.show_recent(recent)
             self.window.canvas.setFocusProxy(self.page.first())
 
@@ -206,6 +208,10 @@ class StartMenu(Menu):
         return [self.browser, *([self.page.browser] if self.page is not None else [])]
 
     def _toggle(self) -> None:
+        """Show or hide the dock; on the start page, which has the patterns, go to its search."""
+        if self.page is not None and self.is_shown:
+            self.page.browser.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
         self.dock.setVisible(self.dock.isHidden())
         if self.dock.isVisible():
             self._show_folders()

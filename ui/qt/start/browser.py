@@ -24,12 +24,13 @@ from ui.qt.rows import RowsLayout
 from ui.qt.start.cards import CardList
 from ui.qt.start.thumbs import Thumbs
 from ui.start.cards import Card, short_path
-from ui.start.facts import card_of, facts_of
+from ui.start.facts import facts_of
 from ui.start.finder import Finder, Found, Wanted
 
-_WIDTH = 330  # pixels
+_WIDTH, _WIDEST_CHOICE = 330, 150  # pixels
+_LONGEST_PIECE = 24  # letters
 _ANOTHER = "another folder"
-_OURS = "lifesim's own patterns"
+_OURS = "Pattern library"
 
 
 class PatternBrowser(QWidget):
@@ -47,6 +48,7 @@ class PatternBrowser(QWidget):
 
     def __init__(self, thumbs: Thumbs) -> None:
         super().__init__()
+        self._thumbs = thumbs
         self._library: PatternLibrary | None = None
         self._entries: dict[str, PatternEntry] = {}
         self._finder = Finder(self._landed.emit)
@@ -119,7 +121,7 @@ class PatternBrowser(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return the size of a dock at the side."""
-        return QSize(_WIDTH, 2 * _WIDTH)
+        return QSize(_WIDTH, _WIDTH)
 
     def dress(self, theme: str) -> None:
         """Draw pictures in the colours of a theme."""
@@ -145,6 +147,7 @@ class PatternBrowser(QWidget):
         LifesimError for what is no folder."""
         library = PatternLibrary.of_folder(folder) if folder else PatternLibrary.of_ours()
         self._library = library
+        self._thumbs.doubt()
         for box in (self.kinds, self.rules):
             box.blockSignals(True)
             box.setCurrentIndex(0)
@@ -211,7 +214,7 @@ class PatternBrowser(QWidget):
         self._entries = {entry.path: entry for entry in found.entries}
         _offer(self.kinds, found.kinds)
         _offer(self.rules, found.rules)
-        self.list.show_cards([card_of(entry) for entry in found.entries])
+        self.list.show_cards(list(found.cards))
         self.count.setText(found.summary)
         self.count.setToolTip("\n".join(found.notes[:20]))
         self._show_facts()
@@ -223,12 +226,17 @@ class PatternBrowser(QWidget):
             self.facts.setText("Choose a pattern to see what is known of it.")
         else:
             facts = " · ".join(
-                f"{escape(label)}&nbsp;<b>{escape(value)}</b>"
+                f"{escape(label)}&nbsp;<b>{escape(_in_one_piece(value))}</b>"
                 for label, value in facts_of(entry, is_ours=not self.source)
             )
             about = f"{escape(entry.about)}<br>" if entry.about else ""
             self.facts.setText(f"<b>{escape(entry.title)}</b><br>{about}{facts}")
         self.current.emit()
+
+
+def _in_one_piece(text: str) -> str:
+    """Return a short text such that no line ends within it."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}") if len(text) <= _LONGEST_PIECE else text
 
 
 def _choice(name: str, first: str) -> QComboBox:
@@ -237,6 +245,7 @@ def _choice(name: str, first: str) -> QComboBox:
     box.setToolTip(name)
     box.addItem(first, None)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    box.setMaximumWidth(_WIDEST_CHOICE)
     return box
 
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QImage, QKeyEvent, QPainter, QPalette, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QListView,
     QStyle,
@@ -24,8 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.qt.start.thumbs import Thumbs, image_of
-from ui.qt.theme import colour_table
+from ui.qt.start.thumbs import Thumbs, image_of, table_of
 from ui.start.cards import Card
 from ui.start.thumbnails import GoneError, Thumbnail
 
@@ -108,9 +107,16 @@ class CardList(QListView):
             self.setResizeMode(QListView.ResizeMode.Adjust)
             # Else Qt leaves room for it beside the cards even while there is none.
             self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setDragDropMode(QListView.DragDropMode.NoDragDrop)  # what is dropped is the window's
+        self.setAcceptDrops(False)
         self.activated.connect(lambda index: self.chosen.emit(index.data(CARD)))
         self.selectionModel().currentChanged.connect(self._tell)
         self.cards.modelReset.connect(self._tell)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of few cards: the list takes what room there is."""
+        card = self._delegate.size
+        return QSize(card.width(), 2 * card.height())
 
     def dress(self, theme: str) -> None:
         """Draw pictures in the colours of a theme."""
@@ -244,31 +250,29 @@ class _CardDelegate(QStyledItemDelegate):
 
     def _paint_picture(self, painter: QPainter, where: QRect, found: Thumbnail | None) -> None:
         in_colours = found is not None and found.pixels.ndim == 3
-        dead = QColor(colour_table("dark" if in_colours else self.theme)[0])
+        dead = QColor(table_of("dark" if in_colours else self.theme)[0])
         painter.setPen(self._parent.palette().color(QPalette.ColorRole.Mid))
         painter.setBrush(dead)
         painter.drawRoundedRect(where, _ROUND, _ROUND)
         if found is not None:
-            paint_thumbnail(painter, where.adjusted(4, 4, -4, -4), image_of(found, self.theme))
+            paint_thumbnail(painter, where.adjusted(4, 4, -4, -4), found, self.theme)
 
 
-def paint_thumbnail(painter: QPainter, where: QRect, image: QImage) -> None:
-    """Draw a thumbnail in the middle of a rectangle: cells are squares of whole pixels of the
-    screen where there is room for that."""
+def paint_thumbnail(painter: QPainter, where: QRect, thumbnail: Thumbnail, theme: str) -> None:
+    """Draw a thumbnail in the middle of a rectangle: its pixels are squares of whole pixels of the
+    screen."""
     ratio = painter.device().devicePixelRatioF()
     room = QRect(
         QPoint(round(where.left() * ratio), round(where.top() * ratio)),
         QSize(int(where.width() * ratio), int(where.height() * ratio)),
     )
+    pixels = thumbnail.within(room.width(), room.height())
+    image = image_of(pixels, theme)
     times = min(room.width() // image.width(), room.height() // image.height())
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, times < 1)
-    painter.scale(1 / ratio, 1 / ratio)
-    if times >= 1:
-        size = image.size() * min(times, round(_LARGEST * ratio))
-    else:
-        size = image.size().scaled(room.size(), Qt.AspectRatioMode.KeepAspectRatio)
-    target = QRect(QPoint(0, 0), size)
+    target = QRect(QPoint(0, 0), image.size() * min(times, round(_LARGEST * ratio)))
     target.moveCenter(room.center())
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+    painter.scale(1 / ratio, 1 / ratio)
     painter.drawImage(target, image)
     painter.restore()

@@ -103,10 +103,7 @@ class StartPage(QScrollArea):
         column.setContentsMargins(20, 14, 20, 14)
         column.addLayout(self._banner_place)
         column.addWidget(_text("lifesim", title=True))
-        column.addWidget(
-            _text("Conway's Game of Life and its relatives, bigger and longer.", dim=True)
-        )
-        column.addSpacing(8)
+        column.addSpacing(4)
         column.addLayout(self._columns, 1)
         return place
 
@@ -171,12 +168,12 @@ class StartPage(QScrollArea):
         self._fit_recent()
 
     def _fit_recent(self) -> None:
-        """Show all recent files in one column; in two, leave them what room there is."""
+        """Show all recent files in one column; leave them what room there is in two."""
         narrow = self.viewport().width() < _NARROW
         count = len(self.recent.cards.cards)
         row = self.recent.sizeHintForRow(0) if count else 0
         high = count * row + 2 * self.recent.frameWidth() + 2
-        self.recent.setMinimumHeight(high if narrow else min(high, 3 * row))
+        self.recent.setMinimumHeight(high if narrow else min(high, 2 * row))
         self.recent.setMaximumHeight(max(high, 0))
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
+from functools import lru_cache
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QImage
 
-from ui.qt.theme import colour_table
+from lifesim.render import Levels
+from ui.qt.theme import THEMES, colour_table
 from ui.start.kept import ThumbnailCache, cache_folder
 from ui.start.painter import ThumbnailPainter
 from ui.start.thumbnails import GoneError, Thumbnail, ThumbnailError
 
-_MOST_HELD = 600  # a thumbnail takes up to 200 KB
+_MOST_HELD = 300  # a thumbnail takes up to 192 KB
 
 
 class Thumbs(QObject):
@@ -24,6 +27,7 @@ class Thumbs(QObject):
     def __init__(self) -> None:
         super().__init__()
         self._held: OrderedDict[str, Thumbnail | ThumbnailError] = OrderedDict()
+        self._doubted: set[str] = set()
         self._painter = ThumbnailPainter(ThumbnailCache(cache_folder()), self._landed.emit)
         self._landed.connect(self._land, Qt.ConnectionType.QueuedConnection)
 
@@ -31,9 +35,10 @@ class Thumbs(QObject):
         """Return the thumbnail of a path, or why there is none; None where it is not known yet: it
         is asked for then."""
         found = self._held.get(path)
-        if found is None:
+        if found is None or path in self._doubted:
+            self._doubted.discard(path)
             self._painter.want(path)
-        else:
+        if found is not None:
             self._held.move_to_end(path)
         return found
 
@@ -41,11 +46,10 @@ class Thumbs(QObject):
         """Tell whether a file is known not to be there any more."""
         return isinstance(self._held.get(path), GoneError)
 
-    def look_again(self, paths: list[str]) -> None:
-        """Ask anew for what is known of these paths, as the files may have changed; until it is
-        told, what was known stays."""
-        for path in reversed(paths):
-            self._painter.want(path)
+    def doubt(self, paths: Iterable[str] | None = None) -> None:
+        """Look again at these paths, or all, when they are shown next: the files may have changed.
+        Until it is told, what was known stays."""
+        self._doubted.update(self._held if paths is None else paths)
 
     def close(self) -> None:
         """Ask for nothing more."""
@@ -55,17 +59,22 @@ class Thumbs(QObject):
         self._held[path] = found
         self._held.move_to_end(path)
         while len(self._held) > _MOST_HELD:
-            self._held.popitem(last=False)
+            self._doubted.discard(self._held.popitem(last=False)[0])
         self.arrived.emit(path)
 
 
-def image_of(thumbnail: Thumbnail, theme: str) -> QImage:
-    """Return a thumbnail in the colours of a theme. The image has no memory of its own: it lives no
-    longer than the thumbnail."""
-    pixels = thumbnail.pixels
+def image_of(pixels: Levels, theme: str) -> QImage:
+    """Return pixels of a thumbnail in the colours of a theme. The image has no memory of its own:
+    it lives no longer than they do."""
     height, width = pixels.shape[:2]
     form = QImage.Format.Format_Indexed8 if pixels.ndim == 2 else QImage.Format.Format_RGB888
     image = QImage(pixels.data, width, height, pixels.strides[0], form)
     if pixels.ndim == 2:
-        image.setColorTable(colour_table(theme))
+        image.setColorTable(table_of(theme))
     return image
+
+
+@lru_cache(len(THEMES))
+def table_of(theme: str) -> list[int]:
+    """Return the 256 colours of a theme."""
+    return colour_table(theme)

@@ -43,8 +43,11 @@ function made(name, attributes = {}, ...children) {
 }
 
 export class Viewer {
-  constructor(root, link, { palette } = {}) {
+  // palette: its name, else the style sheet says which. scrolls: whether the wheel is for what is
+  // around the picture, until somebody clicks into it.
+  constructor(root, link, { palette, scrolls } = {}) {
     this.root = root;
+    this.scrolls = scrolls;
     this.link = link;
     this.facts = null;
     this.palettes = null;
@@ -64,7 +67,7 @@ export class Viewer {
     this.resizing = new ResizeObserver(() => this.resize());
     this.resizing.observe(this.canvas);
     this.scheme = globalThis.matchMedia("(prefers-color-scheme: light)");
-    this.schemeChanged = () => this.repaint();
+    this.schemeChanged = () => this.changed();
     this.scheme.addEventListener("change", this.schemeChanged);
     link.listen((message) => this.hear(message));
   }
@@ -335,7 +338,8 @@ export class Viewer {
     } catch (error) {
       entry.failed = performance.now() + 1000;
       setTimeout(() => this.changed(), 1001);
-      if (error?.message) this.sayBriefly(error.message);
+      // That nobody answers is said by the link.
+      if (error?.message && !(error instanceof TypeError)) this.sayBriefly(error.message);
     } finally {
       entry.asked = false;
       this.underWay--;
@@ -369,8 +373,18 @@ export class Viewer {
 
   // --- pictures ------------------------------------------------------------------
 
-  get palette() {
-    return this.chosen ?? (this.scheme.matches ? "light" : "dark");
+  // The style sheet says what is dark: in a notebook, what the notebook says.
+  style(name) {
+    return getComputedStyle(this.root).getPropertyValue(`--lifesim-${name}`).trim();
+  }
+
+  choosePalette() {
+    // Colours of states are made to be seen on dark.
+    const scheme = this.facts?.coloured ? "dark" : this.style("scheme");
+    const palette = this.chosen ?? (scheme || "dark");
+    if (palette === this.palette) return;
+    this.palette = palette;
+    if (this.palettes) this.repaint();
   }
 
   colour(level) {
@@ -410,13 +424,13 @@ export class Viewer {
         if (one) one.canvas = this.painted(one.bytes, one.channels);
       }
     }
-    this.changed();
   }
 
   changed() {
     if (this.due || this.closed) return;
     this.due = requestAnimationFrame(() => {
       this.due = 0;
+      this.choosePalette();
       this.ask();
       this.draw();
     });
@@ -439,7 +453,7 @@ export class Viewer {
   draw() {
     const context = this.canvas.getContext("2d", { alpha: false });
     const { width, height } = this.canvas;
-    context.fillStyle = getComputedStyle(this.root).getPropertyValue("--lifesim-outside") || "gray";
+    context.fillStyle = this.style("outside") || "gray";
     context.fillRect(0, 0, width, height);
     if (!this.box || !this.palettes) return;
     const { scale, left, top } = this.view;
@@ -507,7 +521,7 @@ export class Viewer {
     if (scale > -3) return;
     const side = 2 ** -scale;
     const { width, height } = this.canvas;
-    context.fillStyle = getComputedStyle(this.root).getPropertyValue("--lifesim-lines");
+    context.fillStyle = this.style("lines");
     const first = (start) => (side - Number(BigInt.asUintN(-scale, start))) % side;
     for (let x = first(left); x < width; x += side) context.fillRect(x, 0, 1, height);
     for (let y = first(top); y < height; y += side) context.fillRect(0, y, width, 1);
@@ -565,6 +579,7 @@ export class Viewer {
     canvas.addEventListener(
       "wheel",
       (event) => {
+        if (this.scrolls && !this.root.contains(document.activeElement)) return;
         event.preventDefault();
         turned += event.deltaY * (event.deltaMode ? 40 : 1) * (event.ctrlKey ? 8 : 1);
         if (Math.abs(turned) < 40) return;

@@ -54,14 +54,17 @@ class NotebookLine {
 
 export default {
   render({ model, el }) {
-    el.style.height = `${model.get("height")}px`;
-    el.style.width = "100%";
+    const box = document.createElement("div"); // el's own style is the notebook's
+    box.style.height = `${model.get("height")}px`;
+    box.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own keys: d, d would delete the cell
+    el.append(box);
     const line = new NotebookLine(model);
-    const viewer = new Viewer(el, line);
-    el.lifesimViewer = viewer;
+    const viewer = new Viewer(box, line, { scrolls: true });
+    box.lifesimViewer = viewer;
     return () => {
       viewer.close();
       line.close();
+      box.remove();
     };
   },
 };
