@@ -36,6 +36,11 @@ class ViewLaunch:
     theme: str | None = None
     script: str | None = None
 
+    @property
+    def is_bare(self) -> bool:
+        """Tell whether nothing is asked for: then the start page is shown."""
+        return not (self.path or self.rule or self.topology or self.size or self.engine)
+
     def pick(self) -> Target:
         """Return what computes. Raises BackendUnavailableError, and LifesimError where the engine
         does not run there."""

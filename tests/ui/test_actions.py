@@ -62,8 +62,10 @@ from ui.cells.edits import Mode
 from ui.film.export import ExportLook
 from ui.model import CanvasView, ToolName
 from ui.qt.film.export_dialogs import FilmOf, PictureChoice
+from ui.qt.guide import GLOSSARY, MOUSE, GuidePage
 from ui.qt.menus.script import ScriptMenu
 from ui.qt.menus.share import ShareMenu
+from ui.qt.menus.start import StartMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.palette import CommandPalette
 from ui.qt.shortcuts import ShortcutsPage
@@ -187,6 +189,16 @@ def busy(window: LifeWindow) -> Any:
     return script_of(window).runner._thread
 
 
+def pattern_chosen(window: LifeWindow) -> None:
+    """A glider of a folder is chosen in the dock."""
+    menu, path = window.menu_of(StartMenu), write_glider(window)
+    menu.dock.show()
+    menu.browser.browse(folder_of(window))
+    until(lambda: [card.path for card in menu.browser.list.cards.cards] == [path])
+    menu.browser.list.focus_first()
+    window.canvas.setFocus()
+
+
 CASES: dict[str, Case] = {
     "file.new": Case(
         lambda w, _: (w.session.width, w.session.height) == (32, 16) and
@@ -203,6 +215,16 @@ CASES: dict[str, Case] = {
         not w.registry.is_enabled("edit.paste"),
         lambda w: answer(open_directory=write_universe(w))(w),
         lambda w: folder_of(w) + "/universe",
+    ),
+    "file.soup": Case(
+        lambda w, _: (w.session.width, w.session.height) == (32, 16) and
+        w.dialogs.asked[-1][1][-1] is True,
+        answer(new=NEW),
+    ),
+    "file.close": Case(lambda w, _: w.menu_of(StartMenu).is_shown),
+    "file.forget-gone": Case(
+        lambda w, _: "/some/where.rle" not in w.files.recent and write_glider(w) in w.files.recent,
+        lambda w: (w.files.remember("/some/where.rle"), w.files.remember(write_glider(w))),
     ),
     "file.forget": Case(
         lambda w, _: not w.files.recent, lambda w: w.files.remember("/some/where.rle")
@@ -307,6 +329,16 @@ CASES: dict[str, Case] = {
     "view.toolbar": Case(lambda w, _: w.toolbar.isHidden()),
     "view.parsing": Case(parsing_begun),
     "view.pane": Case(lambda w, _: w.focusWidget() is not w.canvas),
+    "library.dock": Case(
+        lambda w, seen: w.menu_of(StartMenu).dock.isHidden() != seen,
+        seen=lambda w: w.menu_of(StartMenu).dock.isHidden(),
+    ),
+    "library.folder": Case(
+        lambda w, _: w.menu_of(StartMenu).browser.source == folder_of(w) and
+        w.menu_of(StartMenu).dock.isVisible(),
+        lambda w: answer(pattern_folder=folder_of(w))(w),
+    ),
+    "library.insert": Case(lambda w, _: w.edits.ghost is not None, pattern_chosen),
     "control.run": Case(lambda w, _: w.session.status().running and generation(w) > 2),
     "control.step": Case(lambda w, _: generation(w) == 4, faster),
     "control.next": Case(lambda w, _: generation(w) == 1, faster),
@@ -385,6 +417,7 @@ CASES: dict[str, Case] = {
         lambda w, seen: not seen.is_alive() and not script_of(w).runner.is_running, seen=busy
     ),
     "help.palette": Case(lambda w, _: other_windows(CommandPalette) == 1),
+    "help.guide": Case(lambda w, _: other_windows(GuidePage) == 1),
     "help.shortcuts": Case(lambda w, _: other_windows(ShortcutsPage) == 1),
     "help.about": Case(lambda w, _: other_windows(QMessageBox) == 1),
 }  # fmt: skip
@@ -449,6 +482,7 @@ def fresh(window: LifeWindow) -> None:
             other.close()
     window.showNormal()
     window.toolbar.show()
+    window.menu_of(StartMenu).dock.hide()
     window.activateWindow()
     window.canvas.setFocus()
     window.dialogs = FakeDialogs()  # type: ignore[assignment]
@@ -495,6 +529,18 @@ def test_the_page_of_shortcuts_has_every_action(window: LifeWindow) -> None:
     shown = [row.text(0) for _, group in page._groups for row in group if not row.isHidden()]
     assert shown[:2] == ["Flip left and right", "Flip top and bottom"]
     page.close()
+
+
+def test_the_guide_has_the_mouse_the_tools_and_the_words(window: LifeWindow) -> None:
+    page = GuidePage(window.registry, window)
+    text = page.text.toPlainText()
+    for left, right in (*MOUSE, *GLOSSARY):
+        assert left in text
+        assert right in text
+    assert "Run until (Ctrl+U)" in text
+    assert "Undo (Ctrl+Z)" in text
+    page.close()
+    page.deleteLater()
 
 
 def test_controls_have_accessible_names(window: LifeWindow) -> None:

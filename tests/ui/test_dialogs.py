@@ -94,14 +94,14 @@ def test_rules_are_found_by_what_they_are_known_for(
     dialog = RuleDialog(Rule.parse("B3/S23"), Topology.TORUS, None)
     dialog.show()
     total = dialog.list.count()
-    QTest.keyClicks(dialog.find, typed)
+    QTest.keyClicks(dialog.search, typed)
     shown = [dialog.list.item(row).text() for row in range(dialog.list.count())]
     assert first in shown[:3]
     assert len(shown) < total
     assert dialog.value()[0] == Rule.parse("B3/S23")  # to find is not to choose
     row = shown.index(first)
     for _ in range(row + 1):
-        QTest.keyClick(dialog.find, Qt.Key.Key_Down)
+        QTest.keyClick(dialog.search, Qt.Key.Key_Down)
     assert dialog.value()[0] == Rule.parse(first)
     dialog.close()
 

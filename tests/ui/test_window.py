@@ -253,7 +253,9 @@ def test_the_slider_of_the_speed(window: LifeWindow) -> None:
     slider, menu = window.toolbar.speed, control(window)
     assert slider.value() == 0
     assert slider.toolTip() == "Speed: 1 generation a picture, at most 30 pictures a second"
+    slider.setFocus()
     QTest.keyClick(slider, Qt.Key.Key_Right)
+    slider.setFocus()
     QTest.keyClick(slider, Qt.Key.Key_Right)
     assert menu.speed.generations == 4
     assert window.registry.is_enabled("control.slower")

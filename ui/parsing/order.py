@@ -16,7 +16,7 @@ Key = Literal["verdict", "parses", "probability"]
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """Which lines are shown, and in which order.
+    """The choice of lines that are shown, and their order.
 
     kind: those of which this is known. key: what they are sorted by, None for their order in the
     text, which those that are equal keep. descending: the largest first; the order of the text

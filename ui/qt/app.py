@@ -24,6 +24,7 @@ from ui.qt.background import Background, Opening
 from ui.qt.film.loading import shared
 from ui.qt.garbage import Collector
 from ui.qt.menus.script import ScriptMenu
+from ui.qt.menus.start import StartMenu
 from ui.qt.window import LifeWindow
 from ui.session import Session
 
@@ -40,6 +41,8 @@ def run(launch: ViewLaunch) -> int:
         settings.setValue("view/palette", launch.theme)
     window = LifeWindow(session, backend, settings)
     sys.excepthook = report
+    if launch.is_bare:
+        window.menu_of(StartMenu).begin()
     window.show()
     shared().begin()  # long before somebody asks for plots
     if launch.script:
@@ -56,6 +59,7 @@ def run(launch: ViewLaunch) -> int:
         def make(opening: Opening) -> Session:
             return launch.session(backend, opening, opening.tell)
 
+        window.menu_of(StartMenu).begin_unless_opened()
         window.open_with(f"Opening {name}…", make, path)
     with signals() as arrived:
         app.exec()

@@ -6,6 +6,7 @@ The window asks through Dialogs alone, so that a test can answer in its place.
 from __future__ import annotations
 
 import os
+import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +21,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -36,6 +36,7 @@ from lifesim.rule import Rule
 from lifesim.rules.named import NAMED
 from lifesim.topology import Topology
 from ui.numbers import generation_of, whole
+from ui.qt import file_dialogs
 from ui.qt.rows import Scrolled
 
 if TYPE_CHECKING:
@@ -212,16 +213,21 @@ class NewDialog(Form):
     """Asks for a new universe: empty, or a soup."""
 
     def __init__(
-        self, size_: tuple[int, int], rule: Rule, topology: Topology, parent: QWidget | None
+        self,
+        size_: tuple[int, int],
+        rule: Rule,
+        topology: Topology,
+        parent: QWidget | None,
+        soup: bool = False,
     ) -> None:
-        super().__init__("New universe", parent)
+        super().__init__("New soup" if soup else "New universe", parent)
         self.size_ = self.line("&Size", f"{size_[0]}x{size_[1]}", _room)
         self.size_.setToolTip("Cells across and down: 512x256; 64K is 65536x65536")
         self._known, self.rule = rule, rule_choice(self, rule)
         self.topology = self.choice("&Edges", list(EDGES), topology)
-        self.fill = self.choice("&Fill with", [(False, "Nothing"), (True, "Random cells")], False)
+        self.fill = self.choice("&Fill with", [(False, "Nothing"), (True, "Random cells")], soup)
         self.density = self.line("&Density", "50 %", density)
-        self.seed = self.line("S&eed", "1", _seed)
+        self.seed = self.line("S&eed", str(random.getrandbits(32)) if soup else "1", _seed)
         self.fill.currentIndexChanged.connect(self._filled)
         self._filled()
 
@@ -306,21 +312,23 @@ class Dialogs:
 
     def open_file(self, folder: str) -> str | None:
         """Ask for a pattern file."""
-        path, _ = QFileDialog.getOpenFileName(
-            self._window, "Open a pattern", folder, f"{_readable()};;All files (*)"
-        )
-        return path or None
+        filters = f"{_readable()};;All files (*)"
+        return file_dialogs.open_file(self._window, "Open a pattern", folder, filters) or None
 
     def open_directory(self, folder: str) -> str | None:
         """Ask for a universe directory."""
         title = "Open a universe directory"
-        return QFileDialog.getExistingDirectory(self._window, title, folder) or None
+        return file_dialogs.open_folder(self._window, title, folder) or None
+
+    def pattern_folder(self, folder: str) -> str | None:
+        """Ask for a folder of pattern files."""
+        return file_dialogs.open_folder(self._window, "A folder of patterns", folder) or None
 
     def save_file(self, path: str) -> str | None:
         """Ask where to save."""
         filters = f"{_patterns()};;{_DIRECTORY}"
         title = "Save the universe"
-        chosen, kind = QFileDialog.getSaveFileName(self._window, title, path, filters)
+        chosen, kind = file_dialogs.save_file(self._window, title, path, filters)
         if chosen and kind != _DIRECTORY and not os.path.splitext(chosen)[1]:
             chosen += ".rle"
             if os.path.exists(chosen) and not self._replace(chosen):
@@ -333,9 +341,11 @@ class Dialogs:
         text = f"{name} exists already. Replace it?"
         return QMessageBox.question(self._window, "Replace the file?", text) == buttons.Yes
 
-    def new(self, size_: tuple[int, int], rule: Rule, topology: Topology) -> New | None:
-        """Ask for a new universe."""
-        dialog = NewDialog(size_, rule, topology, self._window)
+    def new(
+        self, size_: tuple[int, int], rule: Rule, topology: Topology, soup: bool = False
+    ) -> New | None:
+        """Ask for a new universe; of a soup, unless something else is chosen."""
+        dialog = NewDialog(size_, rule, topology, self._window, soup)
         return dialog.value() if dialog.is_agreed() else None
 
     def rule(self, rule: Rule, topology: Topology) -> tuple[Rule, Topology] | None:

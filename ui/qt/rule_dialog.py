@@ -41,7 +41,7 @@ _STEPS = {
 class RuleDialog(Form):
     """Asks for a rule and for edges.
 
-    rule: the line in which any rule may be typed, and where one that is chosen stands. find: a
+    rule: the line in which any rule may be typed, and where one that is chosen stands. search: a
     few letters of a name, or of what a rule is known for. list: the rules that fit.
     """
 
@@ -52,25 +52,25 @@ class RuleDialog(Form):
         self.rule = self.line("&Rule", str(rule), partial(rule_of, known=rule))
         self.rule.setToolTip("B3/S23, B2-a/S12, 345/2/4, R5,…, W110, a name or a rule file's name")
         self.topology = self.choice("&Edges", list(EDGES), topology)
-        self.find = QLineEdit()
-        self.find.setPlaceholderText("Letters of a name, or of what a rule is known for")
-        self.find.setClearButtonEnabled(True)
-        self.find.setAccessibleName("Find a rule")
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Letters of a name, or of what a rule is known for")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAccessibleName("Find a rule")
         self.list = QListWidget()
         self.list.setAccessibleName("Rules that have a name")
         self.list.setItemDelegate(_Delegate(self.list))
         self.list.setUniformItemSizes(True)
         self.list.setMinimumSize(_WIDE, _LOW)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.fields.addRow("&Find", self.find)
+        self.fields.addRow("&Find", self.search)
         self.fields.addRow(self.list)
-        self.setTabOrder(self.topology, self.find)
-        self.setTabOrder(self.find, self.list)
+        self.setTabOrder(self.topology, self.search)
+        self.setTabOrder(self.search, self.list)
         self.end_with(self.list)
-        self.find.textChanged.connect(self._search)
+        self.search.textChanged.connect(self._search)
         self.list.currentItemChanged.connect(self._choose)
         self.list.itemDoubleClicked.connect(lambda _: self.accept())
-        for line in (self.rule, self.find):
+        for line in (self.rule, self.search):
             line.installEventFilter(self)
         self._search("")
         self.rule.selectAll()

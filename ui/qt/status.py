@@ -104,6 +104,7 @@ class StatusLine(QStatusBar):
         # What can be done without, the first one first; and what of it there is to be said now.
         self._spare = self.where, self.speed, self.rate, self.density, self.scale, self.selection
         self._said = dict.fromkeys(self._spare, True)
+        self._is_bare = False
         self._said[self.selection] = self._said[self.rate] = False
         policy = self.under.sizePolicy()
         policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
@@ -118,8 +119,15 @@ class StatusLine(QStatusBar):
         super().resizeEvent(event)
         self.fit()
 
+    def show_bare(self, is_bare: bool) -> None:
+        """Say nothing of a universe while none is open."""
+        self._is_bare = is_bare
+        self.fit()
+
     def fit(self) -> None:
         """Leave out what there is no room for."""
+        self.generation.setVisible(not self._is_bare)
+        self.population.setVisible(not self._is_bare)
         always = (
             self.generation,
             self.population,
@@ -129,7 +137,7 @@ class StatusLine(QStatusBar):
         room = self.width() - sum(map(_wide, always)) - _MARGIN
         wanted = sum(map(_wide, shown))
         for widget in self._spare:
-            fits = self._said[widget] and wanted <= room
+            fits = self._said[widget] and wanted <= room and not self._is_bare
             if self._said[widget] and not fits:
                 wanted -= _wide(widget)
             widget.setVisible(fits)

@@ -10,6 +10,7 @@ from ui.qt.icons import icon
 from ui.qt.speed_slider import SpeedSlider
 from ui.qt.state_chooser import StateChooser
 from ui.qt.theme import Colours
+from ui.session import Session
 
 _TOOLBAR = (
     "file.open", "file.save", "",
@@ -74,15 +75,23 @@ class UniverseToolbar(QToolBar):
         """Show the choice of a state, or hide it, where there is none."""
         self._chooser.setVisible(shown)
 
-    def show_universe(self, rule: str, edges: str, size: str) -> None:
-        """Say what universe is shown."""
+    def show_universe(self, session: Session | None) -> None:
+        """Say what universe is shown; None is none."""
+        rule = "" if session is None else f"{session.rule}   {session.topology}"
+        size = "" if session is None else _size_of(session)
         for button, text, what in (
-            (self.rule_button, f"{rule}   {edges}", "Rule and edges"),
-            (self.size_button, size, "Size"),
-        ):
+            (self.rule_button, rule, "Rule and edges"), (self.size_button, size, "Size"),
+        ):  # fmt: skip
             button.setText(text)
-            button.setAccessibleName(f"{what}: {text}")
+            button.setAccessibleName(f"{what}: {text or 'no universe is open'}")
 
     def dress(self, shades: Colours) -> None:
         """Draw Qt's own button in the colours of a theme."""
         self._more.setIcon(icon("more", shades.icon, shades.faint))
+
+
+def _size_of(session: Session) -> str:
+    """Say how large a universe is."""
+    if session.is_bounded:
+        return f"{session.width:,} × {session.height:,}"
+    return f"without bounds   {session.engine}" if session.is_endless else "without bounds"

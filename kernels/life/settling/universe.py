@@ -267,6 +267,7 @@ class SettlingLife(LifeUniverse):
         if self._is_whole() or self._within:
             self._make_whole().get(y, words)
             return
-        assert self._rounds is not None
         self.check_rows(y, words, written=True)
-        self._rounds.get(y, words)
+        assert self._rounds is not None
+        with self._making:  # rounds know one caller at a time
+            self._rounds.get(y, words)

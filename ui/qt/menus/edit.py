@@ -280,22 +280,28 @@ class EditMenu(Menu):
 
     def paste(self) -> None:
         """Let the pattern of the clipboard follow the pointer until it is put down."""
-        window, session = self.window, self.window.session
+        rule = self.window.session.rule
         text = QGuiApplication.clipboard().text()
 
         def read() -> BitGrid:
-            cells = clipboard.parse(text, session.rule).cells
-            return cells_for(session.rule, cells)
+            return cells_for(rule, clipboard.parse(text, rule).cells)
+
+        self.bring("Reading the clipboard…", read, at_once=clipboard.is_small(text))
+
+    def bring(self, title: str, read: Callable[[], BitGrid], *, at_once: bool = False) -> None:
+        """Read cells, off the main thread unless that is done at once, and let them follow the
+        pointer until they are put down."""
+        window, session = self.window, self.window.session
 
         def done(cells: BitGrid) -> None:
             if window.session is session:  # else another one was opened meanwhile
                 self.carry(cells)
                 window.registry.refresh()
 
-        if clipboard.is_small(text):
+        if at_once:
             done(read())
         else:
-            window.background.do("Reading the clipboard…", read, done, window.report)
+            window.background.do(title, read, done, window.report)
 
     def carry(self, cells: BitGrid) -> None:
         """Let cells follow the pointer until they are put down."""

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QFileDialog
 
 from lifesim.errors import LifesimError
+from ui.qt import file_dialogs
 from ui.qt.actions import Action
 from ui.qt.console.carrier import Carrier
 from ui.qt.console.dock import ConsoleDock
@@ -103,10 +103,8 @@ class ScriptMenu(Menu):
     def ask_script(self) -> str:
         """Ask for a script; '' is: not after all."""
         where = self._folder or os.getcwd()
-        path, _ = QFileDialog.getOpenFileName(
-            self.window, "Run a script", where, "Python (*.py);;All files (*)"
-        )
-        return path
+        filters = "Python (*.py);;All files (*)"
+        return file_dialogs.open_file(self.window, "Run a script", where, filters)
 
     def run_path(self, path: str) -> None:
         """Run a script. Raises ScriptError for a file that is none."""

@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QFileDialog
+from PySide6.QtWidgets import QDockWidget
 
 from ui.film.playback import Drawable
-from ui.qt import theme
+from ui.qt import file_dialogs, theme
 from ui.qt.actions import Action
 from ui.qt.film.plots_dock import PlotsDock
 from ui.qt.film.timeline_dock import TimelineDock
@@ -154,4 +154,4 @@ class TimeMenu(Menu):
 
     def ask_folder(self) -> str:
         """Ask for a folder; '' is: not after all."""
-        return QFileDialog.getExistingDirectory(self.window, "A folder for the recording")
+        return file_dialogs.open_folder(self.window, "A folder for the recording")

@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QFileDialog
-
 from ui.parsing.export import Form
 from ui.parsing.files import FileError, check_source, read_grammar, write
 from ui.parsing.sentences import SentenceLines, examples
+from ui.qt import file_dialogs
 from ui.qt.actions import Action
 from ui.qt.background import Opening
 from ui.qt.dialogs import Dialogs, UnsavedAnswer
@@ -30,28 +29,26 @@ class ParseDialogs(Dialogs):
 
     def open_grammar(self, folder: str) -> str | None:
         """Ask for a grammar."""
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open a grammar", folder, _GRAMMARS)
-        return path or None
+        return file_dialogs.open_file(self._window, "Open a grammar", folder, _GRAMMARS) or None
 
     def open_sentences(self, folder: str) -> str | None:
         """Ask for a file of sentences."""
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open sentences", folder, _SENTENCES)
-        return path or None
+        return file_dialogs.open_file(self._window, "Open sentences", folder, _SENTENCES) or None
 
     def save_grammar(self, path: str) -> str | None:
         """Ask where to save a grammar."""
-        chosen, _ = QFileDialog.getSaveFileName(self._window, "Save the grammar", path, _GRAMMARS)
+        chosen, _ = file_dialogs.save_file(self._window, "Save the grammar", path, _GRAMMARS)
         return chosen or None
 
     def save_sentences(self, path: str) -> str | None:
         """Ask where to save sentences."""
-        chosen, _ = QFileDialog.getSaveFileName(self._window, "Save sentences", path, _SENTENCES)
+        chosen, _ = file_dialogs.save_file(self._window, "Save sentences", path, _SENTENCES)
         return chosen or None
 
     def export(self, title: str, path: str, forms: Sequence[Form]) -> tuple[str, Form] | None:
         """Ask for a file to export to, and the form."""
         titles = {f"{form.title} (*{form.suffix})": form for form in forms}
-        chosen, title_ = QFileDialog.getSaveFileName(self._window, title, path, ";;".join(titles))
+        chosen, title_ = file_dialogs.save_file(self._window, title, path, ";;".join(titles))
         return (chosen, titles.get(title_, forms[0])) if chosen else None
 
 
