@@ -103,6 +103,9 @@ class _AssetHandler(_Guarded):
     """The page and what it is made of."""
 
     def get(self, token: str, name: str) -> None:
+        if self.request.path == f"/{token}":  # the page's own addresses begin with a slash more
+            self.redirect(f"/{token}/")
+            return
         if name not in _PAGES:
             raise HTTPError(404)
         file = _PAGES[name]
