@@ -181,6 +181,9 @@ class Charts(Sequence[Chart]):
         terminals = sentences.batch[s].tolist()
         return Chart(self._form, sentences.tokens(s), terminals, bits, self._best_values)
 
+    def __repr__(self) -> str:
+        return f"<Charts of {len(self)} {'sentence' if len(self) == 1 else 'sentences'}>"
+
     def _compute(self, block: int) -> None:
         self._block, self._found = -1, {}
         start, end = self._starts[block : block + 2]

@@ -21,6 +21,7 @@ namespace nb = nanobind;
 
 void bind_ageing(nb::module_& m);
 void bind_bignum(nb::module_& m);
+void bind_cells_climb(nb::module_& m);
 void bind_cky(nb::module_& m);
 void bind_cky_text(nb::module_& m);
 void bind_cky_weighted(nb::module_& m);
@@ -64,7 +65,7 @@ using ConstWords = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, n
 bool life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t width, bool torus,
                unsigned birth, unsigned survival, int steps, std::int64_t panels,
                std::int64_t useful, int columns, int halo, std::int64_t band_rows, int block_rows,
-               int threads, nb::object stopped, const circuits::Circuit* circuit) {
+               int threads, nb::object stopped, const circuits::Circuit* circuit, std::int64_t edge) {
     const LifeOps& ops = *level_named(levels, level).life;
     const std::int64_t height = std::int64_t(src.shape(0)), stride = std::int64_t(src.shape(1));
     checks::require_aligned(src, dst);
@@ -73,7 +74,7 @@ bool life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t
     LifePass pass{src.data(), dst.data(), width,     height,     stride,
                   torus,      birth,      survival,  steps,      panels,
                   useful,     columns,    halo,      std::min(band_rows, height), block_rows,
-                  &cancelled, circuit ? &code : nullptr};
+                  &cancelled, circuit ? &code : nullptr, edge};
     if (src.shape(0) != dst.shape(0) || src.shape(1) != dst.shape(1) || birth > 511 ||
         survival > 511 || threads < 1 || checks::overlap(src, dst) || !life_fits(pass, ops.vector_bytes) ||
         stride != (width + 63) / 64)
@@ -354,7 +355,7 @@ NB_MODULE(_cpu, m) {
           nb::arg("width"), nb::arg("torus"), nb::arg("birth"), nb::arg("survival"),
           nb::arg("steps"), nb::arg("panels"), nb::arg("useful"), nb::arg("columns"),
           nb::arg("halo"), nb::arg("band_rows"), nb::arg("block_rows"), nb::arg("threads"),
-          nb::arg("stopped") = nb::none(), nb::arg("circuit") = nb::none(),
+          nb::arg("stopped") = nb::none(), nb::arg("circuit") = nb::none(), nb::arg("edge") = 0,
           "One pass of Life: dst = src after `steps` generations (life.hpp has the parameters). "
           "stopped(), if given, is asked 100 times a second; where it is true the pass is broken "
           "off, dst is undefined, and False is returned. A circuit takes the place of birth and "
@@ -381,6 +382,7 @@ NB_MODULE(_cpu, m) {
           "Ages of blocks of 2^scale x 2^scale cells, and how bright they are.");
     bind_ageing(m);
     bind_bignum(m);
+    bind_cells_climb(m);
     bind_circuits(m);
     bind_cky(m);
     bind_cky_text(m);

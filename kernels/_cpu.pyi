@@ -161,6 +161,7 @@ def ageing_pass(
     threads: int,
     stopped: Callable[[], bool] | None = None,
     circuit: LifeCircuit | None = None,
+    edge: int = 0,
 ) -> bool: ...
 def macrocell_lines(
     text: bytes, start: int, most: int, highest: int, levels: bytearray
@@ -281,6 +282,9 @@ def cells_ages(
     counts: _U16,
     levels: _U8,
 ) -> None: ...
+def cells_climb(
+    level: str, live: _U8 | _U16 | _U32, scale: int, levels: _U8, above: _U16 | _U32 | None
+) -> None: ...
 def cells_densities(level: str, words: _U64, first: int, scale: int, levels: _U8) -> None: ...
 def cells_fill_soup(level: str, words: _U64, y0: int, w0: int, digits: int, key: int) -> None: ...
 def cells_survey(
@@ -313,6 +317,7 @@ def life_pass(
     threads: int,
     stopped: Callable[[], bool] | None = None,
     circuit: LifeCircuit | None = None,
+    edge: int = 0,
 ) -> bool: ...
 def ranges_step(
     level: str,

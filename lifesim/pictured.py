@@ -23,7 +23,7 @@ MOST_CELLS = 1 << 32  # that are read for a picture of what has no pyramid
 
 
 class Pictured:
-    """The base of what a notebook shows as a picture and a line of facts, of a bounded size."""
+    """Makes a notebook show a picture and a line of facts, of a bounded size."""
 
     __slots__ = ()
 

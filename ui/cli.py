@@ -9,6 +9,7 @@ import sys
 import click
 
 from bulkbits.options import one_device_options
+from lifesim.cli.named import PatternFile
 from lifesim.cli.options import chosen_edges, universe_options
 from lifesim.errors import LifesimError
 from lifesim.unbounded import ENGINES
@@ -20,7 +21,7 @@ class NoWindowError(LifesimError):
 
 
 @click.command("view")
-@click.argument("universe", required=False, metavar="[PATTERN|UNIVERSE]")
+@click.argument("universe", required=False, metavar="[PATTERN|UNIVERSE]", type=PatternFile())
 @universe_options
 @click.option(
     "--engine",
@@ -46,7 +47,8 @@ def command(  # each parameter is an option, or an argument
     theme: str | None,
     script: str | None,
 ) -> int:
-    """Open a window on PATTERN, a universe directory, or an empty universe.
+    """Open a window on PATTERN (a file, or a name of `lifesim patterns`), a universe directory, or
+    an empty universe.
 
     Needs a display, and Qt: pip install 'bulkbits[gui]'.
     """

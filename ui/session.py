@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
@@ -17,6 +18,9 @@ from ui.cells.saving import Whole
 from ui.film.stills import Still
 from ui.picture.request import FrameRequest
 from ui.picture.sources import PictureSource
+
+if TYPE_CHECKING:
+    from ui.cells.edits import Edit
 
 
 class SessionError(LifesimError):
@@ -220,3 +224,78 @@ class Session(ABC):
     @abstractmethod
     def close(self) -> None:
         """Stop everything; waits. What is on disk is whole."""
+
+
+class HistoryLine(NamedTuple):
+    """A change, or a run, in a few words, and the generation that it led to."""
+
+    title: str
+    generation: int
+
+
+class HistoryLines(NamedTuple):
+    """The changes since a generation, the first of them first, and what can be redone, the next
+    first. Of very many only the last ones are told of."""
+
+    first: int
+    done: tuple[HistoryLine, ...]
+    undone: tuple[HistoryLine, ...]
+
+
+class EditableSession(Session):
+    """A universe whose cells can be changed, and changes undone.
+
+    draws_at_once: a stroke is changed bit by bit, while it is drawn; else all of it at its end.
+    """
+
+    draws_at_once: ClassVar[bool] = True
+
+    @property
+    def refusal(self) -> str:
+        """Return why cells cannot be changed now, in a sentence; '' where they can."""
+        return ""
+
+    @abstractmethod
+    def edit(self, edit: Edit) -> None:
+        """Change cells, soon. Problems are told as those of a run are."""
+
+    @abstractmethod
+    def edit_now(self, edit: Edit) -> None:
+        """Change cells; waits. Raises what goes wrong: GridError where there is no memory for it,
+        or for states that the rule does not have."""
+
+    @property
+    @abstractmethod
+    def can_undo(self) -> str | None:
+        """Return what would be undone, in a few words; None where there is nothing."""
+
+    @property
+    @abstractmethod
+    def can_redo(self) -> str | None:
+        """Return what would be redone, in a few words; None where there is nothing."""
+
+    @abstractmethod
+    def undo(self) -> None:
+        """Undo the last change, if there is one, soon."""
+
+    @abstractmethod
+    def redo(self) -> None:
+        """Redo what was undone last, if anything, soon."""
+
+    @property
+    @abstractmethod
+    def history(self) -> HistoryLines:
+        """Return what can be undone and redone."""
+
+    def travel(self, steps: int) -> None:
+        """Undo, or where positive redo, so many changes, soon."""
+        for _ in range(abs(steps)):
+            if steps < 0:
+                self.undo()
+            else:
+                self.redo()
+
+    @abstractmethod
+    def settled(self) -> Future[None]:
+        """Return what has a result once all that has been asked for is done, but a run without an
+        end."""

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from bulkbits.options import format_option
 from ckyparse.cli.brackets import ARRAYS, BRACKETS, written
-from ckyparse.cli.lines import ACCEPTED, DROPPED, REJECTED, Lines
+from ckyparse.cli.charts import work_charts
+from ckyparse.cli.lines import ACCEPTED, DROPPED, REJECTED, Lines, TokenRows
 from ckyparse.cli.options import Choices, sentence_options
 from ckyparse.cli.processor import LineTask
 from ckyparse.cli.reports import FaultReport
 from ckyparse.cli.stream import stream
 from ckyparse.cli.tokenise import Tokenizer
 from ckyparse.drawing import TreeDrawing
-from kernels.cky.batch import Indices, Mask
+from kernels.cky.batch import Mask
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
@@ -51,7 +53,18 @@ _LONG = 1 << 23  # of a line of output that is written in parts
     "--best/--all", default=True, help="One tree, the most probable if there is such. [best]"
 )
 @click.option("--limit", type=click.IntRange(1), help="At most so many trees, as they come.")
-def command(output: str, best: bool, limit: int | None, **options: Any) -> int:
+@click.option(
+    "--chart",
+    type=click.Choice(["text", "svg", "latex"]),
+    help="The chart of each line instead of its trees.",
+)
+def command(
+    output: str,
+    best: bool,
+    limit: int | None,
+    chart: Literal["text", "svg", "latex"] | None,
+    **options: Any,
+) -> int:
     """Print the trees of each line of FILES (or standard input), in the original grammar.
 
     With --best a line of output for each line, empty where there is no tree. With --all or
@@ -63,6 +76,14 @@ def command(output: str, best: bool, limit: int | None, **options: Any) -> int:
     Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend.
     """
     choices = Choices(**options)
+    if chart is not None:
+        for name, option in (("output", "--format"), ("best", "--all"), ("limit", "--limit")):
+            if (
+                click.get_current_context().get_parameter_source(name)
+                is ParameterSource.COMMANDLINE
+            ):
+                raise click.UsageError(f"{option} says which trees are printed, not charts")
+        return stream(choices, partial(work_charts, chart))
     if choices.cluster is not None and not best and limit is None:
         raise click.UsageError("--all with --cluster needs a --limit: results come in one piece")
     several = not best or limit is not None
@@ -111,7 +132,7 @@ class _Trees:
         from ckyparse.tokens import Sentences
 
         accepted = np.flatnonzero(lines.status == ACCEPTED)
-        rows = _TokenRows(lines, self.tokenizer, accepted)
+        rows = TokenRows(lines, self.tokenizer, accepted)
         sentences = Sentences(lines.batch.take(accepted), self.parser.vocabulary, rows)
         charts = iter(self.parser.charts(sentences))
         for i, status in enumerate(lines.status.tolist()):
@@ -128,25 +149,6 @@ class _Trees:
             what = "infinitely many trees; printed are those without cycles"
             report.found(what, 1, [f"{lines.place(i)}: {what}"])
         return islice(chart.trees(), self.limit)
-
-
-class _TokenRows(Sequence[Sequence[str]]):
-    """The tokens of these of the lines, made when asked for."""
-
-    def __init__(self, lines: Lines, tokenizer: Tokenizer, which: Indices) -> None:
-        self._lines, self._tokenizer, self._which = lines, tokenizer, which
-
-    def __len__(self) -> int:
-        return self._which.size
-
-    @overload
-    def __getitem__(self, index: int) -> Sequence[str]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Sequence[str]]: ...
-    def __getitem__(self, index: int | slice) -> Sequence[Any]:
-        if isinstance(index, slice):
-            return _TokenRows(self._lines, self._tokenizer, self._which[index])
-        return self._tokenizer.words(self._lines.line(int(self._which[index])))
 
 
 Found = Iterable[tuple[int, Iterable["Tree"]]]

@@ -17,15 +17,20 @@ S
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal, overload
+
+from .layout import shown
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
 
     from ckyparse.chart import Chart
+    from ckyparse.forest import Forest
 
 MOST_TOKENS = 200  # of a chart that is drawn whole: 20,000 cells, a megabyte of SVG
 _SHOWN_TOKENS = 16  # of a chart in a notebook
+_COUNTED_TOKENS = 30  # of a sentence whose trees are counted for a notebook
 _SHOWN_NODES = 160  # of a tree in a notebook
 _SHOWN_DEPTH = 24
 
@@ -63,6 +68,9 @@ class TreeDrawing:
     def __str__(self) -> str:
         return self.text()
 
+    def __repr__(self) -> str:
+        return f"<Drawing of a tree with the root {shown(str(self.tree.label()))}>"
+
     def _repr_svg_(self) -> str:
         from .svg import tree_svg
 
@@ -84,8 +92,8 @@ class ChartDrawing:
             raise IndexError(f"no tokens {start} .. {end} in {tokens} tokens")
         if end - start > MOST_TOKENS:
             raise ValueError(
-                f"a chart of {end - start:,} tokens is too large to be drawn: "
-                f"{MOST_TOKENS} can be, as draw(chart, 0, {MOST_TOKENS})"
+                f"a chart of {end - start:,} tokens is too large to be drawn: a drawing "
+                f"has {MOST_TOKENS} at most"
             )
         self.chart, self.start, self.end = chart, start, end
 
@@ -109,6 +117,9 @@ class ChartDrawing:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        return f"<Drawing of a chart of {many(self.end - self.start, 'token')}>"
 
     def _repr_svg_(self) -> str:
         return notebook_chart(self.chart, self.start, self.end)
@@ -143,10 +154,43 @@ def notebook_chart(chart: Chart, start: int = 0, end: int | None = None) -> str:
     end = len(chart.tokens) if end is None else end
     last = min(end, start + _SHOWN_TOKENS)
     said = "accepted" if chart.accepted else "not accepted"
-    caption = f"{len(chart.tokens):,} {'token' if len(chart.tokens) == 1 else 'tokens'}, {said}"
+    caption = f"{many(len(chart.tokens), 'token')}, {said}"
     if last - start < len(chart.tokens):
         caption += f"; shown are tokens {start + 1:,} to {last:,}"
     return chart_svg(chart, start, last, caption)
+
+
+def notebook_forest(forest: Forest) -> str:
+    """Return SVG of the first tree of a forest, or its upper part, that says how many there are.
+
+    Trees are counted where that takes a moment only.
+    """
+    from bulkbits.svg import document
+
+    from .svg import tree_svg
+
+    tokens = many(len(forest.tokens), "token")
+    is_small = len(forest.tokens) <= _COUNTED_TOKENS
+    if forest.root is None:
+        return document(0, 0, [], f"no trees over {tokens}")
+    if forest.normal_form.cyclic and not is_small:  # to find the first takes as long as counting
+        return document(0, 0, [], f"trees over {tokens}: trees() yields them")
+    tree = next(forest.trees())
+    count = forest.count() if is_small else None
+    if count is None:
+        said = "the first of the trees, which are not counted"
+    elif count == 1:
+        said = "the only tree"
+    else:
+        trees = "infinitely many" if count == math.inf else f"{count:,}"
+        said = f"the first of {trees} trees"
+    part, caption = shown_part(tree)
+    return tree_svg(part, f"{said}; {caption}" if caption else said)
+
+
+def many(count: int, what: str) -> str:
+    """Return 1 token, or 2 tokens."""
+    return f"{count:,} {what if count == 1 else what + 's'}"
 
 
 def shown_part(tree: Tree) -> tuple[Tree, str]:

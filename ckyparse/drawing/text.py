@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bulkbits.widths import cells
+
 from .layout import EMPTY, printable
-from .widths import cells
 
 if TYPE_CHECKING:
     from nltk.tree import Tree

@@ -16,12 +16,13 @@ import numpy as np
 from kernels.targets import cpu
 
 from . import ref
-from .ref import Ages, Counts, Words, scattered
+from .ref import Ages, Counts, Live, Words, live_type, scattered
 
-__all__ = ["ages", "densities", "fill_soup", "scattered", "survey"]
+__all__ = ["ages", "climb", "densities", "fill_soup", "live_type", "scattered", "survey"]
 
 REFERENCE = "reference"
 _MASK = (1 << 64) - 1
+HIGHEST = 12  # scale of blocks whose live cells are added up here
 
 
 def fill_soup(
@@ -111,6 +112,38 @@ def densities(
         ref.densities(words, first, scale, levels)
     else:
         _extension().cells_densities(level, words, first, scale, levels)
+
+
+def climb(
+    live: Live, scale: int, levels: Counts, above: Live | None = None, *, level: str | None = None
+) -> None:
+    """Write how densely blocks of 2^scale x 2^scale cells live into levels, and the live cells of
+    blocks of twice the side into above.
+
+    live: the live cells of each block, (rows, columns) of live_type(scale), rows one after the
+    other, each contiguous. scale: 3 to HIGHEST. levels: uint8 of the same shape, C-contiguous: 255
+    times a block's live share, a half rounded up, but 0 only where no cell lives and 255 only where
+    all do. above: live_type(scale + 1) of (ceil(rows / 2), ceil(columns / 2)), C-contiguous; what is
+    missing at the end is dead. level: as for fill_soup(). Raises ValueError for anything else.
+    """
+    scale = operator.index(scale)
+    if not 3 <= scale <= HIGHEST:
+        raise ValueError(f"blocks of scale {scale} are not added up: 3 to {HIGHEST} are")
+    rows, columns = live.shape
+    for name, array, dtype, shape in (
+        ("live", live, live_type(scale), (rows, columns)),
+        ("levels", levels, np.uint8, (rows, columns)),
+        ("above", above, live_type(scale + 1), (-(-rows // 2), -(-columns // 2))),
+    ):
+        if array is not None and (array.dtype != dtype or array.shape != shape):
+            raise ValueError(
+                f"{name} must be {np.dtype(dtype)} of shape {shape}, not {array.dtype} {array.shape}"
+            )
+    level = _level(level)
+    if level == REFERENCE:
+        ref.climb(live, scale, levels, above)
+    else:
+        _extension().cells_climb(level, live, scale, levels, above)
 
 
 def ages(

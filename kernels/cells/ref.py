@@ -11,6 +11,7 @@ import numpy.typing as npt
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.uint8]
 Ages = npt.NDArray[np.uint16]
+Live = npt.NDArray[np.unsignedinteger]
 
 _MASK = (1 << 64) - 1
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -104,6 +105,23 @@ def densities(words: Words, first: int, scale: int, levels: Counts) -> None:
     cells = bits[:, first : first + columns * side].reshape(rows, side, columns, side)
     live = cells.sum(axis=(1, 3), dtype=np.uint32)
     levels[:] = (510 * live + side * side) // (2 * side * side)
+
+
+def live_type(scale: int) -> type[np.unsignedinteger]:
+    """Return the narrowest type that holds the live cells of a block of 2^scale x 2^scale cells."""
+    return np.uint8 if scale <= 3 else np.uint16 if scale <= 7 else np.uint32
+
+
+def climb(live: Live, scale: int, levels: Counts, above: Live | None) -> None:
+    """Do in numpy what kernels.cells.climb() promises."""
+    wide, cells = live.astype(np.int64), 4**scale
+    rounded = (510 * wide + cells) // (2 * cells)
+    levels[:] = np.minimum(np.maximum(rounded, wide > 0), 255 - (wide < cells))
+    if above is not None:
+        rows, columns = live.shape
+        above[:] = 0
+        for y, x in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            above[: (rows + 1 - y) // 2, : (columns + 1 - x) // 2] += live[y::2, x::2]
 
 
 def ages(

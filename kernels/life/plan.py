@@ -85,8 +85,7 @@ def quickest(
         limit = min(limit, height // 2)
     for steps in sorted({min(limit, length) for length in _LENGTHS}):
         passes = -(-max(1, generations) // steps)
-        rows = height + 2 * steps if chained else height
-        for fits, cost, plan in plans(steps, rows):
+        for fits, cost, plan in plans(steps, height):
             total = passes * (cost + whole_pass)
             if fits and (best is None or total < best[0]):
                 best = total, plan

@@ -79,6 +79,9 @@ def _entry(text: str, path: str, name: str) -> PatternEntry:
     says: dict[str, str] = {}
     for key, value in _facts(text):
         says.setdefault(key, value)
+    if text.startswith("!") and len(text) < HEAD:
+        rows = [line.strip() for line in text.splitlines() if not line.startswith("!")]
+        says |= {"width": str(max(map(len, rows), default=0)), "height": str(len(rows))}
     discoverer, year = _who(says.get("author", ""))
     kind = says.get("kind", "").casefold()
     return PatternEntry(

@@ -102,7 +102,7 @@ class PatternLibrary:
         import difflib
 
         names = {key_of(known): entry.name for entry in self for known in _names(entry)}
-        close = difflib.get_close_matches(key_of(name)[:100], names, most, 0.6)
+        close = difflib.get_close_matches(key_of(name)[:100], names, most, 0.7)
         return list(dict.fromkeys(names[key] for key in close))
 
     def read(self, entry: PatternEntry) -> Pattern:

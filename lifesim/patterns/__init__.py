@@ -17,6 +17,8 @@ from typing import BinaryIO, Protocol, TypeVar
 from lifesim.cancelling import ReadCancelledError, cancellable
 from lifesim.errors import LifesimError
 from lifesim.families import nearest
+from lifesim.library.names import file_called
+from lifesim.library.names import meant as names_meant
 from lifesim.patterns import cells, life105, life106, macrocell, mcell, rle
 from lifesim.patterns.files import ZIP_MAGIC, load, save
 from lifesim.patterns.pattern import Pattern, PatternError
@@ -70,7 +72,8 @@ def read(
     is_cancelled: Callable[[], bool] = lambda: False,
     as_squares: bool | None = False,
 ) -> Pattern:
-    """Read a pattern from a path, a binary stream or, as "-", standard input. A path such as
+    """Read a pattern from a path, a binary stream or, as "-", standard input; or one of ours by its
+    name, as "gosper-gun" (lifesim.library), where no file is called so. A path such as
     `ARCHIVE.zip/MEMBER` names a pattern of an archive that holds several.
 
     The format is found from the content; where that fits several or none, from the
@@ -93,6 +96,7 @@ def _read(
     if isinstance(source, (str, os.PathLike)):
         path, member = _archive_and_member(os.fspath(source))
         name = name or ("<stdin>" if path == "-" else path)
+        path = file_called(path) or path
         return _decode(_bytes_of(path, name), name, as_squares, member)
     if name is None:
         given = getattr(source, "name", None)
@@ -109,7 +113,9 @@ def _bytes_of(path: str, name: str) -> bytes:
     except OSError as error:
         shown = "standard input" if path == "-" else path
         what = f"cannot read {shown}: {error.strerror or error}"
-        meant = _meant(path) if isinstance(error, FileNotFoundError) else None
+        meant = ""
+        if isinstance(error, FileNotFoundError):
+            meant = _meant(path) or " or ".join(names_meant(path))
         raise LifesimError(what + (f"; is {meant} meant?" if meant else "")) from None
 
 

@@ -6,17 +6,17 @@ where no cell lives and 255 only where all do.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from lifesim.render import block_sizes, level_of, level_table
+from kernels import cells
+from kernels.cells import contract
+from lifesim.render import block_sizes, level_of
 
 Levels = npt.NDArray[np.uint8]
 Live = npt.NDArray[np.unsignedinteger]
-
-_TABLED = 6  # levels whose blocks have few enough cells for a table
 
 
 def levels(counts: Levels, width: int, height: int, top: int) -> list[Levels]:
@@ -28,38 +28,47 @@ def levels(counts: Levels, width: int, height: int, top: int) -> list[Levels]:
     return climb(counts[:, : -(-width // 8)], width, height, 3, top)[0]
 
 
-def climb(live: Live, width: int, height: int, bottom: int, top: int) -> tuple[list[Levels], Live]:
+def climb(
+    live: Live,
+    width: int,
+    height: int,
+    bottom: int,
+    top: int,
+    into: Sequence[Levels] = (),
+) -> tuple[list[Levels], Live]:
     """Return levels bottom to top, and the live cells of the blocks of the top one.
 
-    live: of the blocks of level `bottom`.
+    live: of the blocks of level `bottom`. into: arrays for the levels, contiguous; new ones where
+    there are none.
     """
-    made = []
+    made: list[Levels] = []
     for k in range(bottom, top + 1):
-        if k > bottom:
-            live = halved(live, k)
-        made.append(_level(live, width, height, k))
+        level = into[k - bottom] if into else np.empty(live.shape, np.uint8)
+        above = None
+        if k <= contract.HIGHEST:
+            if k < top:
+                shape = -(-len(live) // 2), -(-live.shape[1] // 2)
+                above = np.empty(shape, cells.live_type(k + 1))
+            cells.climb(live, k, level, above)
+            _draw_ends(level, live, width, height, k)
+        else:
+            sizes = block_sizes(height, k)[:, None] * block_sizes(width, k)
+            level[:] = level_of(live.astype(np.int64), sizes)
+        made.append(level)
+        if k < top:
+            live = halved(live, k + 1) if above is None else above
     return made, live
 
 
-def _level(live: Live, width: int, height: int, k: int) -> Levels:
+def _draw_ends(level: Levels, live: Live, width: int, height: int, k: int) -> None:
+    """Draw the blocks of the last column and row, which may have fewer cells than others."""
     side = 1 << k
-    if k > _TABLED:
-        return level_of(
-            live.astype(np.int64), block_sizes(height, k)[:, None] * block_sizes(width, k)
-        )
-    level: Levels = np.take(_table(k), live)
     if width % side:
-        cells = block_sizes(height, k) * (width % side)
-        level[:, -1] = level_of(live[:, -1].astype(np.int64), cells)
+        sizes = block_sizes(height, k) * (width % side)
+        level[:, -1] = level_of(live[:, -1].astype(np.int64), sizes)
     if height % side:
-        cells = block_sizes(width, k) * (height % side)
-        level[-1] = level_of(live[-1].astype(np.int64), cells)
-    return level
-
-
-@cache
-def _table(k: int) -> Levels:
-    return level_table(1 << k)
+        sizes = block_sizes(width, k) * (height % side)
+        level[-1] = level_of(live[-1].astype(np.int64), sizes)
 
 
 def halved(live: Live, k: int) -> Live:

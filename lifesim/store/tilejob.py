@@ -148,9 +148,11 @@ class TileJob:
         population, partials = surveyed(words, box.y + y, box.x // 64, counts)
         if counts is not None:
             blocks = counts[:, : -(-box.width // 8)]
-            made, live = climb(blocks, box.width, len(words), 3, self._near)
-            for k, (level, part) in enumerate(zip(self._levels, made, strict=True), 3):
-                level[y >> k : (y >> k) + len(part)] = part
+            into = [
+                level[y >> k : (y >> k) - (-len(words) >> k)]
+                for k, level in enumerate(self._levels, 3)
+            ]
+            _, live = climb(blocks, box.width, len(words), 3, self._near, into)
             self._live[y >> self._near : (y >> self._near) + len(live)] = live
         with self._lock:
             if self._writer is None:

@@ -21,7 +21,10 @@ from lifesim.errors import LifesimError
 from lifesim.grid import Box
 
 WORD = 64
-_LEAST_BYTES, _MOST_BYTES, _FILES = 1 << 22, 1 << 28, 256  # of a tile; of a universe
+_LEAST_BYTES, _USUAL_BYTES, _MOST_BYTES = 1 << 22, 1 << 24, 1 << 28  # of a tile
+# Files of a universe: so many where they are then of the usual size or less, up to the most where
+# they are larger. Each costs some milliseconds, whatever it holds.
+_FILES, _MOST_FILES = 32, 256
 MOST_TILES = 1 << 20
 MOST_CELLS = (1 << 62) - 1
 _WIDEST = 1 << 24  # cells of a tile that nobody chose: a row of it is 2 MiB
@@ -265,15 +268,18 @@ def tile_universe(
     planes: int = 1,
 ) -> Tiling:
     """Return a tiling of `tiles` (across, down), by default of full rows in files of up to 256 MiB,
-    whose cells are in so many bit planes.
+    whose cells are in so many bit planes: 32 files of 4 to 16 MiB, or more, up to 256, of 16 MiB and
+    above.
 
     Edges fall on multiples of the largest power of two that leaves tiles nearly even, so
     that pyramids nest. Raises TilingError for more tiles than the universe can have.
     """
     if tiles is None:
         across = -(-width // _WIDEST)
-        row = planes * (-(-width // across) // 8 + 1)
-        size = min(max(height * row * across // _FILES, _LEAST_BYTES), _MOST_BYTES)
+        row = planes * 8 * -(-(-(-width // across)) // WORD)
+        whole = height * row * across
+        size = min(max(whole // _FILES, _LEAST_BYTES), _USUAL_BYTES)
+        size = min(max(whole // _MOST_FILES, size), _MOST_BYTES)
         tiles = across, min(height, -(-height * row // size))
     if tiles[0] * tiles[1] > MOST_TILES:
         raise TilingError(

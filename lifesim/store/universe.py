@@ -298,4 +298,6 @@ class Universe(Pictured):
             raise ValueError("not every tile is linked")
         stop = old.generation + generations
         run = None if old.run and stop >= old.run[1] else old.run
-        self.directory.write_manifest(replace(old, generation=stop, run=run))
+        self.directory.write_manifest(replace(old, generation=stop, run=run, edits=None))
+        if old.edits:
+            self.journal.sweep()

@@ -27,5 +27,5 @@ class PhaseCosts:
 
 # Of machines with 2 to 16 cores of a Xeon, an H200, and disks of 1 to 4 GB/s.
 PHASE_COSTS = PhaseCosts(
-    file=0.002, phase=0.02, task=0.03, byte=3e-9, host_rows=48, device_rows=600
+    file=0.002, phase=0.02, task=0.03, byte=2e-9, host_rows=48, device_rows=600
 )

@@ -17,7 +17,7 @@ from lifesim.store.tilefile import TileFormat
 from lifesim.store.tiling import TileBlock, Tiling, blocks
 from lifesim.store.universe import Universe
 from lifesim.stream.costs import PHASE_COSTS, PhaseCosts
-from lifesim.stream.phase import Tally, Watch, run_lanes, windows_of
+from lifesim.stream.phase import Tally, Watch, Windows, run_lanes, windows_of
 from lifesim.stream.plan import LaneMachine, PhaseModel, PhasePlan, Rates, choose
 from lifesim.stream.rates import measure
 
@@ -98,6 +98,10 @@ class PhaseExecutor(ABC):
             raise Stopped
         return tally
 
+    def release(self) -> None:
+        """Give back what is held from one phase of a run to the next."""
+        pass
+
     def check_budget(self, tiling: Tiling, form: TileFormat) -> None:
         """Raise BudgetError where not even one tile can be moved on by one generation."""
         self.plan(_least, tiling, form)
@@ -114,6 +118,8 @@ class LocalExecutor(PhaseExecutor):
         self._backends = list(backends)
         self._memory = memory or int(available_memory() * HOST_SHARE)
         self.name, self.lanes = self._backends[0].name, len(self._backends)
+        self._arenas: list[LifeArena] = []
+        self._arenas_of: tuple[Windows, Rule] | None = None
 
     def describe(self) -> str:
         """Say what computes."""
@@ -143,25 +149,38 @@ class LocalExecutor(PhaseExecutor):
         tally: Tally,
         watch: Watch,
     ) -> bool:
-        """Move blocks on, each device with an arena of its own."""
+        """Move blocks on, each device with an arena of its own, that of the phase before where its
+        windows are of the same sizes: memory that is new has to be cleared."""
         assert universe.phase
         windows = windows_of(universe, todo, universe.phase.generations, plan.shape)
-        arenas: list[LifeArena] = []
+        if self._arenas_of != (windows, universe.rule):
+            self.release()
+            try:
+                for backend in self._backends:
+                    self._arenas.append(windows.open(backend, universe.rule))
+            except BaseException:
+                self.release()
+                raise
+            self._arenas_of = windows, universe.rule
         try:
-            for backend in self._backends:
-                arenas.append(windows.open(backend, universe.rule))
             return run_lanes(
                 universe,
                 todo,
-                list(zip(self._backends, arenas, strict=True)),
+                list(zip(self._backends, self._arenas, strict=True)),
                 tally,
                 workers=plan.workers,
                 watch=watch,
                 sink=universe.finish_tiles,
             )
-        finally:
-            for arena in arenas:
-                arena.close()
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Close the arenas."""
+        arenas, self._arenas, self._arenas_of = self._arenas, [], None
+        for arena in arenas:
+            arena.close()
 
 
 def machine_of(
@@ -181,7 +200,7 @@ def machine_of(
         devices=lanes,
         pass_rows=costs.host_rows if free is None else costs.device_rows,
         byte_cost=0.0 if free is not None else costs.byte / (threads * lanes),
-        workers=max(1, min(8, threads // (1 if free is None else 2))),
+        workers=max(1, min(8, threads * 2 if free is None else threads // 2)),
     )
 
 

@@ -195,8 +195,7 @@ class StreamedLife:
         progress: Callable[[Progress], None] | None,
         on_snapshot: Callable[[StreamedLife], None] | None,
     ) -> None:
-        universe = self.universe
-        start, stop = run
+        universe, stop = self.universe, run[1]
         phase = universe.phase
         if phase and phase.stop > stop:
             raise LifesimError(
@@ -206,6 +205,21 @@ class StreamedLife:
         if universe.generation < stop:
             self._bounds.check()
             universe.set_run(run)
+        try:
+            self._phases_to(run, periods, progress, on_snapshot)
+        finally:
+            self.executor.release()
+        if universe.manifest.run and universe.generation >= stop:
+            universe.set_run(None)
+
+    def _phases_to(
+        self,
+        run: tuple[int, int],
+        periods: Sequence[int],
+        progress: Callable[[Progress], None] | None,
+        on_snapshot: Callable[[StreamedLife], None] | None,
+    ) -> None:
+        universe, (start, stop) = self.universe, run
         began, spent = time.perf_counter(), self.seconds
         while universe.generation < stop:
             first, made = universe.generation, self._made
@@ -229,8 +243,6 @@ class StreamedLife:
             passed = universe.generation - start
             if on_snapshot and any(passed % period == 0 for period in periods):
                 on_snapshot(self)
-        if universe.manifest.run and universe.generation >= stop:
-            universe.set_run(None)
 
     def _phase(self, left: int, report: Callable[[float], None]) -> None:
         universe = self.universe

@@ -15,11 +15,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.tree import Tree
 
-from ckyparse import CKYParser, draw
+from bulkbits.widths import cells, ems
+from ckyparse import CKYParser, Grammar, Nonterminal, Production, draw
 from ckyparse.drawing import MOST_TOKENS, shown_part
-from ckyparse.drawing.latex import _ESCAPES
+from ckyparse.drawing.latex import _ESCAPES, escaped
 from ckyparse.drawing.layout import BLANK, elided, fitted, printable, shown
-from ckyparse.drawing.widths import cells, ems
 from tests.ckyparse.commands import Done
 from tests.quick import examples
 
@@ -218,6 +218,22 @@ def test_a_chart_has_its_names_tokens_and_colours() -> None:
             draw(chart, start, end)
 
 
+@settings(max_examples=examples(30), deadline=None)
+@given(st.lists(labels, min_size=2, max_size=5, unique=True), labels)
+def test_any_names_and_tokens_of_a_chart(names: list[str], token: str) -> None:
+    start, *others = map(Nonterminal, names)
+    rules = [Production(start, (start, name)) for name in others]
+    rules += [Production(name, (token,)) for name in (start, *others)]
+    (chart,) = CKYParser(Grammar(start, rules), backend="reference").charts([[token] * 2])
+    found = texts(draw(chart).svg())
+    assert found[-2:] == [elided(shown(token), lambda text: 13 * ems(text), 164)] * 2
+    assert draw(chart).text().split("\n")[-1].startswith(printable(token).rstrip())
+    rows = draw(chart).latex().split("\n")
+    assert len(rows) == 5
+    for name in names:
+        assert escaped(name) in rows[2]
+
+
 def test_the_empty_sentence() -> None:
     (chart,) = CKYParser("S -> 'a' |").charts([[]])
     assert texts(chart._repr_svg_()) == ["0 tokens, accepted"]
@@ -245,8 +261,24 @@ def test_what_is_large_is_shown_in_part_or_refused() -> None:
     for _ in range(20_000):
         deep = Tree("x", [deep])
     assert len(draw(deep).latex()) > 20_000
+    assert repr(draw(deep)) == "<Drawing of a tree with the root x>"
     assert len(draw(deep)._repr_svg_()) < 5_000
     assert shown_part(deep)[0].height() <= 26
+
+
+def test_a_forest_says_how_many_trees_it_has() -> None:
+    def caption(grammar: str, sentence: str) -> str:
+        (chart,) = CKYParser(grammar).charts([sentence])
+        return texts(chart.forest._repr_svg_())[-1]
+
+    assert caption("S -> S S | 'a'", "a") == "the only tree"
+    assert caption("S -> S S | 'a'", "a" * 5) == "the first of 14 trees"
+    assert caption("S -> S | 'a'", "a") == "the first of infinitely many trees"
+    assert caption("S -> 'a' 'a'", "a") == "no trees over 1 token"
+    many = caption("S -> S S | 'a'", "a" * 90)
+    assert many.startswith(
+        "the first of the trees, which are not counted; 179 nodes over 90 tokens"
+    )
 
 
 def test_only_trees_and_charts_are_drawn() -> None:
@@ -292,3 +324,25 @@ def test_the_command_draws(ckyparse: Callable[..., Done], english: str) -> None:
     assert len(lines) > 3
     for line in lines[:-2]:
         assert "park" in texts(line)
+
+
+def test_the_command_draws_charts(ckyparse: Callable[..., Done], english: str) -> None:
+    args = ["parse", "-g", english, "--chart"]
+    done = ckyparse(*args, "text", stdin=b"I saw\n\nI zz saw\n\xff\n")
+    incomplete, unknown = ".\nNP  V\nI   saw\n\n", ".\n.   .\nNP  .   V\nI   zz  saw\n\n"
+    assert done.out == f"{incomplete}\n{unknown}\n"
+    assert done.code == 2
+    assert "not UTF-8" in done.err
+    (line, last) = ckyparse(*args, "svg", stdin=b"I saw the dog\n").out.split("\n")
+    assert texts(line)[-4:] == ["I", "saw", "the", "dog"]
+    assert last == ""
+    done = ckyparse(*args, "latex", stdin=b"I saw the dog\n")
+    assert done.out.startswith(r"\begin{tabular}{*{8}{c}}")
+    assert done.out.endswith("\\end{tabular}\n\n")
+    done = ckyparse(*args, "text", stdin=b"I " * 201)
+    assert done.out == "\n"
+    assert "1: a chart of 201 tokens is too large to be drawn" in done.err
+    for more in (["--all"], ["--limit", "2"], ["--format", "svg"]):
+        done = ckyparse(*args, "svg", *more, stdin=b"")
+        assert done.code == 2
+        assert "not charts" in done.err

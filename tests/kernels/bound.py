@@ -287,6 +287,12 @@ def _densities() -> list[Any]:
     return [_level(), _words(), 0, 2, np.zeros((4, 32), np.uint8)]
 
 
+def _climb(highest: bool) -> list[Any]:
+    live = np.arange(40, dtype=np.uint8).reshape(4, 10)
+    above = None if highest else np.zeros((2, 5), np.uint16)
+    return [_level(), live, 3, np.zeros_like(live), above]
+
+
 def _ages(known: bool) -> list[Any]:
     counts, levels_ = np.zeros((4, 32), np.uint16), np.zeros((4, 32), np.uint8)
     before = (_words(), np.zeros((4, 32), np.uint16)) if known else (None, None)
@@ -327,6 +333,7 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     "life_pass": [
         _lazy("life_pass", _life),
         _lazy("life_pass", _strips),
+        _lazy("life_pass", lambda: [*_strips(), None, 2]),
         _lazy("life_pass", _circuit),
     ],
     "ageing_pass": [
@@ -354,6 +361,10 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
         _lazy("cells_survey", lambda: [_level(), _words(), 0, 0, np.zeros((2, 16), np.uint8)])
     ],
     "cells_densities": [_lazy("cells_densities", _densities)],
+    "cells_climb": [
+        _lazy("cells_climb", lambda: _climb(True)),
+        _lazy("cells_climb", lambda: _climb(False)),
+    ],
     "cells_ages": [_lazy("cells_ages", lambda k=k: _ages(k)) for k in (False, True)],
     "bignum_load_gmp": [_lazy("bignum_load_gmp", lambda: ["/nowhere/libgmp.so"])],
     "bignum_add": [_gmp("bignum_add", A, B, True, level=True, dense=d) for d in (False, True)],

@@ -63,11 +63,15 @@ from ui.film.export import ExportLook
 from ui.model import CanvasView, ToolName
 from ui.qt.film.export_dialogs import FilmOf, PictureChoice
 from ui.qt.guide import GLOSSARY, MOUSE, GuidePage
+from ui.qt.history import HistoryDock
+from ui.qt.menus.history import HistoryMenu
 from ui.qt.menus.script import ScriptMenu
+from ui.qt.menus.second import SecondMenu
 from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.start import StartMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.palette import CommandPalette
+from ui.qt.second import SecondView
 from ui.qt.shortcuts import ShortcutsPage
 from ui.qt.until_dialog import Until
 from ui.qt.window import LifeWindow
@@ -170,6 +174,14 @@ def of_states(window: LifeWindow) -> None:
     settle(window)
 
 
+def second_of(window: LifeWindow) -> SecondView:
+    return window.menu_of(SecondMenu).view
+
+
+def history_of(window: LifeWindow) -> HistoryDock:
+    return window.menu_of(HistoryMenu).dock
+
+
 def script_of(window: LifeWindow) -> ScriptMenu:
     return window.menu_of(ScriptMenu)
 
@@ -212,7 +224,7 @@ CASES: dict[str, Case] = {
     ),
     "file.directory": Case(
         lambda w, seen: w.session.path == seen and w.session.width == 32 and
-        not w.registry.is_enabled("edit.paste"),
+        w.registry.is_enabled("edit.paste") and not w.registry.is_enabled("control.rule"),
         lambda w: answer(open_directory=write_universe(w))(w),
         lambda w: folder_of(w) + "/universe",
     ),
@@ -405,6 +417,17 @@ CASES: dict[str, Case] = {
     "time.now": Case(lambda w, _: not time_of(w).timeline.is_scrubbing, look_back),
     "time.continue": Case(
         lambda w, _: generation(w) == 0 and not time_of(w).timeline.is_scrubbing, look_back
+    ),
+    "second.view": Case(
+        lambda w, seen: second_of(w).isHidden() != seen, seen=lambda w: second_of(w).isHidden()
+    ),
+    "second.link": Case(
+        lambda w, seen: second_of(w).is_linked is not seen,
+        lambda w: second_of(w).show(),
+        lambda w: second_of(w).is_linked,
+    ),
+    "history.show": Case(
+        lambda w, seen: history_of(w).isHidden() != seen, seen=lambda w: history_of(w).isHidden()
     ),
     "script.console": Case(
         lambda w, seen: script_of(w).console.isHidden() != seen,

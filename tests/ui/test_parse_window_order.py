@@ -11,9 +11,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
 from ckyparse import draw
 from tests.ui.parse_windows import (
@@ -31,6 +31,7 @@ from tests.ui.parse_windows import (
 from tests.windows import until
 from ui.parsing.export import CHART_FORMS, TREE_FORMS, form_of
 from ui.parsing.order import Arrangement
+from ui.qt.parsing.files import ParseDialogs
 from ui.qt.parsing.sentences import _NARROW
 from ui.qt.parsing.window import ParseWindow
 
@@ -171,12 +172,12 @@ def test_the_column_of_sentences_fits(win: ParseWindow) -> None:
 def test_an_unfinished_rule_is_no_error_yet(win: ParseWindow) -> None:
     grammar = win.grammar
     write(win, "S -> 'a'")
-    assert not grammar.note.text()
+    assert grammar.note.text() == "No errors"
     height = grammar.editor.height()
     grammar.doubt.setInterval(1_000_000)
     win.editor.setPlainText("S -> 'a' | 'b")
     until(lambda: grammar.doubt.isActive())
-    assert not grammar.note.text()
+    assert grammar.note.text() == "No errors"
     assert win.editor.error is None
     grammar.doubt.timeout.emit()  # as if nobody typed for a while
     assert grammar.note.text().startswith("Line 1, column 12: ")
@@ -189,7 +190,7 @@ def test_an_unfinished_rule_is_no_error_yet(win: ParseWindow) -> None:
     assert grammar.note.text()
     win.editor.setPlainText("S -> 'a' | 'b'")
     settle(win)
-    assert not grammar.note.text()
+    assert grammar.note.text() == "No errors"
     assert win.editor.error is None
 
 
@@ -249,6 +250,51 @@ def test_charts_and_trees_are_exported(win: ParseWindow, tmp_path: Path) -> None
     settle(win)
     assert not in_menu(win, "file.export-tree").isEnabled()
     assert in_menu(win, "file.export-chart").isEnabled()
+
+
+def test_the_dialog_names_the_file_after_the_form(
+    win: ParseWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[str] = []
+
+    def answer(dialog: QFileDialog) -> int:
+        names.extend(dialog.selectedFiles())
+        for title in dialog.nameFilters():
+            dialog.selectNameFilter(title)
+            dialog.filterSelected.emit(title)
+            names.extend(dialog.selectedFiles())
+            if "qtree" in title:
+                return 1
+        return 0
+
+    monkeypatch.setattr(QFileDialog, "exec", answer)
+    dialogs = ParseDialogs(win)
+    found = dialogs.export("Export", str(tmp_path / "tree.svg"), TREE_FORMS)
+    assert found == (str(tmp_path / "tree.tex"), TREE_FORMS[2])
+    assert [Path(name).name for name in names] == ["tree.svg", "tree.svg", "tree.tex", "tree.tex"]
+    assert dialogs.export("Export", str(tmp_path / "chart.svg"), CHART_FORMS) is None
+
+
+def test_the_right_button_offers_exports(win: ParseWindow) -> None:
+    write(win, DYCK, "(())")
+    for pane, what, forms in (
+        (win.chart, "chart", CHART_FORMS), (win.trees.pane, "tree", TREE_FORMS),
+    ):  # fmt: skip
+        at = pane.rect().center()
+        reason = QContextMenuEvent.Reason.Mouse
+        event = QContextMenuEvent(reason, at, pane.mapToGlobal(at))
+        QApplication.sendEvent(pane.viewport(), event)
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        export, copies, *_ = menu.actions()
+        assert export is in_menu(win, f"file.export-{what}")
+        inner = copies.menu()
+        assert isinstance(inner, QMenu)
+        assert [action.text() for action in inner.actions()] == [form.title for form in forms]
+        inner.actions()[-1].trigger()
+        menu.close()
+        settle(win)
+        assert QGuiApplication.clipboard().text().count("\n") == (5 if what == "chart" else 6)
 
 
 def test_a_chart_that_is_too_large_is_refused(win: ParseWindow, tmp_path: Path) -> None:

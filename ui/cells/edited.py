@@ -27,7 +27,7 @@ from ui.cells.saving import Whole
 from ui.numbers import many, shortened
 from ui.picture.request import FrameRequest
 from ui.picture.sources import PictureSource
-from ui.session import Event, Session, SessionError, Status
+from ui.session import EditableSession, Event, HistoryLines, SessionError, Status
 
 
 class Counting(Protocol):
@@ -43,7 +43,7 @@ class Counting(Protocol):
         """Return what is to be done, each with when, by time.monotonic()."""
 
 
-class EditedSession(Session):
+class EditedSession(EditableSession):
     """A session of cells in memory, composed of parts that each have their own state.
 
     Whoever makes one sets the parts, and calls _begin() last.
@@ -247,6 +247,11 @@ class EditedSession(Session):
         """Return what would be redone, in a few words; None where there is nothing."""
         return self._news.reach.redo
 
+    @property
+    def history(self) -> HistoryLines:
+        """Return what can be undone and redone, the run under way included."""
+        return self._news.reach.history
+
     def undo(self) -> None:
         """Stop a run, and undo it as a whole, or the last change, if there is one."""
         self._commands.post(self._editor.undo)
@@ -290,7 +295,9 @@ class EditedSession(Session):
         undo, first = history.undo_title, history.first
         if undoable:
             undo, first = undoable[0], min(first, undoable[1])
-        return Reach(undo, history.redo_title, first)
+        run = [undoable] if undoable else []
+        lines = history.stacks.lines(self._held.generation, run)
+        return Reach(undo, history.redo_title, first, lines)
 
     def _newest_status(self) -> Status:
         machine = self._held.machine

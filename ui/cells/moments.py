@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lifesim.grid import Box
 from ui.cells.machine import Setting
 from ui.cells.vault import StoredCells
+from ui.session import HistoryLine, HistoryLines
+
+_LINES = 500  # of a history that are told of
 
 Patches = tuple[tuple[Box, StoredCells], ...]
 
@@ -94,6 +98,21 @@ class UndoStacks:
         """Drop all entries."""
         self.undo.clear()
         self.redo.clear()
+
+    def lines(self, now: int, run: Sequence[tuple[str, int]] = ()) -> HistoryLines:
+        """Return what the stacks hold, for people. now: the generation of now. run: title and first
+        generation of a run that is under way."""
+        done = [(entry.title, entry.moment.generation) for entry in self.undo[-_LINES:]]
+        done += run
+        ends = [start for _, start in done[1:]] + [now] * bool(done)
+        return HistoryLines(
+            done[0][1] if done else now,
+            tuple(HistoryLine(title, end) for (title, _), end in zip(done, ends, strict=True)),
+            tuple(
+                HistoryLine(entry.title, entry.moment.generation)
+                for entry in reversed(self.redo[-_LINES:])
+            ),
+        )
 
     def nearest(self, generation: int, now: int, start: Moment | None) -> Moment | None:
         """Return the latest whole moment on the way to now that is not after a generation."""

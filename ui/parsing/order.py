@@ -16,11 +16,11 @@ Key = Literal["verdict", "parses", "probability"]
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """The choice of lines that are shown, and their order.
+    """An arrangement of lines in a list.
 
-    kind: those of which this is known. key: what they are sorted by, None for their order in the
-    text, which those that are equal keep. descending: the largest first; the order of the text
-    is kept then too.
+    kind: only lines of which this is known are shown. key: what they are sorted by, None for
+    their order in the text, which those that are equal keep. descending: the largest first; the
+    order of the text is kept then too.
     """
 
     kind: Kind = "all"

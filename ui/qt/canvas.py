@@ -55,7 +55,9 @@ class Tool(Protocol):
 
 
 class Ghost(Protocol):
-    """Cells that are not there yet."""
+    """Cells that are not there yet. is_framed: a rectangle is drawn around them."""
+
+    is_framed: bool
 
     @property
     def box(self) -> Box:
@@ -390,4 +392,5 @@ class Canvas(QWidget):
             painter.setOpacity(0.75)
             painter.drawImage(target, image)
             painter.setOpacity(1)
-        self._paint_box(painter, ghost.box, self._colours.ghost, 24)
+        if ghost.is_framed:
+            self._paint_box(painter, ghost.box, self._colours.ghost, 24)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+
 from PySide6.QtCore import QDir
 from PySide6.QtWidgets import QFileDialog, QTreeView, QWidget
 
@@ -29,6 +32,26 @@ def save_file(parent: QWidget, title: str, path: str, filters: str) -> tuple[str
     dialog = made(parent, title, "", filters, Mode.AnyFile)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.selectFile(path)
+    return _asked(dialog)
+
+
+def save_in_form(
+    parent: QWidget, title: str, path: str, suffixes: Mapping[str, str]
+) -> tuple[str, str]:
+    """Ask where to save, and in which of the filters, each with the suffix that a name has with it:
+    the name follows. '' is: not after all."""
+    dialog = made(parent, title, "", ";;".join(suffixes), Mode.AnyFile)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.selectFile(path)
+    dialog.setDefaultSuffix(os.path.splitext(path)[1].removeprefix("."))
+
+    def follow(chosen: str) -> None:
+        suffix = suffixes[chosen]
+        dialog.setDefaultSuffix(suffix.removeprefix("."))
+        file = (dialog.selectedFiles() or [path])[0]
+        dialog.selectFile(os.path.splitext(file)[0] + suffix)
+
+    dialog.filterSelected.connect(follow)
     return _asked(dialog)
 
 

@@ -15,7 +15,7 @@ from lifesim.topology import Topology
 from ui.cells.edited import EditedSession
 from ui.cells.edits import Clear, Edit, Invert, Mode, Paste, RandomFill, Stroke
 from ui.script.thread import check_stopped, pause, wait_for
-from ui.session import Session, SessionError
+from ui.session import EditableSession, Session, SessionError
 
 _APART = 1 << 12  # cells between two that are set one after the other and are undone as one change
 _numbers = itertools.count(-1, -1)  # of strokes, so that none has that of one drawn by hand
@@ -44,11 +44,17 @@ class ShownLife:
         return self._shown()
 
     @property
-    def _edited(self) -> EditedSession:
+    def _edited(self) -> EditableSession:
         session = self._session
-        if not isinstance(session, EditedSession):
-            raise SessionError("a universe on disk can be looked at and run, not changed")
+        assert isinstance(session, EditableSession)
         self._last = None
+        return session
+
+    @property
+    def _in_memory(self) -> EditedSession:
+        session = self._edited
+        if not isinstance(session, EditedSession):
+            raise SessionError("a universe on disk keeps its rule and edges, and no past")
         return session
 
     # --- what it is ------------------------------------------------------------
@@ -242,13 +248,13 @@ class ShownLife:
         self._edited.edit_now(edit)
 
     def _set(self, change: Callable[[EditedSession], None], is_so: Callable[[], bool]) -> None:
-        session = self._edited
+        session = self._in_memory
         change(session)
         session.cells(session.box._replace(width=1, height=1))  # which waits until that is done
         if not is_so():
             raise SessionError(session.status().problem or "it could not be changed")
 
-    def _do(self, change: Callable[[EditedSession], None]) -> None:
+    def _do(self, change: Callable[[EditableSession], None]) -> None:
         session = self._edited
         change(session)
         wait_for(session.settled())
@@ -267,6 +273,8 @@ class ShownLife:
             raise ValueError(f"a universe cannot go back {-count} generations")
         self._last = None
         self.stop()
+        if isinstance(session, EditableSession):
+            wait_for(session.settled())
         goal = session.status().generation + count
         try:
             session.step(count)
@@ -300,7 +308,9 @@ class ShownLife:
 
     def reset(self) -> None:
         """Go back to the generation where a run first began."""
-        self._do(lambda session: session.reset())
+        session = self._in_memory
+        session.reset()
+        wait_for(session.settled())
 
     def _wait(self, session: Session) -> None:
         """Wait for the end of a run."""

@@ -47,7 +47,7 @@ def palettes() -> dict[str, list[int]]:
 
 
 class Service:
-    """The things that requests share: the universe, its blocks, and who looks on."""
+    """The universe that all requests share, its blocks, and who looks on."""
 
     def __init__(self, board: Board, token: str) -> None:
         """Serve a universe to whoever knows the token."""

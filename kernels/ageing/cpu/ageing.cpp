@@ -70,8 +70,8 @@ std::size_t scratch_bytes(const AgeingPass& p) {
 // Carries out task `index`: one panel of one band.
 void run_task(const AgeingPass& p, i64 index, void* scratch) {
     const LifePass& pass = p.pass;
-    const i64 y0 = index / pass.panels * pass.band_rows, left = pass.height - y0;
-    const i64 y1 = y0 + (left < pass.band_rows ? left : pass.band_rows);
+    const LifeRows band(pass, index);
+    const i64 y0 = band.first, y1 = band.last;
     const Rows rows{p, index % pass.panels, y0, y1, scratch};
 #define TRY(b, s, n)                                                                         \
     if (pass.birth == counts(b) && pass.survival == counts(s) && p.states == n)              \

@@ -35,7 +35,7 @@ using ConstWords = nb::ndarray<const std::uint64_t, nb::ndim<3>, nb::c_contig, n
 bool ageing_pass(const std::string& level, ConstWords src, Words dst, std::int64_t width, bool torus,
                  unsigned birth, unsigned survival, int states, int steps, std::int64_t panels,
                  std::int64_t useful, int columns, int halo, std::int64_t band_rows, int block_rows,
-                 int threads, nb::object stopped, const circuits::Circuit* circuit) {
+                 int threads, nb::object stopped, const circuits::Circuit* circuit, std::int64_t edge) {
     const AgeingOps& ops = *level_named(levels, level).ops;
     const std::int64_t height = std::int64_t(src.shape(0));
     checks::require_aligned(src, dst);
@@ -44,7 +44,7 @@ bool ageing_pass(const std::string& level, ConstWords src, Words dst, std::int64
     AgeingPass pass{{src.data(), dst.data(), width, height,
                      std::int64_t(src.shape(1) * src.shape(2)), torus, birth, survival, steps,
                      panels, useful, columns, halo, std::min(band_rows, height), block_rows,
-                     &cancelled, circuit ? &code : nullptr},
+                     &cancelled, circuit ? &code : nullptr, edge},
                     states};
     if (states < 3 || states > 256 || src.shape(1) != std::size_t(ageing_planes(states)) ||
         src.shape(0) != dst.shape(0) || src.shape(1) != dst.shape(1) ||
@@ -66,5 +66,5 @@ void bind_ageing(nb::module_& m) {
           nb::arg("states"), nb::arg("steps"), nb::arg("panels"), nb::arg("useful"),
           nb::arg("columns"), nb::arg("halo"), nb::arg("band_rows"), nb::arg("block_rows"),
           nb::arg("threads"), nb::arg("stopped") = nb::none(),
-          nb::arg("circuit") = nb::none());
+          nb::arg("circuit") = nb::none(), nb::arg("edge") = 0);
 }

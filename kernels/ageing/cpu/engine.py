@@ -154,9 +154,11 @@ class CpuAgeingArena(CpuArena):
         torus: bool,
         plan: CpuPlan,
         stopped: Callable[[], bool] | None = None,
+        *,
+        edge: int = 0,
     ) -> bool:
         """Make one pass; return False where `stopped` broke it off, which leaves the target
-        undefined."""
+        undefined. edge: first and last rows that are only read; the target's stay as they are."""
         counts, circuit = self._carried_out_here
         return _cpu.ageing_pass(
             self.target.level,
@@ -170,6 +172,7 @@ class CpuAgeingArena(CpuArena):
             self.target.threads,
             stopped,
             circuit,
+            edge,
         )
 
 

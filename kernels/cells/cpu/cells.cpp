@@ -4,6 +4,7 @@
 #include "cells.hpp"
 
 #include "../../bits.hpp"
+#include "climb.hpp"
 
 namespace {
 
@@ -335,4 +336,4 @@ void ages(const CellsAges& a) {
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
 extern const CellsOps JOIN(cells_, LEVEL);
-const CellsOps JOIN(cells_, LEVEL) = {fill_soup, survey, densities, ages};
+const CellsOps JOIN(cells_, LEVEL) = {fill_soup, survey, densities, ages, climb};

@@ -37,6 +37,17 @@ struct CellsAges {
     std::uint8_t* scratch;  // 2 bytes for each block of a row, and 128
 };
 
+// Live cells of blocks of 2^scale x 2^scale cells, scale 3 to 12: uint8 for 3, uint16 to 7, else
+// uint32; `stride` of them from row to row. levels, and above unless null, are contiguous.
+struct CellsClimb {
+    const void* live;
+    std::size_t rows, columns;
+    std::ptrdiff_t stride;
+    int scale;
+    std::uint8_t* levels;
+    void* above;  // of blocks of twice the side, in the type of theirs
+};
+
 // What each CPU level exports, as `extern const CellsOps cells_LEVEL`.
 struct CellsOps {
     // Fills in the soup of density digits / 2^32, digits <= 2^32 (lifesim/soup.py has the
@@ -59,4 +70,6 @@ struct CellsOps {
     // Finds ages. A block with a cell that lives and did not before is new, of age 0; others
     // in which one lives are older by `passed`, up to `oldest`.
     void (*ages)(const CellsAges& ages);
+    // Finds the levels of blocks, and the live cells of blocks of twice the side.
+    void (*climb)(const CellsClimb& climb);
 };

@@ -219,9 +219,11 @@ class CpuArena(LifeArena):
         torus: bool,
         plan: CpuPlan,
         stopped: Callable[[], bool] | None = None,
+        *,
+        edge: int = 0,
     ) -> bool:
         """Make one pass; return False where `stopped` broke it off, which leaves the target
-        undefined."""
+        undefined. edge: first and last rows that are only read; the target's stay as they are."""
         counts, circuit = self._carried_out
         return _cpu.life_pass(
             self.target.level,
@@ -235,6 +237,7 @@ class CpuArena(LifeArena):
             self.target.threads,
             stopped,
             circuit,
+            edge,
         )
 
     def close(self) -> None:
@@ -325,10 +328,11 @@ class ChainedCpuLife(ChainedUniverse, CpuLife):
         start, count = self.base - above, self.height + above
         plan = arena.plan
         if plan is None or plan.steps != steps:
-            plan = arena.plan_of(self.width, count, self._torus, steps)
+            plan = arena.plan_of(self.width, self.height, self._torus, steps)
         source = arena.rows(slot, self.width, start, count)
         target = arena.rows(-1, self.width, start + above // 2, count)
-        arena.make_pass(source, target, self.width, self._torus, plan)
+        edge = above // 2  # nobody asks for the rows there
+        arena.make_pass(source, target, self.width, self._torus, plan, edge=edge)
         # No call, and so no interrupt, between these.
         memory[slot], memory[-1] = memory[-1], memory[slot]
         self.generation += steps

@@ -41,8 +41,9 @@ struct Strips {
 
 // Carries out task `index`: one panel of one band.
 void run_task(const LifePass& p, i64 index, void* scratch) {
-    i64 panel = index % p.panels, y0 = index / p.panels * p.band_rows;
-    i64 y1 = y0 + p.band_rows < p.height ? y0 + p.band_rows : p.height;
+    const i64 panel = index % p.panels;
+    const LifeRows rows(p, index);
+    const i64 y0 = rows.first, y1 = rows.last;
     char* at = static_cast<char*>(scratch);
     if (p.circuit) at += CircuitRule::bytes(*p.circuit);
     if (p.direct()) {

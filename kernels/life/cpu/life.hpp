@@ -10,7 +10,8 @@
 // one band is a task. In cache a row of a panel is `columns` vectors: column c of the panel is
 // bit c / columns (in strip order) of vector c % columns, so that horizontal neighbours are
 // neighbouring vectors. `halo` columns on either side are computed, too, and thrown away; it is
-// 0 where the panel is a whole torus, which closes on itself. With no columns it is one
+// 0 where the panel is a whole torus, which closes on itself. The first and last `edge` rows are only
+// read: no row of `dst` is written for them. With no columns it is one
 // generation straight on the rows (direct.hpp), in a single panel.
 struct LifePass {
     const std::uint64_t* src;
@@ -25,13 +26,24 @@ struct LifePass {
     int block_rows;
     const volatile bool* cancelled;
     const LifeCircuit* circuit = nullptr;  // the rule in place of `birth` and `survival`, or null
+    std::int64_t edge = 0;
 
     bool direct() const { return columns == 0; }
 };
 
 inline std::int64_t life_tasks(const LifePass& p) {
-    return p.panels * ((p.height + p.band_rows - 1) / p.band_rows);
+    return p.panels * ((p.height - 2 * p.edge + p.band_rows - 1) / p.band_rows);
 }
+
+// The rows of a task's band: `first` to `last` - 1.
+struct LifeRows {
+    std::int64_t first, last;
+
+    LifeRows(const LifePass& p, std::int64_t task) : first(p.edge + task / p.panels * p.band_rows) {
+        const std::int64_t left = p.height - p.edge - first;
+        last = first + (left < p.band_rows ? left : p.band_rows);
+    }
+};
 
 // Tells whether a pass is cut up as said above, by vectors of so many bytes, and its numbers are so
 // small that no sum or product of them leaves 64 bits: a plan has at most 128 steps.
@@ -41,7 +53,7 @@ inline bool life_fits(const LifePass& p, int vector_bytes) {
     if (p.width < 1 || p.width > WIDEST || p.height < 1 || p.height > WIDEST || p.panels > WIDEST ||
         p.useful < 1 || p.useful > WIDEST || p.columns < 0 || p.columns > 32 || p.halo < 0 ||
         p.halo > MOST || p.steps < 1 || p.steps > MOST || p.block_rows < 1 || p.block_rows > MOST ||
-        p.band_rows < 1 || p.useful % 64 || (p.width - 1) / p.useful != p.panels - 1)
+        p.edge < 0 || p.edge > (p.height - 1) / 2 || p.band_rows < 1 || p.useful % 64 || (p.width - 1) / p.useful != p.panels - 1)
         return false;
     const std::int64_t reach = std::int64_t(vector_bytes) * 8 * p.columns;
     if (p.direct()) return p.steps == 1 && p.panels == 1 && p.halo == 0;

@@ -335,6 +335,68 @@ def test_densities(level: str, placed: Placed, scale: int, data: st.DataObject) 
     assert np.array_equal(placed.memory, before)
 
 
+@given(
+    st.integers(3, 12),
+    st.integers(0, 9),
+    st.one_of(st.integers(0, 9), st.integers(0, 300)),
+    st.integers(0, 7),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+@settings(deadline=None)
+def test_climb(
+    level: str, scale: int, rows: int, columns: int, beside: int, highest: bool, seed: int
+) -> None:
+    """Against blocks one by one, in rows that lie apart; with and without the next scale."""
+    source, full = np.random.default_rng(seed), 4**scale
+    memory = source.integers(0, full + 1, (rows, columns + beside)).astype(cells.live_type(scale))
+    memory[source.random(memory.shape) < 0.2] = 0
+    memory[source.random(memory.shape) < 0.2] = full
+    live, before = memory[:, :columns], memory.copy()
+    levels = np.full(live.shape, 199, np.uint8)
+    above = None
+    if not highest:
+        above = np.full((-(-rows // 2), -(-columns // 2)), 77, cells.live_type(scale + 1))
+    cells.climb(live, scale, levels, above, level=level)
+    for row, column in np.ndindex(live.shape):
+        count = int(live[row, column])
+        nearest = (510 * count + full) // (2 * full)
+        assert levels[row, column] == max(count > 0, min(nearest, 255 - (count < full)))
+    if above is not None:
+        for row, column in np.ndindex(above.shape):
+            four = live[2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
+            assert above[row, column] == four.sum(dtype=np.int64)
+    assert np.array_equal(memory, before)
+
+
+@pytest.mark.parametrize("scale", range(3, 13))
+def test_every_number_of_live_cells_has_its_level(level: str, scale: int) -> None:
+    full = 4**scale
+    counts = np.arange(full + 1) if scale < 9 else np.linspace(0, full, 1 << 16).astype(np.int64)
+    live = counts.astype(cells.live_type(scale))[None]
+    levels = np.zeros(live.shape, np.uint8)
+    cells.climb(live, scale, levels, level=level)
+    nearest = (510 * counts + full) // (2 * full)
+    expected = np.minimum(np.maximum(nearest, counts > 0), 255 - (counts < full))
+    assert np.array_equal(levels[0], expected)
+
+
+def test_climbs_that_are_refused() -> None:
+    live, levels = np.zeros((4, 6), np.uint8), np.zeros((4, 6), np.uint8)
+    wide = live.astype(np.uint16)
+    for arguments in (
+        (live, 2, levels),
+        (wide, 13, levels),
+        (wide, 3, levels),
+        (live, 4, levels),
+        (live, 3, levels[:3]),
+        (live, 3, levels, np.zeros((2, 2), np.uint16)),
+        (live, 3, levels, np.zeros((2, 3), np.uint8)),
+    ):
+        with pytest.raises(ValueError, match="must be|not added up"):
+            cells.climb(*arguments)
+
+
 def test_densities_of_what_is_not_there() -> None:
     words = np.zeros((8, 2), np.uint64)
     for rows, first, scale, shape in (

@@ -131,6 +131,28 @@ def test_rows_and_steps(backend: CpuTarget, rule: tuple[int, int], torus: bool) 
         assert_holds(universe, expected, plan)
 
 
+@given(st.data())
+@settings(deadline=None, max_examples=examples(40))
+def test_rows_at_the_edge_are_only_read(data: st.DataObject) -> None:
+    """Where a pass leaves out rows at both ends, the others are as they would be without."""
+    level = data.draw(st.sampled_from(LEVELS))
+    backend = CpuTarget(data.draw(st.sampled_from([1, 2])), level)
+    width, height = data.draw(st.sampled_from([70, 200, 700])), data.draw(st.integers(1, 40))
+    torus, steps = data.draw(st.booleans()), data.draw(st.sampled_from([1, 2, 5]))
+    edge = data.draw(st.integers(0, (height - 1) // 2))
+    plan = direct(width, 7)
+    if steps > 1:
+        plan = with_halo(width, backend.vector_bits, steps, 128, band_rows=9, block_rows=6)
+    source = pack(soup(width, height))
+    arena = CpuArena(backend, [LifeShape(width, height, torus)], 1, LifeRule(*LIFE))
+    whole, inner = np.zeros_like(source), np.full_like(source, 77)
+    assert arena.make_pass(source, whole, width, torus, plan)
+    assert arena.make_pass(source, inner, width, torus, plan, edge=edge)
+    assert np.array_equal(inner[edge : height - edge], whole[edge : height - edge])
+    assert (inner[:edge] == 77).all()
+    assert (inner[height - edge :] == 77).all()
+
+
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
 @pytest.mark.parametrize(

@@ -7,12 +7,15 @@ import os
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from lifesim import patterns
+from lifesim import BitGrid, patterns
 from lifesim.errors import LifesimError
-from lifesim.library import KINDS, PatternEntry, PatternLibrary
+from lifesim.library import KINDS, PatternEntry, PatternLibrary, names
+from lifesim.library.drawing import drawn
 from lifesim.library.folder import EXTENSIONS, PLAIN
+from lifesim.library.speeds import speed_text
 
 GUN = """#N Toad gun
 #O A. Nobody, November 1970
@@ -58,7 +61,7 @@ def test_all_facts_of_a_file(tmp_path: Path) -> None:
     ("name", "text", "facts"),
     [
         ("a.cells", "!Name: Block\n!Author: Conway (1970)\n!Still.\nOO\nOO\n",
-         ("Block", "Conway", 1970, "B3/S23", None, "Still.")),
+         ("Block", "Conway", 1970, "B3/S23", 2, "Still.")),
         ("b.lif", "#Life 1.05\n#D A block\n#N\n#P 0 0\n**\n**\n",
          ("b", "", None, "B3/S23", None, "A block")),
         ("c.mc", "[M2] (golly 3.3)\n#R B36/S23\n#N Named\n",
@@ -85,7 +88,7 @@ def test_files_of_others(
 
 def test_a_long_head_is_cut(tmp_path: Path) -> None:
     written(tmp_path, "a.rle", "#N " + "n" * 10**6 + "\n")
-    written(tmp_path, "b.rle", gzip.compress(b"#C " + b"0" * 10**8))
+    written(tmp_path, "b.rle", gzip.compress(b"#C " + b"0" * 10**7))
     first, second = PatternLibrary.of_folder(tmp_path)
     assert (first.title, second.title) == ("a", "b")
 
@@ -183,21 +186,21 @@ def test_search(tmp_path: Path) -> None:
     put("day-gun", "#N Gun of the day", "#C Kind: gun", "#C Period: 300", rule="Day & Night")
     library = PatternLibrary.of_folder(tmp_path)
 
-    def names(text: str = "", **chosen: str) -> list[str]:
+    def found(text: str = "", **chosen: str) -> list[str]:
         return [entry.name for entry in library.search(text, **chosen)]
 
-    assert names() == ["day-gun", "glider", "gosper-gun", "queen-bee"]
-    assert names("glider") == ["glider", "gosper-gun", "queen-bee"]
-    assert names("gun glider") == ["gosper-gun", "queen-bee"]
-    assert names("p30") == ["gosper-gun", "queen-bee"]
-    assert names("p30 GUN") == ["gosper-gun", "queen-bee"]
-    assert names("gosper 1970") == ["gosper-gun"]
-    assert names("c/4 diagonal") == ["glider"]
-    assert names("gspr") == ["gosper-gun"]
-    assert names("xyzzy") == []
-    assert names(kind="gun") == ["day-gun", "gosper-gun"]
-    assert names("gun", rule="b3678s34678") == ["day-gun"]
-    assert names("gun", rule="Life", kind="gun") == ["gosper-gun"]
+    assert found() == ["day-gun", "glider", "gosper-gun", "queen-bee"]
+    assert found("glider") == ["glider", "gosper-gun", "queen-bee"]
+    assert found("gun glider") == ["gosper-gun", "queen-bee"]
+    assert found("p30") == ["gosper-gun", "queen-bee"]
+    assert found("p30 GUN") == ["gosper-gun", "queen-bee"]
+    assert found("gosper 1970") == ["gosper-gun"]
+    assert found("c/4 diagonal") == ["glider"]
+    assert found("gspr") == ["gosper-gun"]
+    assert found("xyzzy") == []
+    assert found(kind="gun") == ["day-gun", "gosper-gun"]
+    assert found("gun", rule="b3678s34678") == ["day-gun"]
+    assert found("gun", rule="Life", kind="gun") == ["gosper-gun"]
     for wrong in ({"kind": "cannon"}, {"rule": "B3/S29"}):
         with pytest.raises(LifesimError):
             library.search(**wrong)
@@ -214,3 +217,53 @@ def test_ours_are_whole_and_in_order() -> None:
     assert gun is not None
     assert gun.name == "gosper-gun"
     assert PatternLibrary.of_ours().nearest("gosper-gnu") == ["gosper-gun"]
+
+
+def test_our_names_are_known_where_a_file_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gun = PatternLibrary.of_ours().find("gosper-gun")
+    assert gun is not None
+    for name in ("gosper-gun", "Gosper glider gun", "GOSPER-GUN"):
+        assert names.file_called(name) == gun.path
+        assert patterns.read(name) == patterns.read(gun.path)
+    assert names.is_ours(gun.path)
+    written(tmp_path, "gosper-gun", "x = 3, y = 1\n3o!\n")
+    assert names.file_called("gosper-gun") is None
+    assert patterns.read("gosper-gun").grid.population() == 3
+    assert not names.is_ours("gosper-gun")
+    for name in ("", "-", ".", "..", "data/glider", "./glider", "nothing-like-it", "glider.rle"):
+        assert names.file_called(name) is None
+    with pytest.raises(LifesimError, match="is glider "):
+        patterns.read("glidr")
+    with pytest.raises(LifesimError, match="is glider "):
+        patterns.read("glider.rle")
+    with pytest.raises(LifesimError, match=r"No such file or directory$"):
+        patterns.read("nothing-like-it")
+
+
+def test_pictures_in_letters_are_exact() -> None:
+    glider = BitGrid.from_cells(3, 3, [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)])
+    assert drawn(glider, 3, 3) == [".O.", "..O", "OOO"]
+    assert drawn(glider, 2, 1) == ["⠬⠆"]
+    assert drawn(glider, 1, 1) == []
+    states = BitGrid.from_states(np.array([[0, 1, 2, 11]], np.uint8))
+    assert drawn(states, 4, 1) == [".O2*"]
+
+
+@pytest.mark.parametrize(
+    ("moved", "text"),
+    [
+        ((0, 0, 7), ""),
+        ((1, 0, 1), "c orthogonal"),
+        ((0, -2, 4), "c/2 orthogonal"),
+        ((4, 0, 10), "2c/5 orthogonal"),
+        ((-8, 8, 96), "c/12 diagonal"),
+        ((2, 2, 1846), "c/923 diagonal"),
+        ((1, -2, 6), "(2,1)c/6"),
+        ((12, 4, 42), "(6,2)c/21"),
+    ],
+)
+def test_speeds_in_words(moved: tuple[int, int, int], text: str) -> None:
+    assert speed_text(*moved) == text

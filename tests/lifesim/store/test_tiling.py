@@ -185,6 +185,17 @@ def test_the_usual_cut(w: int, h: int) -> None:
         assert tiling.down == 1
 
 
+@pytest.mark.parametrize(
+    ("side", "files"),
+    [(4096, 1), (16384, 8), (32768, 32), (65536, 32), (131072, 128), (262144, 256), (1 << 20, 512)],
+)
+def test_universes_of_usual_sizes_are_cut_evenly(side: int, files: int) -> None:
+    """Into files of 4 MiB to 256 MiB: few, as each costs time of its own."""
+    tiling = tile_universe(side, side, True)
+    assert len(tiling) == files
+    assert len({below - above for above, below in pairwise(tiling.rows)}) == 1
+
+
 def test_the_usual_cut_of_a_large_universe() -> None:
     tiling = tile_universe(BIG, BIG, True)
     assert (tiling.across, len(tiling)) == (1, len(tiling))

@@ -6,7 +6,9 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
 
 from ui.parsing.export import CHART_FORMS, TREE_FORMS, Form, drawn, export, form_of
 from ui.qt.actions import Action
@@ -49,6 +51,19 @@ class Exports:
                 for form in forms
             ]  # fmt: skip
         return made
+
+    def menu(self, what: str) -> QMenu:
+        """Return a menu of all that can be done with the tree, or with the chart: by its name."""
+        menu, registry = QMenu(self.window), self.window.registry
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(registry.made(f"file.export-{what}"))
+        copies = menu.addMenu("Copy &as")
+        for form in TREE_FORMS if what == "tree" else CHART_FORMS:
+            copies.addAction(registry.made(f"edit.copy-{what}-{form.kind}"))
+        menu.addSeparator()
+        for each in ("view.fit", "view.zoom-in", "view.zoom-out"):
+            menu.addAction(registry.made(each))
+        return menu
 
     def export_tree(self) -> None:
         """Ask for a file, and write the tree that is shown there."""

@@ -46,10 +46,11 @@ class ParseDialogs(Dialogs):
         return chosen or None
 
     def export(self, title: str, path: str, forms: Sequence[Form]) -> tuple[str, Form] | None:
-        """Ask for a file to export to, and the form."""
+        """Ask for a file to export to, and the form; the file's name follows the form."""
         titles = {f"{form.title} (*{form.suffix})": form for form in forms}
-        chosen, title_ = file_dialogs.save_file(self._window, title, path, ";;".join(titles))
-        return (chosen, titles.get(title_, forms[0])) if chosen else None
+        suffixes = {name: form.suffix for name, form in titles.items()}
+        chosen, name = file_dialogs.save_in_form(self._window, title, path, suffixes)
+        return (chosen, titles.get(name, forms[0])) if chosen else None
 
 
 class Files:

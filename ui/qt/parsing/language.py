@@ -114,7 +114,7 @@ class GrammarPanel(QWidget):
             empty = "The language is empty: no sentence will be accepted."
             notes = [empty] if found.is_empty else []
             notes += [found.note[0].upper() + found.note[1:] + "."] if found.note else []
-            self._say("\n".join(notes), False)
+            self._say("\n".join(notes) or "No errors", False)
         else:
             self._say("", False)
         self.checked.emit()
@@ -123,6 +123,7 @@ class GrammarPanel(QWidget):
         kept = "\nWhat is shown is of the last grammar without errors."
         self.note.setText(text + (kept if wrong and self.language else ""))
         self.note.setProperty("error", wrong)
+        self.note.setProperty("dim", not wrong)
         self.note.style().unpolish(self.note)
         self.note.style().polish(self.note)
 

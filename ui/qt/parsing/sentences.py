@@ -273,7 +273,7 @@ class SentenceTable(QTableView):
         not is left to tooltips."""
         found = self._lines.findings
         self._is_fitting = True
-        self.setColumnHidden(_PROBABILITY, found is None or not found.is_weighted)
+        self._hide(_PROBABILITY, found is None or not found.is_weighted)
         first, last = self.in_view()
         seen = range(first, min(last, first + _FITTED))
         room = self.viewport().width()
@@ -282,11 +282,15 @@ class SentenceTable(QTableView):
             room -= 0 if self.isColumnHidden(column) else self.columnWidth(column)
         if not self._is_dragged:
             needed = self._needed(_SENTENCE, range(min(self._lines.rowCount(), _FITTED)))
-            self.setColumnHidden(_NOTE, _NARROW < room < needed + _REASON)
-            width = min(needed, room) if self.isColumnHidden(_NOTE) else needed
+            self._hide(_NOTE, _NARROW < room < needed + _REASON)
+            width = room if self.isColumnHidden(_NOTE) else needed
             self.setColumnWidth(_SENTENCE, max(_NARROW, width))
         self.setColumnWidth(_NOTE, max(_REASON, room - self.columnWidth(_SENTENCE)))
         self._is_fitting = False
+
+    def _hide(self, column: int, hidden: bool) -> None:
+        if self.isColumnHidden(column) != hidden:  # which takes a while with many rows
+            self.setColumnHidden(column, hidden)
 
     def _needed(self, column: int, rows: range) -> int:
         """Return the pixels that the texts of a column and its title take."""

@@ -109,6 +109,8 @@ class ParseWindow(QMainWindow):
         self.chart.pointed.connect(lambda span: self._span_changed())
         self.chart.picked.connect(lambda span: self._span_changed())
         self.trees.pane.pointed.connect(self.chart.point)
+        self.chart.menu_wanted.connect(lambda at: self.exports.menu("chart").popup(at))
+        self.trees.pane.menu_wanted.connect(lambda at: self.exports.menu("tree").popup(at))
         self.trees.wanted.connect(self._want_tree)
         self.trees.drawn.connect(self.chart.mark)
 
