@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .chart import Chart, Charts
     from .cnf import chomsky_normal_form
     from .counts import Counts
+    from .drawing import draw
     from .grammar import Grammar, GrammarError, GrammarWarning, Nonterminal, Production
     from .normal import NormalForm
     from .parser import CKYParser
@@ -46,6 +47,7 @@ __all__ = [
     "TooLongError",
     "UnknownTokenError",
     "chomsky_normal_form",
+    "draw",
 ]
 
 _HOME = {
@@ -59,6 +61,7 @@ _HOME = {
     "TooLongError": "kernels.cky",
     "UnknownTokenError": "ckyparse.tokens",
     "chomsky_normal_form": "ckyparse.cnf",
+    "draw": "ckyparse.drawing",
 }
 
 

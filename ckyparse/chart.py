@@ -125,21 +125,21 @@ class Chart:
 
     def __str__(self) -> str:
         """Draw the triangle of the chart, the whole sentence at the top, if it is small enough."""
+        from .drawing.text import aligned, chart_rows
+
         n = len(self.tokens)
-        rows = [
-            [", ".join(sorted(s.name for s in self.symbols(i, i + w))) for i in range(n - w + 1)]
-            for w in range(n, 0, -1)
-        ]
-        rows.append(list(self.tokens))
-        widths = [max(1, *(len(row[i]) for row in rows if i < len(row))) for i in range(n)]
-        if sum(widths) + 2 * n > _WIDTH or max(widths, default=0) > _COLUMN or not n:
+        if not 0 < 3 * n <= _WIDTH:
             return repr(self)
-        return "\n".join(
-            "  ".join(
-                f"{text or '.':{width}}" for text, width in zip(row, widths, strict=False)
-            ).rstrip()
-            for row in rows
-        )
+        rows, widths = chart_rows(self, 0, n)
+        if sum(widths) + 2 * n > _WIDTH or max(widths) > _COLUMN:
+            return repr(self)
+        return aligned(rows, widths)
+
+    def _repr_svg_(self) -> str:
+        """Return the picture that notebooks show: of a large chart its beginning."""
+        from .drawing import notebook_chart
+
+        return notebook_chart(self)
 
 
 class Charts(Sequence[Chart]):
@@ -180,6 +180,9 @@ class Charts(Sequence[Chart]):
         sentences = self._sentences
         terminals = sentences.batch[s].tolist()
         return Chart(self._form, sentences.tokens(s), terminals, bits, self._best_values)
+
+    def __repr__(self) -> str:
+        return f"<Charts of {len(self)} {'sentence' if len(self) == 1 else 'sentences'}>"
 
     def _compute(self, block: int) -> None:
         self._block, self._found = -1, {}

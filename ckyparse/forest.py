@@ -221,6 +221,16 @@ class Forest:
                     result[i, j] = found
         return result
 
+    def __repr__(self) -> str:
+        trees = "no trees" if self.root is None else "trees"
+        return f"<Forest of {trees} over {len(self.tokens)} tokens>"
+
+    def _repr_svg_(self) -> str:
+        """Return the picture that notebooks show: the first tree, and how many there are."""
+        from .drawing import notebook_forest
+
+        return notebook_forest(self)
+
     @cached_property
     def _probabilities(self) -> list[Fraction]:
         """The probability of each production, and of -1."""

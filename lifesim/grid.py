@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from kernels.targets.memory import available_memory
 from lifesim.errors import LifesimError
+from lifesim.pictured import MOST_CELLS, Pictured, sketch_scale
 from lifesim.spans import spans
 from lifesim.states import (
     MOST_PLANES,
@@ -44,7 +45,7 @@ class Box(NamedTuple):
     height: int
 
 
-class BitGrid:
+class BitGrid(Pictured):
     """A width x height rectangle of cells, packed.
 
     words: uint64 array of shape (height, ceil(width / 64)). Bit j of words[y, w] is
@@ -242,6 +243,17 @@ class BitGrid:
     def __repr__(self) -> str:
         planes = "" if self.planes == 1 else f" in {self.planes} planes"
         return f"<BitGrid {self.width}x{self.height}{planes}, population {self.population()}>"
+
+    def _facts(self) -> str:
+        planes = "" if self.planes == 1 else f" in {self.planes} planes"
+        return f"{self.width:,} × {self.height:,} cells{planes} · population {self.population():,}"
+
+    def _sketch(self) -> npt.NDArray[np.uint8] | None:
+        from lifesim.render import density_levels
+
+        box = Box(0, 0, self.width, self.height)
+        too_many = self.width * self.height > MOST_CELLS
+        return None if too_many else density_levels(self, box, sketch_scale(box))
 
     def copy(self) -> BitGrid:
         """Return a copy."""

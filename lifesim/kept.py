@@ -19,6 +19,11 @@ class Kept:
     at: tuple[int, int] = (0, 0)
     squares: Any = None  # a SquareList, or pairs of places and squares (kernels.plane.contract)
 
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of the grid."""
+        return self.grid.words.nbytes
+
 
 def kept_of(universe: UnboundedUniverse, frame: Box, generation: int) -> Kept:
     """Return a copy of the cells of a universe without bounds. frame: Life.frame() of it."""

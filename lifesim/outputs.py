@@ -109,7 +109,7 @@ def open_output(
     elif path.lower().endswith(".gif"):
         if every is None:
             raise LifesimError(f"{path}: an animation needs --every")
-        output, kind = _AnimationOutput(path, view), _ANIMATION
+        output, kind = AnimationOutput(path, view), _ANIMATION
     else:
         known = ", ".join([".png", ".gif", ".csv", *extensions])
         raise LifesimError(f"cannot write {path}: the name must end in one of {known}")
@@ -254,10 +254,12 @@ class _PictureOutput(_SnapshotOutput):
             render.save_png(path, self._view.levels(life), self._view.palette)
 
 
-class _AnimationOutput(Output):
-    def __init__(self, path: str, view: PictureView) -> None:
+class AnimationOutput(Output):
+    """A GIF with a frame of each snapshot, each of which is shown for frame_ms milliseconds."""
+
+    def __init__(self, path: str, view: PictureView, *, frame_ms: int = 100) -> None:
         super().__init__(path)
-        self._view = view
+        self._view, self._frame_ms = view, frame_ms
         self._writer: gif.GifWriter | None = None
         self._colours: GifColours | None = None  # of several states
         self._states: Colours | None = None
@@ -265,15 +267,17 @@ class _AnimationOutput(Output):
         self._frames = 0
 
     def check(self, width: int, height: int, planes: int = 1) -> None:
+        """Raise RenderError for a picture that a GIF cannot have."""
         gif.check_size(*self._view.image_size(width, height))
 
     def add(self, life: Running) -> None:
+        """Append a frame of the cells as they are now."""
         if self._writer is None:
             self._states = self._view.colours(life.rule)
             if self._states is not None:
                 self._colours = GifColours(self._states)
             table = self._view.palette if self._colours is None else self._colours.table
-            self._writer = gif.GifWriter(self.path, table)
+            self._writer = gif.GifWriter(self.path, table, frame_ms=self._frame_ms)
         if self._view.region is None and not all(life.bounds):
             if self._roll is None:
                 self._roll = Roll()
@@ -286,15 +290,18 @@ class _AnimationOutput(Output):
         self._frames += 1
 
     def close(self, life: Running) -> None:
+        """Write the film; of a run without snapshots, of its end."""
         if not self._frames:
             self.add(life)
         self.cut()
 
     @property
     def has_snapshots(self) -> bool:
+        """Tell whether there is a frame."""
         return self._frames > 0
 
     def cut(self) -> None:
+        """Write the frames there are, if there are any."""
         if self._writer is not None and self._frames:
             if self._roll is not None and self._roll.frame:
                 view = self._view.of(self._roll.frame)
@@ -310,6 +317,7 @@ class _AnimationOutput(Output):
         return self._colours.indices(view.shot(shot, self._states))
 
     def abort(self) -> None:
+        """Leave nothing half-written. Does nothing to a film that is finished."""
         if self._roll is not None:
             self._roll.close()
         if self._writer is not None:

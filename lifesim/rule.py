@@ -92,6 +92,12 @@ class Rule:
         return self.cells if isinstance(self.cells, LifeRule | MapRule) else None
 
     @property
+    def is_of_planes(self) -> bool:
+        """Tell whether tiles and HashLife compute it on a plane without bounds: two states, nine
+        cells, and nothing born of nothing."""
+        return self.nine_cells is not None and self.stays_empty
+
+    @property
     def life_like(self) -> LifeRule:
         """Return the cells' rule where it is a Life-like one. Raises RuleError where it is not."""
         if not isinstance(self.cells, LifeRule):

@@ -38,9 +38,17 @@ class PictureView:
     palette."""
 
     def __init__(
-        self, region: Box | None = None, scale: int | None = None, palette: str = "dark"
+        self,
+        region: Box | None = None,
+        scale: int | None = None,
+        palette: str = "dark",
+        *,
+        pixels: int = PICTURE_PIXELS,
     ) -> None:
+        """Choose a region, by default all cells, and a scale, by default the finest at which there
+        are so many pixels at most."""
         render.palette_table(palette)
+        self._most = pixels
         self.region, self.scale, self.palette = region, scale, palette
 
     def image_size(self, width: int, height: int) -> tuple[int, int]:
@@ -82,7 +90,7 @@ class PictureView:
 
     def of(self, frame: Box) -> PictureView:
         """Return this view of a frame, which it shows unless it has a region of its own."""
-        view = PictureView(*self._frame(frame), self.palette)
+        view = PictureView(*self._frame(frame), self.palette, pixels=self._most)
         view.image_size(0, 0)
         return view
 
@@ -90,4 +98,4 @@ class PictureView:
         box = self.region or frame
         if self.scale is not None:
             return box, self.scale
-        return box, render.choose_scale(box.width, box.height, PICTURE_PIXELS)
+        return box, render.choose_scale(box.width, box.height, self._most)

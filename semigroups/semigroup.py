@@ -9,18 +9,23 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from kernels.targets.contract import BackendUnavailableError
 from kernels.transformations import EnumerationProblem, Map, Maps, NumberArray
 
 from .classes import GreenClasses, GreenKind
+from .eggboxes import EggBoxes
 from .engines import EngineChoice
 from .enumeration import Enumeration, counted
 from .exports import cayley_networkx, gap_text
 from .options import Base, Generators, check_options, maps_of, points_of
-from .running import EnumerationRunner, EnumerationState, Progress
+from .running import CancelledError, EnumerationRunner, EnumerationState, Progress
 from .sequences import RewritingRules, Word, Words
 from .structure import Structure
 
 _LONG = 1 << 12  # bytes of maps that are not rows by default
+_SMALL = 1 << 20  # bytes of generators, and elements and seconds, of what a notebook enumerates
+_SHOWN, _MOMENT = 5_000, 0.5
+_DRAWN = 200_000  # elements of what a notebook draws
 
 
 class Semigroup:
@@ -340,6 +345,10 @@ class Semigroup:
         """
         return self._whole.green(kind)
 
+    def egg_boxes(self) -> EggBoxes:
+        """Return the egg boxes, a sequence of one table for each D-class, and their picture."""
+        return EggBoxes(self._whole)
+
     def to_networkx(self, side: Literal["right", "left"] = "right") -> Any:
         """Return a Cayley graph as networkx.MultiDiGraph.
 
@@ -367,6 +376,22 @@ class Semigroup:
             self._stopped() if self._enumeration.runner.begun and not finished else self.certainty
         )
         return f"<Semigroup of {size} of {of}, {identity}; {state}>"
+
+    def _repr_svg_(self) -> str | None:
+        """Return the picture that notebooks show, that of the egg boxes; None for a semigroup that
+        is large, or not finished.
+
+        One that was not asked for anything yet is enumerated as far as takes a moment.
+        """
+        runner = self._enumeration.runner
+        try:
+            if not runner.begun and self._enumeration.problem.generators.nbytes <= _SMALL:
+                self.run(limit=_SHOWN, seconds=_MOMENT)
+            if not self.finished or self.current_size > _DRAWN:
+                return None
+            return self.egg_boxes().svg()
+        except (BackendUnavailableError, MemoryError, CancelledError):
+            return None  # and repr() says what it is
 
     def _stopped(self) -> str:
         levels = self.current_levels

@@ -22,8 +22,8 @@ _SKIPPED = shutil.ignore_patterns(".git", ".venv*", "build", "dist", "*cache*", 
 def packages_of(folder: Path) -> list[str]:
     """Return the names of the packages that a wheel of this checkout holds."""
     project = tomllib.loads((folder / "pyproject.toml").read_text())
-    packages: list[str] = project["tool"]["scikit-build"]["wheel"]["packages"]
-    return packages
+    copied: dict[str, str] = project["tool"]["scikit-build"]["wheel"]["packages"]
+    return [package for package in copied if "/" not in package]  # not what goes into another
 
 
 def installed_in() -> Path:

@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("lifesim", "ckyparse", "kernels", "bulkbits", "arith", "semigroups", "ui")
 OPTIONAL = {"pycuda", "cuda.core", "cuda.bindings", "PySide6", "pyqtgraph", "distributed"}
+OPTIONAL |= {"tornado", "anywidget"}
 HEAVY = OPTIONAL | {"numpy", "h5py", "nltk", "gmpy2", "PIL", "rich"}
 SCRIPTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
 COMMANDS = sorted(

@@ -17,10 +17,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-PACKAGES = PROJECT["tool"]["scikit-build"]["wheel"]["packages"]
+COPIED = PROJECT["tool"]["scikit-build"]["wheel"]["packages"]
+PACKAGES = [package for package in COPIED if "/" not in package]
 VERSION = PROJECT["project"]["version"]
-# Run or included at run time: CUDA kernels are compiled on the machine they run on.
-NEEDED = (".py", ".cu", ".hpp")
+# Run or included at run time: CUDA kernels are compiled on the machine they run on, and browsers
+# load scripts.
+NEEDED = (".py", ".cu", ".hpp", ".js", ".css", ".html")
 
 
 def test_one_version() -> None:
@@ -48,6 +50,12 @@ def needed_files() -> set[str]:
     }
 
 
+def pattern_files() -> set[str]:
+    """The library's patterns, where the wheel has them."""
+    [(there, here)] = [(there, here) for there, here in COPIED.items() if "/" in there]
+    return {f"{there}/{path.name}" for path in (ROOT / here).glob("*.rle")}
+
+
 def test_all_pythons_of_the_classifiers_get_wheels() -> None:
     named = {
         f"cp3{found[1]}-*"
@@ -68,7 +76,7 @@ def check_wheel(distributions: Path) -> None:
     [wheel] = distributions.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert needed_files() <= names
+    assert needed_files() | pattern_files() <= names
     info = f"bulkbits-{VERSION}.dist-info"
     assert {name.split("/")[0] for name in names} == {*PACKAGES, info}
     assert f"{info}/licenses/LICENSE" in names

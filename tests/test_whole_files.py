@@ -31,6 +31,8 @@ from tests.whole import recorded
 from ui.film.ffmpeg import Mp4Writer
 from ui.film.series import Point, Series
 from ui.parsing.files import write as write_text
+from ui.start.kept import ThumbnailCache
+from ui.start.thumbnails import Thumbnail
 
 LEVELS = np.arange(64, dtype=np.uint8).reshape(8, 8)
 
@@ -67,6 +69,13 @@ def populations(folder: Path) -> Path:
     life = Life(BitGrid(8, 8), backend="reference")
     output.add(life)
     output.close(life)
+    return path
+
+
+def thumbnail(folder: Path) -> Path:
+    cache = ThumbnailCache(folder)
+    cache.put("a", Thumbnail(LEVELS))
+    (path,) = folder.glob("*.thumbnail")
     return path
 
 
@@ -156,6 +165,7 @@ WRITERS: dict[str, Callable[[Path], Path]] = {
     "animation": animation,
     "populations": populations,
     "series": series,
+    "thumbnail": thumbnail,
     "film": film,
     "sentences": sentences,
     "integers": integers,

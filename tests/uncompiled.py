@@ -244,9 +244,8 @@ def semigroups(folder: Path) -> Iterator[tuple[str, Any]]:
 
 
 def lifesim(folder: Path) -> Iterator[tuple[str, Any]]:
-    for path in sorted((ROOT / "data" / "patterns").glob("*.*")):
-        if path.suffix == ".md":
-            continue
+    names = ("acorn.rle", "daynight-ship.rle", "glider.rle", "gosper-gun.rle", "seeds-block.rle")
+    for path in (ROOT / "data" / "patterns" / name for name in (*names, "pulsar.cells")):
         outs = [folder / f"{path.stem}.{kind}" for kind in ("rle", "cells", "mc", "lif", "png")]
         way = [part for out in outs for part in ("--out", out)]
         yield f"run {path.name}", called("lifesim", "run", path, "--steps", 70, "--quiet", *way)[:1]

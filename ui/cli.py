@@ -9,6 +9,7 @@ import sys
 import click
 
 from bulkbits.options import one_device_options
+from lifesim.cli.named import PatternFile
 from lifesim.cli.options import chosen_edges, universe_options
 from lifesim.errors import LifesimError
 from lifesim.unbounded import ENGINES
@@ -20,7 +21,7 @@ class NoWindowError(LifesimError):
 
 
 @click.command("view")
-@click.argument("universe", required=False, metavar="[PATTERN|UNIVERSE]")
+@click.argument("universe", required=False, metavar="[PATTERN|UNIVERSE]", type=PatternFile())
 @universe_options
 @click.option(
     "--engine",
@@ -29,6 +30,11 @@ class NoWindowError(LifesimError):
 )
 @one_device_options
 @click.option("--theme", type=click.Choice(["dark", "light"]), help="[the last one]")
+@click.option(
+    "--script",
+    metavar="FILE",
+    help="Run this Python file in the window. It may do whatever you may: run what you trust.",
+)
 def command(  # each parameter is an option, or an argument
     universe: str | None,
     rule: str | None,
@@ -39,8 +45,10 @@ def command(  # each parameter is an option, or an argument
     device: int,
     threads: int | None,
     theme: str | None,
+    script: str | None,
 ) -> int:
-    """Open a window on PATTERN, a universe directory, or an empty universe.
+    """Open a window on PATTERN (a file, or a name of `lifesim patterns`), a universe directory, or
+    an empty universe.
 
     Needs a display, and Qt: pip install 'bulkbits[gui]'.
     """
@@ -48,7 +56,9 @@ def command(  # each parameter is an option, or an argument
     check_display()
     from ui.launch import ViewLaunch
 
-    launch = ViewLaunch(universe, chosen, where, size, engine, backend, device, threads, theme)
+    launch = ViewLaunch(
+        universe, chosen, where, size, engine, backend, device, threads, theme, script
+    )
     try:
         from ui.qt.app import run
     except ImportError as error:

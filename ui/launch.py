@@ -12,6 +12,7 @@ from lifesim.rule import LIFE, Rule
 from lifesim.topology import Topology, topology_of, torus_or_plane
 from ui import opening
 from ui.reading import Progress, in_silence
+from ui.script.source import read_script
 from ui.session import Session
 
 
@@ -20,7 +21,8 @@ class ViewLaunch:
     """The arguments of a command that opens a window for universes.
 
     path: a pattern file, a universe directory, or None for an empty universe. theme: "dark",
-    "light" or None for the last one. The rest are as of `lifesim run`.
+    "light" or None for the last one. script: a file of Python source to run. The
+    rest are as of `lifesim run`.
     """
 
     path: str | None = None
@@ -32,6 +34,12 @@ class ViewLaunch:
     device: int = 0
     threads: int | None = None
     theme: str | None = None
+    script: str | None = None
+
+    @property
+    def is_bare(self) -> bool:
+        """Tell whether nothing is asked for: then the start page is shown."""
+        return not (self.path or self.rule or self.topology or self.size or self.engine)
 
     def pick(self) -> Target:
         """Return what computes. Raises BackendUnavailableError, and LifesimError where the engine
@@ -41,8 +49,11 @@ class ViewLaunch:
         return pick(self.backend, device=self.device, threads=self.threads)
 
     def check(self) -> None:
-        """Raise LifesimError for a path or a topology that no window is needed to refuse."""
+        """Raise LifesimError for a path, a script or a topology that no window is needed to
+        refuse."""
         self._bounds()
+        if self.script is not None:
+            read_script(self.script)
         if self.path is not None:
             as_it_is = not (self.rule or self.topology or self.size)
             opening.check_source(self.path, as_it_is=as_it_is)

@@ -10,11 +10,11 @@ import click
 from lifesim.cli.options import Generations
 
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
-_PLAIN = 10**6  # numbers beside an axis have no prefix below it
+_PLAIN = 10**4  # numbers beside an axis have no prefix below it
 _LEAST_SHARE = 1e-12  # percent: less is written as a power of ten
 _DIGITS = 300  # of a generation that somebody types, at most
 _LONG = 10**18  # integers from here on are shortened
-_PLACES = 4  # after the point, of those that have one
+_PLACES, _OF_THOUSANDS = 4, 1  # after the point, at most, of those that have a prefix
 
 
 def short(value: float) -> str:
@@ -51,7 +51,7 @@ def ticks(values: Sequence[float], between: float) -> list[str]:
     power = 0
     if most >= _PLAIN:
         power = min(int(math.log10(most) + 1e-9) // 3, len(_PREFIXES) - 1)
-        if 3 * power - step > _PLACES:
+        if 3 * power - step > (_OF_THOUSANDS if power == 1 else _PLACES):
             power = 0
     places = max(0, 3 * power - step)
     prefix = f" {_PREFIXES[power]}".rstrip()
@@ -63,6 +63,15 @@ def many(number: float, what: str) -> str:
     """Count things: 1 picture, 1,200 pictures."""
     text = f"{number:,}" if isinstance(number, int) else f"{number:g}"
     return f"{text} {what}" if number == 1 else f"{text} {what}s"
+
+
+def time_left(seconds: float) -> str:
+    """Say about how long something will still take: 12 s left, 5 min left, 3.2 h left."""
+    for unit, name in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 1.5 * unit:
+            share = seconds / unit
+            return f"{share:.{1 if share < 9.95 and unit > 60 else 0}f} {name} left"
+    return f"{max(1, round(seconds))} s left"
 
 
 def shortened(number: int) -> str:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from lifesim.until import Condition, Found
 from ui.cells.saving import Whole
 from ui.film.stills import Still
 from ui.picture.request import FrameRequest
 from ui.picture.sources import PictureSource
+
+if TYPE_CHECKING:
+    from ui.cells.edits import Edit
 
 
 class SessionError(LifesimError):
@@ -28,6 +33,7 @@ class Event(Enum):
     CELLS = auto()  # there is something new to draw
     STATUS = auto()  # status() says something else
     FAILED = auto()  # a run has stopped, and status().problem says why
+    FOUND = auto()  # a run until a condition has ended, and status().found says what was found
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,9 @@ class Status:
     updates a second of the run under way or the last one, 0 before. running: whether generations
     are being computed. progress: done share, 0 to 1, of what takes long (a run on disk, going to a
     generation), else None. problem: why the last run stopped, else ''. edge: the generation in
-    which live cells first met an edge that a pattern was given, as far as is known.
+    which live cells first met an edge that a pattern was given, as far as is known. left: seconds
+    that what `progress` tells of will still take, about; None where that is not known. found: what
+    the last run until a condition has found, until the next run begins.
     """
 
     generation: int
@@ -50,6 +58,8 @@ class Status:
     progress: float | None = None
     problem: str = ""
     edge: int | None = None
+    left: float | None = None
+    found: Found | None = None
 
 
 class Session(ABC):
@@ -168,6 +178,14 @@ class Session(ABC):
         """Go to a generation from the nearest one that is known, back in time too. Raises
         SessionError where there is none before it."""
 
+    def run_until(self, condition: Condition, most: int | None) -> None:
+        """Stop a run, and begin one that ends in the first generation for which a condition is
+        true (lifesim.until), or after so many generations; None is no limit. Raises SessionError
+        where conditions are not looked for."""
+        raise SessionError(
+            "conditions are looked for in universes in memory: one on disk runs until a generation"
+        )
+
     @abstractmethod
     def reset(self) -> None:
         """Go back to the generation that was opened, or was there when a run first began."""
@@ -206,3 +224,78 @@ class Session(ABC):
     @abstractmethod
     def close(self) -> None:
         """Stop everything; waits. What is on disk is whole."""
+
+
+class HistoryLine(NamedTuple):
+    """A change, or a run, in a few words, and the generation that it led to."""
+
+    title: str
+    generation: int
+
+
+class HistoryLines(NamedTuple):
+    """The changes since a generation, the first of them first, and what can be redone, the next
+    first. Of very many only the last ones are told of."""
+
+    first: int
+    done: tuple[HistoryLine, ...]
+    undone: tuple[HistoryLine, ...]
+
+
+class EditableSession(Session):
+    """A universe whose cells can be changed, and changes undone.
+
+    draws_at_once: a stroke is changed bit by bit, while it is drawn; else all of it at its end.
+    """
+
+    draws_at_once: ClassVar[bool] = True
+
+    @property
+    def refusal(self) -> str:
+        """Return why cells cannot be changed now, in a sentence; '' where they can."""
+        return ""
+
+    @abstractmethod
+    def edit(self, edit: Edit) -> None:
+        """Change cells, soon. Problems are told as those of a run are."""
+
+    @abstractmethod
+    def edit_now(self, edit: Edit) -> None:
+        """Change cells; waits. Raises what goes wrong: GridError where there is no memory for it,
+        or for states that the rule does not have."""
+
+    @property
+    @abstractmethod
+    def can_undo(self) -> str | None:
+        """Return what would be undone, in a few words; None where there is nothing."""
+
+    @property
+    @abstractmethod
+    def can_redo(self) -> str | None:
+        """Return what would be redone, in a few words; None where there is nothing."""
+
+    @abstractmethod
+    def undo(self) -> None:
+        """Undo the last change, if there is one, soon."""
+
+    @abstractmethod
+    def redo(self) -> None:
+        """Redo what was undone last, if anything, soon."""
+
+    @property
+    @abstractmethod
+    def history(self) -> HistoryLines:
+        """Return what can be undone and redone."""
+
+    def travel(self, steps: int) -> None:
+        """Undo, or where positive redo, so many changes, soon."""
+        for _ in range(abs(steps)):
+            if steps < 0:
+                self.undo()
+            else:
+                self.redo()
+
+    @abstractmethod
+    def settled(self) -> Future[None]:
+        """Return what has a result once all that has been asked for is done, but a run without an
+        end."""

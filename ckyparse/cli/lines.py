@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -137,3 +137,22 @@ def numbered(blocks: Iterable[B], first: int) -> Iterator[tuple[B, int]]:
     for block in blocks:
         yield block, first
         first += block.count
+
+
+class TokenRows(Sequence[Sequence[str]]):
+    """The tokens of these of the lines, made when asked for."""
+
+    def __init__(self, lines: Lines, tokenizer: Tokenizer, which: Indices) -> None:
+        self._lines, self._tokenizer, self._which = lines, tokenizer, which
+
+    def __len__(self) -> int:
+        return self._which.size
+
+    @overload
+    def __getitem__(self, index: int) -> Sequence[str]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Sequence[str]]: ...
+    def __getitem__(self, index: int | slice) -> Sequence[Any]:
+        if isinstance(index, slice):
+            return TokenRows(self._lines, self._tokenizer, self._which[index])
+        return self._tokenizer.words(self._lines.line(int(self._which[index])))

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from bulkbits.options import format_option
 from ckyparse.cli.brackets import ARRAYS, BRACKETS, written
-from ckyparse.cli.lines import ACCEPTED, DROPPED, REJECTED, Lines
+from ckyparse.cli.charts import work_charts
+from ckyparse.cli.lines import ACCEPTED, DROPPED, REJECTED, Lines, TokenRows
 from ckyparse.cli.options import Choices, sentence_options
 from ckyparse.cli.processor import LineTask
 from ckyparse.cli.reports import FaultReport
 from ckyparse.cli.stream import stream
 from ckyparse.cli.tokenise import Tokenizer
-from kernels.cky.batch import Indices, Mask
+from ckyparse.drawing import TreeDrawing
+from kernels.cky.batch import Mask
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
@@ -38,14 +41,30 @@ _LONG = 1 << 23  # of a line of output that is written in parts
     "trees",
     "tsv",
     "jsonl",
+    "text",
+    "svg",
+    "forest",
+    "qtree",
     help="trees: a line each, in brackets. tsv: the line's number, a tab, and a tree. jsonl: an "
-    "object for each line, with trees as arrays: a label, then what is below.",
+    "object for each line, with trees as arrays: a label, then what is below. text: an outline "
+    "and an empty line for each. svg, and forest and qtree for LaTeX: a line each.",
 )
 @click.option(
     "--best/--all", default=True, help="One tree, the most probable if there is such. [best]"
 )
 @click.option("--limit", type=click.IntRange(1), help="At most so many trees, as they come.")
-def command(output: str, best: bool, limit: int | None, **options: Any) -> int:
+@click.option(
+    "--chart",
+    type=click.Choice(["text", "svg", "latex"]),
+    help="The chart of each line instead of its trees.",
+)
+def command(
+    output: str,
+    best: bool,
+    limit: int | None,
+    chart: Literal["text", "svg", "latex"] | None,
+    **options: Any,
+) -> int:
     """Print the trees of each line of FILES (or standard input), in the original grammar.
 
     With --best a line of output for each line, empty where there is no tree. With --all or
@@ -57,6 +76,14 @@ def command(output: str, best: bool, limit: int | None, **options: Any) -> int:
     Exit codes: 0 all accepted, 1 some rejected, 2 bad input, 3 no backend.
     """
     choices = Choices(**options)
+    if chart is not None:
+        for name, option in (("output", "--format"), ("best", "--all"), ("limit", "--limit")):
+            if (
+                click.get_current_context().get_parameter_source(name)
+                is ParameterSource.COMMANDLINE
+            ):
+                raise click.UsageError(f"{option} says which trees are printed, not charts")
+        return stream(choices, partial(work_charts, chart))
     if choices.cluster is not None and not best and limit is None:
         raise click.UsageError("--all with --cluster needs a --limit: results come in one piece")
     several = not best or limit is not None
@@ -73,7 +100,7 @@ def work(
 ) -> LineTask[None]:
     """several: more than one tree of a line may be asked for. named: objects have the file."""
     trees = _Trees(parser, tokenizer, several, limit)
-    rows = {"trees": _as_trees, "tsv": _as_tsv, "jsonl": _as_json}[output]
+    rows = {"tsv": _as_tsv, "jsonl": _as_json}.get(output) or partial(_as_trees, _WRITTEN[output])
 
     def compute(lines: Lines) -> tuple[Mask, None]:
         return parser.accepts(lines.batch), None
@@ -105,7 +132,7 @@ class _Trees:
         from ckyparse.tokens import Sentences
 
         accepted = np.flatnonzero(lines.status == ACCEPTED)
-        rows = _TokenRows(lines, self.tokenizer, accepted)
+        rows = TokenRows(lines, self.tokenizer, accepted)
         sentences = Sentences(lines.batch.take(accepted), self.parser.vocabulary, rows)
         charts = iter(self.parser.charts(sentences))
         for i, status in enumerate(lines.status.tolist()):
@@ -124,33 +151,47 @@ class _Trees:
         return islice(chart.trees(), self.limit)
 
 
-class _TokenRows(Sequence[Sequence[str]]):
-    """The tokens of these of the lines, made when asked for."""
-
-    def __init__(self, lines: Lines, tokenizer: Tokenizer, which: Indices) -> None:
-        self._lines, self._tokenizer, self._which = lines, tokenizer, which
-
-    def __len__(self) -> int:
-        return self._which.size
-
-    @overload
-    def __getitem__(self, index: int) -> Sequence[str]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Sequence[str]]: ...
-    def __getitem__(self, index: int | slice) -> Sequence[Any]:
-        if isinstance(index, slice):
-            return _TokenRows(self._lines, self._tokenizer, self._which[index])
-        return self._tokenizer.words(self._lines.line(int(self._which[index])))
-
-
 Found = Iterable[tuple[int, Iterable["Tree"]]]
 
 
-def _as_trees(lines: Lines, found: Found, several: bool, place: dict[str, str]) -> Iterator[str]:
+def _bracketed(tree: Tree) -> str:
+    return written(tree, BRACKETS)
+
+
+def _as_text(tree: Tree) -> str:
+    return TreeDrawing(tree).text() + "\n"
+
+
+def _as_svg(tree: Tree) -> str:
+    return TreeDrawing(tree).svg()
+
+
+def _as_forest(tree: Tree) -> str:
+    return TreeDrawing(tree).latex("forest")
+
+
+def _as_qtree(tree: Tree) -> str:
+    return TreeDrawing(tree).latex("qtree")
+
+
+_WRITTEN: dict[str, Callable[[Tree], str]] = {
+    "trees": _bracketed, "text": _as_text, "svg": _as_svg, "forest": _as_forest,
+    "qtree": _as_qtree,
+}  # fmt: skip
+
+
+def _as_trees(
+    write: Callable[[Tree], str],
+    lines: Lines,
+    found: Found,
+    several: bool,
+    place: dict[str, str],
+) -> Iterator[str]:
+    """Yield a text for each tree; an empty line after those of a line, or where there is none."""
     for _, trees in found:
         printed = 0
         for tree in trees:
-            yield written(tree, BRACKETS) + "\n"
+            yield write(tree) + "\n"
             printed += 1
         if several or not printed:
             yield "\n"

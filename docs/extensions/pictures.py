@@ -12,7 +12,7 @@ def found(block: tuple[Any, ...], block_vars: dict[str, Any], gallery_conf: dict
     """Move the pictures to where the gallery wants them, and return what shows them."""
     there = Path(block_vars["src_file"]).parent
     shown = []
-    for made in sorted([*there.glob("*.png"), *there.glob("*.gif")]):
+    for made in sorted(path for kind in ("png", "gif", "svg") for path in there.glob(f"*.{kind}")):
         place = Path(next(block_vars["image_path_iterator"])).with_suffix(made.suffix)
         shown.append(str(made.replace(place)))
     return figure_rst(shown, gallery_conf["src_dir"])

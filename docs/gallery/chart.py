@@ -6,31 +6,28 @@ The chart of an ambiguous sentence
 words; it is the same for both.
 """
 
-from PIL import Image, ImageDraw
+from pathlib import Path
 
-from ckyparse import CKYParser
+from ckyparse import CKYParser, draw
 
 parser = CKYParser("data/grammars/english.cfg")
 words = ["I", "saw", "the", "man", "with", "the", "telescope"]
 chart = parser.charts([words], tokens="space")[0]
 print(chart.count(), "parses")
-for tree in chart.trees():
-    print(tree)
+print(chart)
 
 # %%
-# A box for each span of words that some phrase covers: wide ones are long spans, with their
-# symbols.
+# The same as a picture, which a notebook shows by itself: above each span of words what derives it.
 
-WIDE, HIGH = 110, 34
-picture = Image.new("RGB", (WIDE * len(words), HIGH * (len(words) + 1)), "white")
-draw = ImageDraw.Draw(picture)
-for start, word in enumerate(words):
-    draw.text((WIDE * start + 8, HIGH * len(words) + 8), word, "black", font_size=15)
-    for end in range(start + 1, len(words) + 1):
-        symbols = sorted(map(str, chart.symbols(start, end)))
-        if symbols:
-            top = HIGH * (len(words) - (end - start))
-            box = (WIDE * start + 3, top + 3, WIDE * end - 4, top + HIGH - 4)
-            draw.rectangle(box, fill="#dbe8f6", outline="#30588c")
-            draw.text((box[0] + 6, box[1] + 5), " ".join(symbols), "#10203c", font_size=13)
-picture.save("chart.png")
+Path("chart.svg").write_text(draw(chart).svg(), encoding="utf-8")
+
+# %%
+# In the first parse the man has the telescope, in the second one it is what he is seen with.
+
+for number, tree in enumerate(chart.trees(), 1):
+    Path(f"tree{number}.svg").write_text(draw(tree).svg(), encoding="utf-8")
+
+# %%
+# For a paper there is LaTeX, for the packages forest and qtree.
+
+print(draw(next(chart.trees())).latex("forest"))

@@ -75,7 +75,10 @@ class LifeUniverse(ABC):
     generation: how many generations it has been moved on since it was made.
     stride: a number of generations that step() does without waste; others cost more.
     reads_beside_steps: whether get() and view() may be called while another thread makes one
-        pass: they find the cells as they were before it.
+        pass: they find the cells as they were before it. It may change from step to step.
+    ahead: generations that are likely to be asked for after those of the next step.
+    due: generations that should be made in one step soon, as it is found out by them how to go on
+        fast; 0 where there is no need.
     """
 
     width: int
@@ -84,6 +87,8 @@ class LifeUniverse(ABC):
     stride: int
     planes = 1
     reads_beside_steps = False
+    ahead = 0
+    due = 0
 
     @abstractmethod
     def step(self, generations: int) -> None:

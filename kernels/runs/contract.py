@@ -33,6 +33,9 @@ class Walk:
     first of which is the cell in column `left` of row `top`; `width` is how many columns they
     have. Else cells are only measured: left_most, right (past the last), top_most and bottom (the
     last row) are of the live cells so far, and mean nothing unless `live` is true.
+
+    found: where it is given, the live runs are put there, too, as int64 arrays of their rows, first
+    columns and columns past the last; always by numpy.
     """
 
     words: Words | None = None
@@ -40,6 +43,7 @@ class Walk:
     left: int = 0
     top: int = 0
     engine: str | None = None
+    found: list[ref.Runs] | None = None
     _state: Ints = field(default_factory=lambda: np.zeros(ref.FIELDS, np.int64))
 
     def go(self, text: bytes, first: int, last: int) -> tuple[int, int]:
@@ -51,7 +55,6 @@ class Walk:
         words. After a fault nothing more can be read. Raises ValueError for a piece that is not
         in the text, and for words that do not fit the description.
         """
-        walk = ref.walk if _chosen(self.engine) == REFERENCE else _cpu.runs_walk
         first, last = operator.index(first), operator.index(last)
         if not 0 <= first <= last <= len(text):
             raise ValueError(f"no piece {first} to {last} in a text of {len(text)} bytes")
@@ -63,7 +66,10 @@ class Walk:
                 raise ValueError("cells lie outside of the words")
             if not len(words) or not words.flags.writeable:
                 raise ValueError("there must be a row of words, and it must be writeable")
-        fault, at = walk(text, first, last, self._state, words, self.width, self.left, self.top)
+        given = text, first, last, self._state, words, self.width, self.left, self.top
+        if self.found is not None or _chosen(self.engine) == REFERENCE:
+            return ref.walk(*given, self.found)
+        fault, at = _cpu.runs_walk(*given)
         return int(fault), int(at)
 
     @property

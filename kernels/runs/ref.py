@@ -55,10 +55,12 @@ def walk(
     width: int,
     left: int,
     top: int,
+    found: list[Runs] | None = None,
 ) -> tuple[int, int]:
     """Go on through text[first:last] as kernels.runs.Walk says, which has the other parameters."""
     for start in range(first, last, _STEP):
-        fault, at = _step(text, start, min(start + _STEP, last), state, words, width, left, top)
+        stop = min(start + _STEP, last)
+        fault, at = _step(text, start, stop, state, words, width, left, top, found)
         if fault:
             return fault, at
     return NONE, last
@@ -73,6 +75,7 @@ def _step(
     width: int,
     left: int,
     top: int,
+    found: list[Runs] | None,
 ) -> tuple[int, int]:
     """Go on through a piece short enough to be taken apart at once; parameters as of walk()."""
     piece = np.frombuffer(text, np.uint8, last - first, first)
@@ -117,6 +120,8 @@ def _step(
             if out.any():
                 return OUTSIDE, int(where[out.argmax()])
             paint(words, (y - top, start - left, end - left))
+        if found is not None:
+            found.append(runs)
         _note(state, runs, where)
     state[COUNT], state[DIGITS_READ] = int(_text_of(rest[:MOST_DIGITS]) or 0), len(rest)
     state[COUNT_AT] = rest_at

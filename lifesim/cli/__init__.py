@@ -13,8 +13,12 @@ COMMANDS = {
     "verify": "Check every byte of a universe directory.",
     "convert": "Convert between pattern formats and universe directories.",
     "random": "Write a random soup: a pattern file or a universe directory.",
+    "paste": "Put a pattern into a universe directory.",
+    "undo": "Take back what was changed in a universe directory.",
     "render": "Draw a region of a pattern or universe at any power-of-two scale.",
     "view": "Open a window on a pattern, a universe or an empty one.",
+    "patterns": "List the patterns that have a name, or those of a folder.",
+    "serve": "Show a pattern or a universe in a browser, also over SSH.",
     "rules": "List the rules that have a name, and rule files.",
     "bench": "Measure this machine beside recorded figures, and bgolly.",
     "doctor": "Say what this machine has, which backend is taken, and why.",
@@ -32,7 +36,7 @@ def group() -> None:
     """Conway's Game of Life and its relatives, bigger and longer.
 
     \b
-    lifesim run data/patterns/gosper-gun.rle --steps 16384 --size 512x512
+    lifesim run gosper-gun --steps 16384 --size 512x512
     lifesim run --steps 16384 --size 16384x16384 --out soup.rle.gz
     """
 

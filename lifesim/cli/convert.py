@@ -10,6 +10,7 @@ import click
 from bulkbits.options import force_option
 from lifesim import patterns
 from lifesim.cli.drive import busy
+from lifesim.cli.named import PatternFile
 from lifesim.cli.options import (
     Size,
     rules_option,
@@ -28,7 +29,7 @@ from lifesim.topology import Topology
 
 
 @click.command("convert")
-@click.argument("source")
+@click.argument("source", type=PatternFile())
 @click.argument("target")
 @click.option(
     "--format",

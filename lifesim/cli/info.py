@@ -11,6 +11,7 @@ import click
 from bulkbits.options import json_option
 from kernels.targets.cpu import levels
 from lifesim import patterns
+from lifesim.cli.named import PatternFile
 from lifesim.cli.options import rules_option
 from lifesim.cli.report import states_text
 from lifesim.digests import digest
@@ -24,11 +25,12 @@ from lifesim.tree.quadtree import Quadtree
 
 
 @click.command("info")
-@click.argument("file")
+@click.argument("file", type=PatternFile())
 @json_option
 @rules_option
 def command(file: str, as_json: bool) -> None:
-    """Say what FILE (or - for standard input) holds: size, rule, population, digest.
+    """Say what FILE (also a name of `lifesim patterns`, or - for standard input) holds: size, rule,
+    population, digest.
 
     The digest of a pattern is of the live cells' bounding box, so that it does not depend
     on the format or on where the pattern lies. FILE may be a universe directory, also one

@@ -14,6 +14,7 @@ from kernels.plane.hashlife.listing import SquareList
 from kernels.targets.cpu import levels
 from lifesim import patterns
 from lifesim.cli.drive import begin, busy, drive, finish
+from lifesim.cli.named import PatternFile
 from lifesim.cli.options import (
     Generations,
     Size,
@@ -36,7 +37,7 @@ FRAMES = 100
 
 
 @click.command("render")
-@click.argument("file")
+@click.argument("file", type=PatternFile())
 @click.option("-o", "--out", required=True, help="A .png, or with --steps a .gif.")
 @force_option
 @click.option("--size", type=Size(), help="Size of the universe that the pattern is put in.")
@@ -48,7 +49,7 @@ FRAMES = 100
 @rules_option
 @one_device_options
 def command(**options: Any) -> None:
-    """Draw FILE (or - for standard input), or a region of it.
+    """Draw FILE (also a name of `lifesim patterns`, or - for standard input), or a region of it.
 
     Brightness is the density of live cells. Without --size or --steps the picture is
     of the pattern's own bounding box, or of the bounded universe its file names; with --steps

@@ -30,11 +30,12 @@ def report(
     notes: Sequence[str] = (),
     quiet: bool = False,
     to_stderr: bool = False,
+    pattern: str | None = None,
 ) -> None:
     """Tell of the run on standard output, or standard error where a result is written to that;
     and on standard error where live cells met the edge.
 
-    notes: what was odd in the pattern's file.
+    notes: what was odd in the pattern's file. pattern: that file; None of a soup.
     """
     life = outcome.life
     whole = life.is_whole
@@ -49,6 +50,7 @@ def report(
         tell_edge(life, outcome.first)
     digest, notes = _digest(life, notes)
     facts: dict[str, Any] = {
+        "pattern": pattern,
         "generation": life.generation,
         "population": population,
         "states": life.rule.states,

@@ -11,6 +11,7 @@ import click
 from lifesim import patterns
 from lifesim.cli.choices import NOT_ON_DISK, RunChoices, running_options
 from lifesim.cli.drive import begin, busy, drive, finish
+from lifesim.cli.named import PatternFile
 from lifesim.cli.options import (
     Density,
     Generations,
@@ -44,7 +45,7 @@ from lifesim.unbounded import ENGINES
 
 
 @click.command("run")
-@click.argument("pattern", required=False)
+@click.argument("pattern", required=False, type=PatternFile())
 @click.option(
     "--steps",
     type=Generations(most=MOST_HASHED),
@@ -80,7 +81,8 @@ from lifesim.unbounded import ENGINES
 )
 @running_options
 def command(**options: Any) -> None:
-    """Run PATTERN (a file, or - for standard input) for --steps generations, or --until CONDITION.
+    """Run PATTERN (a file, a name of `lifesim patterns`, or - for standard input) for --steps
+    generations, or --until CONDITION.
 
     Without PATTERN the universe starts as a random soup; by a rule of several states its density is
     the share of cells that are not dead, which are in each other state alike. A pattern lies on a
@@ -124,6 +126,7 @@ def command(**options: Any) -> None:
             notes=run.notes,
             quiet=choices.quiet,
             to_stderr=to_stderr,
+            pattern=choices.pattern,
         )
     finish(outcome)
 

@@ -1,5 +1,5 @@
 """Pattern files: RLE, Life 1.05, Life 1.06, plaintext, macrocell and (to read) MCell; gzipped or
-not, or alone in a zip archive."""
+not, or in a zip archive."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from typing import BinaryIO, Protocol, TypeVar
 from lifesim.cancelling import ReadCancelledError, cancellable
 from lifesim.errors import LifesimError
 from lifesim.families import nearest
+from lifesim.library.names import file_called
+from lifesim.library.names import meant as names_meant
 from lifesim.patterns import cells, life105, life106, macrocell, mcell, rle
 from lifesim.patterns.files import ZIP_MAGIC, load, save
 from lifesim.patterns.pattern import Pattern, PatternError
@@ -70,12 +72,16 @@ def read(
     is_cancelled: Callable[[], bool] = lambda: False,
     as_squares: bool | None = False,
 ) -> Pattern:
-    """Read a pattern from a path, a binary stream or, as "-", standard input.
+    """Read a pattern from a path, a binary stream or, as "-", standard input; or one of ours by its
+    name, as "gosper-gun" (lifesim.library), where no file is called so. A path such as
+    `ARCHIVE.zip/MEMBER` names a pattern of an archive that holds several.
 
     The format is found from the content; where that fits several or none, from the
     extension. `name` is what errors call the source. The grid is the live cells'
     bounding box, 1x1 and dead where there are none. as_squares: takes a macrocell file as it is, as
-    Pattern.squares, however wide its universe; None: only one that is too wide for a grid.
+    Pattern.squares, however wide its universe; None: only one that is too wide for a grid. Either
+    way also an RLE file whose cells lie so far apart that a grid of more than 128 MiB would be
+    nearly empty.
     Raises PatternError for content that cannot be read and LifesimError for a path that cannot
     be opened; ReadCancelledError soon after is_cancelled, which is asked again and again, has
     said so.
@@ -88,21 +94,29 @@ def _read(
     source: str | os.PathLike[str] | BinaryIO, name: str | None, as_squares: bool | None
 ) -> Pattern:
     if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        shown = "standard input" if path == "-" else path
+        path, member = _archive_and_member(os.fspath(source))
         name = name or ("<stdin>" if path == "-" else path)
-        try:
-            with _standard_input() if path == "-" else open(path, "rb") as stream:
-                data = load(stream, name)
-        except OSError as error:
-            what = f"cannot read {shown}: {error.strerror or error}"
-            meant = _meant(path) if isinstance(error, FileNotFoundError) else None
-            raise LifesimError(what + (f"; is {meant} meant?" if meant else "")) from None
-        return _decode(data, name, as_squares)
+        path = file_called(path) or path
+        return _decode(_bytes_of(path, name), name, as_squares, member)
     if name is None:
         given = getattr(source, "name", None)
         name = given if isinstance(given, str) else "<stream>"
     return _decode(load(source, name), name, as_squares)
+
+
+def _bytes_of(path: str, name: str) -> bytes:
+    """Return the bytes of a file or, as "-", of standard input, decompressed where they are gzip.
+    name: what errors call them. Raises LifesimError and PatternError."""
+    try:
+        with _standard_input() if path == "-" else open(path, "rb") as stream:
+            return load(stream, name)
+    except OSError as error:
+        shown = "standard input" if path == "-" else path
+        what = f"cannot read {shown}: {error.strerror or error}"
+        meant = ""
+        if isinstance(error, FileNotFoundError):
+            meant = _meant(path) or " or ".join(names_meant(path))
+        raise LifesimError(what + (f"; is {meant} meant?" if meant else "")) from None
 
 
 def write(
@@ -192,14 +206,26 @@ def _meant(path: str) -> str | None:
     return os.path.join(folder, by_lower[close]) if close else None
 
 
-def _decode(data: bytes, name: str, as_squares: bool | None) -> Pattern:
+def _archive_and_member(path: str) -> tuple[str, str | None]:
+    """Return the archive and the member of a path as `ARCHIVE.zip/MEMBER`; the path itself, and
+    None, of any other."""
+    if ".zip/" not in path.lower() or os.path.exists(path):
+        return path, None
+    from lifesim.patterns import archive  # with zipfile, which few files need
+
+    return archive.split(path) or (path, None)
+
+
+def _decode(data: bytes, name: str, as_squares: bool | None, member: str | None = None) -> Pattern:
     if data.startswith(ZIP_MAGIC):
         from lifesim.patterns import archive  # with zipfile, which few files need
 
         extensions = tuple(end for known in _READ for end in known.EXTENSIONS)
-        member, its_name = archive.only_member(data, extensions, name)
+        content, its_name = archive.member_of(data, extensions, name, member)
         with rules.packed_beside(archive.rule_files(data, name)):
-            return _decode_plain(member, its_name, as_squares)
+            return _decode_plain(content, its_name, as_squares)
+    if member is not None:
+        raise PatternError("this is no zip archive", name)
     return _decode_plain(data, name, as_squares)
 
 
@@ -225,6 +251,8 @@ def _read_as(known: _ReadFormat, data: bytes, name: str, as_squares: bool | None
     """Read a pattern, whose grid has as many bit planes as its rule."""
     if as_squares is not False and known is macrocell:
         pattern = macrocell.read_squares(data, name, or_grid=as_squares is None)
+    elif as_squares is not False and known is rle:
+        pattern = rle.read_squares(data, name)
     else:
         pattern = known.read(data, name)
     if pattern.rule and pattern.squares is None and pattern.grid.planes < pattern.rule.planes:

@@ -1,8 +1,9 @@
-"""The one pattern of a zip archive and its rules: hostile until shown otherwise, as any file."""
+"""A pattern of a zip archive and its rules: hostile until shown otherwise, as any file."""
 
 from __future__ import annotations
 
 import io
+import os
 import struct
 import zipfile
 import zlib
@@ -17,6 +18,7 @@ _MOST_DIRECTORY = 1 << 20  # bytes of it, which become objects ten times as larg
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 1
 _SHOWN = 3
+_ZIP = ".zip/"
 _RULES = (".rule", ".table", ".tree")
 _MOST_RULES = 16  # files of rules, and the bytes of all of them together
 _MOST_RULES_BYTES = 16 << 20
@@ -34,20 +36,36 @@ _DAMAGES = (
 )
 
 
-def only_member(data: bytes, extensions: tuple[str, ...], name: str) -> tuple[bytes, str]:
-    """Return the bytes of the only member with one of the extensions, and what errors call it.
+def split(path: str) -> tuple[str, str] | None:
+    """Return the path of an archive and the member that the rest of a path names, as in
+    `ARCHIVE.zip/FOLDER/MEMBER`; None where no part of the path is a file that ends in .zip."""
+    at = path.lower().find(_ZIP)
+    while at >= 0:
+        archive = path[: at + len(_ZIP) - 1]
+        if os.path.isfile(archive):
+            return archive, path[at + len(_ZIP) :]
+        at = path.lower().find(_ZIP, at + 1)
+    return None
 
-    Names are looked at, and never used as paths; archives in the archive are not opened. Raises
-    PatternError for a damaged archive, for none or several such members, and for one that is
-    encrypted, packed by another method than deflate, or a bomb.
+
+def member_of(
+    data: bytes, extensions: tuple[str, ...], name: str, wanted: str | None = None
+) -> tuple[bytes, str]:
+    """Return the bytes of the member that is wanted, and what errors call it.
+
+    None wants the only member with one of the extensions. Names are looked at, and never used as
+    paths; archives in the archive are not opened. Raises PatternError for a damaged archive, for
+    none or several such members, and for one that is encrypted, packed by another method than
+    deflate, or a bomb.
     """
     _check_directory(data, name)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [entry for entry in archive.infolist() if _is_pattern(entry, extensions)]
-            if len(members) != 1:
-                raise PatternError(_count(members), name)
-            return _contents(archive, members[0], len(data), name)
+            chosen = [entry for entry in members if wanted in (None, entry.filename)]
+            if len(chosen) != 1:
+                raise PatternError(_choice(members, name, wanted), name)
+            return _contents(archive, chosen[0], len(data), name)
     except _DAMAGES as error:
         raise PatternError(f"damaged zip archive: {_plain(str(error))}", name) from None
 
@@ -55,7 +73,7 @@ def only_member(data: bytes, extensions: tuple[str, ...], name: str) -> tuple[by
 def rule_files(data: bytes, name: str) -> dict[str, bytes]:
     """Return the rule files of an archive by paths of the archive and their own names.
 
-    Raises PatternError as only_member() does, and for more than 16 files or 16 MiB of them.
+    Raises PatternError as member_of() does, and for more than 16 files or 16 MiB of them.
     """
     _check_directory(data, name)
     try:
@@ -103,12 +121,21 @@ def _is_pattern(entry: zipfile.ZipInfo, extensions: tuple[str, ...]) -> bool:
     return not entry.is_dir() and not hidden and path[-1].endswith(extensions)
 
 
-def _count(members: list[zipfile.ZipInfo]) -> str:
+def _choice(members: list[zipfile.ZipInfo], name: str, wanted: str | None) -> str:
+    """Return what is wrong where not one member of an archive is the wanted one."""
     if not members:
         return "the archive holds no pattern"
+    if wanted is not None:
+        held = sum(entry.filename == wanted for entry in members)
+        if held:
+            return f"the archive holds {held} patterns of the name {_plain(wanted)}"
+        what = f"the archive holds no pattern {_plain(wanted)}, but"
+    else:
+        what = f"the archive holds {len(members)} patterns:"
     names = ", ".join(_plain(entry.filename) for entry in members[:_SHOWN])
     more = ", ..." if len(members) > _SHOWN else ""
-    return f"the archive holds {len(members)} patterns: {names}{more}: unpack it and open one"
+    one = f"{os.path.basename(name)}/{_plain(members[0].filename)}"
+    return f"{what} {names}{more}: name one, as {one}"
 
 
 def _plain(text: str) -> str:

@@ -39,7 +39,8 @@ class Pattern:
     name: one line. comments: one line each.
     notes: what was odd in the file that it was read from, though it could be read; one line each.
     squares: the cells as a macrocell file has them, in place of the grid, which is 1x1 and dead
-    then (lifesim.tree reads them); only where read() was asked for them.
+    then (lifesim.tree reads them), by coordinates of their own; only where read() was asked for
+    them.
     """
 
     grid: BitGrid

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
-from lifesim.grid import Box
+from lifesim.grid import BitGrid, Box
 from lifesim.patterns.pattern import Pattern
 from lifesim.patterns.rle_body import Body, decode, encode, encode_runs
 from lifesim.patterns.text import (
@@ -81,9 +81,34 @@ def read(data: bytes, name: str) -> Pattern:
     top-left cell on where the header's size is 0 or too large.
     """
     says = _preamble(data, name)
+    return _pattern(says, *decode(_body(says, data, name)))
+
+
+def read_squares(data: bytes, name: str) -> Pattern:
+    """Decode as read() does, but leave cells that lie far apart as a list of squares
+    (Pattern.squares), where a plane without bounds is to hold them by a rule that planes have."""
+    says = _preamble(data, name)
+    if says.size is not None or not (says.rule is None or says.rule.is_of_planes):
+        return read(data, name)
+    from lifesim.patterns.rle_far import is_far, squares_of
+
+    body = _body(says, data, name)
+    grid, box, ended = decode(body, leave=is_far)
+    if box is None or (grid.width, grid.height) == (box.width, box.height):
+        return _pattern(says, grid, box, ended)
+    squares = squares_of(body, _origin(says))
+    if squares is None:
+        return read(data, name)
+    pattern = _pattern(says, grid, box, ended)
+    return replace(pattern, x=0, y=0, squares=squares)
+
+
+def _body(says: _Preamble, data: bytes, name: str) -> Body:
     rule, states = (str(says.rule), says.rule.states) if says.rule else ("", 0)
-    body = Body(data, says.body, name, says.header, says.header_at, rule, states)
-    grid, box, ended = decode(body)
+    return Body(data, says.body, name, says.header, says.header_at, rule, states)
+
+
+def _pattern(says: _Preamble, grid: BitGrid, box: Box | None, ended: bool) -> Pattern:
     notes = _notes(says, box, ended)
     x, y = _origin(says)
     if box is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -43,16 +43,19 @@ class Body(NamedTuple):
         return error_at(what, self.name, self.data, offset)
 
 
-def decode(body: Body) -> tuple[BitGrid, Box | None, bool]:
+def decode(
+    body: Body, leave: Callable[[Body, Box], bool] = lambda body, box: False
+) -> tuple[BitGrid, Box | None, bool]:
     """Return the cells in the smallest grid; where it lies in the body, None without cells; and
     whether a `!` ended it.
 
-    The grid has the bit planes of the body's rule; where the file names none, those that the
-    largest state needs. As in Golly cells may lie outside of what the header says, and the `!` may
-    be missing. Raises PatternError for a body without runs or that ends in a count where no `!`
-    ends it, for foreign characters, states that the rule does not have, a count of 0, counts beyond
-    2^62, and a pattern too large for the file or for memory (nothing is allocated before that is
-    known).
+    leave: is asked whether cells of two states that lie in such a box are left in the file; the
+    grid is 1x1 and dead then. Else it has the bit planes of the body's rule; where the file names
+    none, those that the largest state needs. As in Golly cells may lie outside of what the header
+    says, and the `!` may be missing. Raises PatternError for a body without runs or that ends in a
+    count where no `!` ends it, for foreign characters, states that the rule does not have, a count
+    of 0, counts beyond 2^62, and a pattern too large for the file or for memory (nothing is
+    allocated before that is known).
     """
     if body.states > 2:
         return _decode_states(body)
@@ -61,7 +64,7 @@ def decode(body: Body) -> tuple[BitGrid, Box | None, bool]:
         # What is as large as its text is painted at once.
         grid = BitGrid(*header)
         walk = runs.Walk(grid.words, grid.width)
-        fault = _through(walk, body)
+        fault = through(walk, body)
         if fault == runs.FOREIGN:
             return _decode_states(body)
         if fault != runs.OUTSIDE:
@@ -71,14 +74,16 @@ def decode(body: Body) -> tuple[BitGrid, Box | None, bool]:
             whole = box == (0, 0, grid.width, grid.height)
             return (grid if whole else grid.crop(box)), box, fault == runs.END
     walk = runs.Walk()
-    fault = _through(walk, body)
+    fault = through(walk, body)
     if fault == runs.FOREIGN:
         return _decode_states(body)
     box = _box(walk)
     if box is None:
         return BitGrid(1, 1), None, fault == runs.END
+    if leave(body, box):
+        return BitGrid(1, 1), box, fault == runs.END
     grid = _grid(body, box, walk)
-    _through(runs.Walk(grid.words, grid.width, box.x, box.y), body)
+    through(runs.Walk(grid.words, grid.width, box.x, box.y), body)
     return grid, box, fault == runs.END
 
 
@@ -121,7 +126,7 @@ def _grid(body: Body, box: Box, walk: runs.Walk | StateWalk, planes: int = 1) ->
         raise body.error(str(error), place) from None
 
 
-def _through(walk: runs.Walk, body: Body) -> int:
+def through(walk: runs.Walk, body: Body) -> int:
     """Read a body to its end: END, NONE without a `!`, or OUTSIDE; or FOREIGN at the letter of a
     state above 1 where the file names no rule. Raises PatternError."""
     data = body.data
@@ -142,7 +147,7 @@ def _through(walk: runs.Walk, body: Body) -> int:
 
 
 def _through_states(walk: StateWalk, body: Body) -> int:
-    """Read a body of several states to its end, as _through()."""
+    """Read a body of several states to its end, as through()."""
     data, at = body.data, body.start
     while at < len(data):
         go_on()

@@ -23,7 +23,10 @@ MOST_CASES = 1 << 17  # transitions of a table, with their symmetries and bound 
 MOST_VARIABLES = 1 << 14
 
 _HEAD = re.compile(r"(n_states|neighborhood|symmetries):\s*(.*)")
-_VARIABLE = re.compile(r"var\s+([^\s={},]+)\s*=\s*(.*)")
+# As in Golly, a brace needs no = before it.
+_VARIABLE = re.compile(
+    r"var\s+([^\s={},]+)\s*(?:=\s*|(?={))(.*)"
+)  # Golly needs no = before a brace
 
 
 @dataclass(slots=True)

@@ -46,13 +46,14 @@ class Directory:
             )
 
     def writer(
-        self, tile: int, generation: int, attempt: str = "", *, label: int | None = None
+        self, tile: int, generation: int, attempt: str = "", *, label: tuple[int, int] | None = None
     ) -> TileWriter:
         """Begin a tile's file of a generation.
 
         attempt: tells apart several writers at once of the same file, each of which writes a
-        draft of its own; Universe.finish_tiles() takes one of them. label: stands in the file's
-        name in place of the generation. Raises OSError.
+        draft of its own; Universe.finish_tiles() takes one of them. label: a generation and the
+        number of a change, which stand in the file's name in place of the generation. Raises
+        OSError.
         """
         row, column = divmod(tile, self.manifest.tiling.across)
         x, y, width, height = box = self.manifest.tiling.box(tile)
@@ -64,7 +65,7 @@ class Directory:
             "width": width,
             "height": height,
         }
-        name = tile_name(row, column, generation if label is None else label)
+        name = tile_name(row, column, *(label or (generation, 0)))
         return TileWriter(
             self.tiles_folder,
             name,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lifesim.store.names import TILE_NAME
+from lifesim.store.names import TILE_NAME, UNDO_NAME
 
 PAGE = 4096
 
@@ -69,7 +69,8 @@ def _folder(path: str) -> Iterator[tuple[int, str]]:
     The universe itself may be named by a link, as a person does. Errors name the whole path.
     """
     folder, name = os.path.split(path)
-    own = os.O_NOFOLLOW if TILE_NAME.fullmatch(name) else 0
+    in_tiles = TILE_NAME.fullmatch(name) or UNDO_NAME.fullmatch(name)
+    own = os.O_NOFOLLOW if in_tiles else 0
     try:
         # The descriptor serves for names only: the folder need not be readable.
         flags = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC | own

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from lifesim.errors import DamagedDataError
 from lifesim.grid import BitGrid, Box
 from lifesim.store import disk, read
 from lifesim.store.directory import Directory
@@ -17,6 +16,7 @@ from lifesim.store.state import disk_errors
 from lifesim.store.tilefile import TileRecord
 from lifesim.store.tilewriter import TileWriter
 from lifesim.store.tiling import Tiling
+from lifesim.store.undo import EditLog
 from lifesim.store.universe import Universe
 
 
@@ -38,8 +38,8 @@ def grow(
     old = universe.manifest
     assert old.corner
     assert universe.phase is None
-    if not old.generation:  # then names are not to be told from those of the next generation
-        raise DamagedDataError(f"{universe.path}: there was no room around its first cells")
+    edits = old.edits or EditLog(0)
+    edits = replace(edits, count=edits.count + 1)
     room = os.path.join(universe.path, "tiles")
     check_room(room, *size, old.form.planes, pyramid=bool(old.form.top))
     form = form_of(tiling, old.form.compression, bool(old.form.top), old.form.states)
@@ -50,10 +50,10 @@ def grow(
 
     def writer(tile: int) -> TileWriter:
         # A name that no file of now has, nor any of a generation to come.
-        label = old.generation
+        label = old.generation, 0
         row, column = divmod(tile, tiling.across)
-        if tile_name(row, column, label) in taken:
-            label -= 1
+        if tile_name(row, column, *label) in taken:
+            label = (old.generation - 1, 0) if old.generation else (0, edits.count)
         return larger.writer(tile, old.generation, label=label)
 
     try:
@@ -72,6 +72,7 @@ def grow(
             tiles=tuple(records[tile] for tile in range(count)),
             steady=(False,) * count,
             last=0,
+            edits=old.edits if old.generation else edits,
             corner=(old.corner[0] + live.x - at[0], old.corner[1] + live.y - at[1]),
         )
     )

@@ -165,11 +165,14 @@ class PhaseJournal:
                 tiles=tuple(tiles),
                 steady=tuple(steady),
                 last=phase.generations,
+                edits=None,
                 run=None if old.run and phase.stop >= old.run[1] else old.run,
             )
         )
         self._drop()
         with disk_errors(self._directory.path):
+            for name in old.edits.files if old.edits else ():
+                disk.remove(os.path.join(self._directory.tiles_folder, name))
             for before, now in zip(old.tiles, tiles, strict=True):
                 if before.file != now.file:
                     disk.remove(self._directory.tile_path(before))
@@ -209,4 +212,5 @@ class PhaseJournal:
         """
         if not self._torn:
             last = self.phase.stop if self.phase else self._directory.manifest.generation
-            self._directory.sweep(self._wanted(), last)
+            edits = self._directory.manifest.edits
+            self._directory.sweep(self._wanted() | (edits.files if edits else set()), last)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import count
 from typing import Unpack
 
 import numpy as np
@@ -76,11 +77,13 @@ def make_tiles(
     writer: Callable[[int], TileWriter],
     add: Callable[[int, TileRecord], None],
     progress: Callable[[int, int], None] | None = None,
+    tiles: Sequence[int] | None = None,
 ) -> None:
-    """Make the files of all tiles; add() is told of each. What is under way is dropped where
-    something fails."""
+    """Make the files of all tiles, or of some; add() is told of each. What is under way is dropped
+    where something fails."""
     jobs: deque[tuple[int, TileJob]] = deque()
-    count = len(tiling)
+    tiles = range(len(tiling)) if tiles is None else tiles
+    done = count(1)
     with TileWorkers(core_count()) as workers:
 
         def finish() -> None:
@@ -90,10 +93,10 @@ def make_tiles(
             add(tile, record)
             jobs.popleft()
             if progress:
-                progress(tile + 1, count)
+                progress(next(done), len(tiles))
 
         try:
-            for tile in range(count):
+            for tile in tiles:
                 box = tiling.box(tile)
 
                 def fetch(y: int, words: Words, x: int = box.x, top: int = box.y) -> None:

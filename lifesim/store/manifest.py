@@ -19,14 +19,16 @@ from lifesim.rule import Rule, RuleError
 from lifesim.states import MOST_PLANES
 from lifesim.store import facts as checked
 from lifesim.store.facts import FactError, Facts
-from lifesim.store.names import MOST_GENERATION, generation_of
+from lifesim.store.names import MOST_GENERATION, generation_of, is_edited
 from lifesim.store.sealed import seal, unseal
 from lifesim.store.tilefile import COMPRESSIONS, TileFormat, TileRecord, table_bytes, widest_chunk
 from lifesim.store.tiling import MOST_CELLS, MOST_TILES, WORD, Tiling, pyramid_top
+from lifesim.store.undo import Edge, EditLog, edge_of, log_of
 from lifesim.topology import Topology
 
 FORMAT, VERSION = "lifesim universe", 2
 PLANES_VERSION = 3  # of a universe whose cells are in several bit planes
+EDITS_VERSION = 4  # of one whose cells have been changed since it was made
 _MASK = (1 << 128) - 1
 MOST_CORNER = 1 << 62  # cells from the origin of a plane without bounds
 
@@ -41,7 +43,8 @@ class Manifest:
     cells were made from, where that can be told. corner: of a plane without bounds, whose
     tiles hold what lives and some room, the coordinates of the top-left cell; None of a
     universe that has the size of its tiling. edge: a generation up to which no live cell met
-    the edge, and one in which one had, or None; None where nobody asked.
+    the edge, and one in which one had, or None; None where nobody asked. edits: changes of
+    cells at this generation.
     """
 
     id: str
@@ -55,7 +58,8 @@ class Manifest:
     run: tuple[int, int] | None = None
     origin: str = ""
     corner: tuple[int, int] | None = None
-    edge: tuple[int, int | None] | None = None
+    edge: Edge = None
+    edits: EditLog | None = None
 
     @property
     def topology(self) -> Topology:
@@ -116,16 +120,21 @@ def write_manifest(manifest: Manifest) -> bytes:
     """Return the bytes of a manifest's file."""
     tiling, form = manifest.tiling, manifest.form
     planes = {"planes": form.planes} if form.planes > 1 else {}
+    edits = {"edits": manifest.edits.facts()} if manifest.edits else {}
+    version = PLANES_VERSION if planes else VERSION
+    if edits or any(is_edited(tile.file) for tile in manifest.tiles):
+        version = EDITS_VERSION
     return seal(
         {
             "format": FORMAT,
-            "version": PLANES_VERSION if planes else VERSION,
+            "version": version,
             "id": manifest.id,
             "width": tiling.width,
             "height": tiling.height,
             "topology": str(manifest.topology),
             "rule": str(manifest.rule),
             **planes,
+            **edits,
             "origin": manifest.origin,
             "generation": manifest.generation,
             "population": manifest.population,
@@ -155,10 +164,10 @@ def read_manifest(data: bytes, path: str) -> Manifest:
         raise DamagedDataError(f"{path}: the manifest is damaged: its checksum is wrong")
     try:
         version = checked.integer(facts, "version", 1, 10**9)
-        if version > PLANES_VERSION:
+        if version > EDITS_VERSION:
             raise LifesimError(
                 f"{path}: version {version} is newer than this program, which reads "
-                f"version {PLANES_VERSION}: update it"
+                f"version {EDITS_VERSION}: update it"
             )
         return _manifest_of(facts)
     except FactError as error:
@@ -172,6 +181,7 @@ def _manifest_of(facts: Facts) -> Manifest:
     generation = checked.integer(facts, "generation", 0, MOST_GENERATION)
     count = len(tiling)
     tiles = checked.items(facts, "tiles", MOST_TILES)
+    edited = facts["version"] == EDITS_VERSION
     if len(tiles) != count:
         raise FactError(f"there are {len(tiles)} tiles of {count}")
     manifest = Manifest(
@@ -180,7 +190,10 @@ def _manifest_of(facts: Facts) -> Manifest:
         rule=rule,
         generation=generation,
         form=form,
-        tiles=tuple(_tile_of(tile, i, tiling, form, 0, generation) for i, tile in enumerate(tiles)),
+        tiles=tuple(
+            _tile_of(tile, i, tiling, form, 0, generation, edited=edited)
+            for i, tile in enumerate(tiles)
+        ),
         steady=tuple(
             letter == "1" for letter in checked.text(facts, "steady", f"[01]{{{count}}}", count)
         ),
@@ -188,7 +201,8 @@ def _manifest_of(facts: Facts) -> Manifest:
         run=_run_of(facts, generation),
         origin=checked.text(facts, "origin", r"[\s\S]*"),
         corner=_corner_of(facts, tiling),
-        edge=_edge_of(facts),
+        edge=edge_of(facts),
+        edits=log_of(facts) if edited else None,
     )
     for name, right in (("width", tiling.width), ("height", tiling.height),
                         ("population", manifest.population)):  # fmt: skip
@@ -226,7 +240,8 @@ def _form_of(facts: Facts, tiling: Tiling, states: int) -> TileFormat:
         raise FactError("pyramid has no such level")
     wide, _ = tiling.largest(1, 1)
     planes = 1
-    if facts["version"] == PLANES_VERSION:
+    has_planes = facts["version"] == EDITS_VERSION and "planes" in facts
+    if facts["version"] == PLANES_VERSION or has_planes:
         planes = checked.integer(facts, "planes", 2, MOST_PLANES)
     if planes != (states - 1).bit_length():
         raise FactError("planes are not those of the rule")
@@ -264,14 +279,6 @@ def _corner_of(facts: Facts, tiling: Tiling) -> tuple[int, int] | None:
     pair = checked.as_items(facts["corner"], "corner", 2, 2)
     x, y = (checked.as_integer(value, "corner", -MOST_CORNER, MOST_CORNER) for value in pair)
     return x, y
-
-
-def _edge_of(facts: Facts) -> tuple[int, int | None] | None:
-    if facts.get("edge") is None:
-        return None
-    after, by = checked.as_items(facts["edge"], "edge", 2, 2)
-    after = checked.as_integer(after, "edge", -1, MOST_GENERATION)
-    return after, None if by is None else checked.as_integer(by, "edge", after + 1, MOST_GENERATION)
 
 
 def first_line(manifest: Manifest, phase: Phase) -> bytes:
@@ -351,15 +358,23 @@ def _tile_facts(tile: TileRecord) -> list[Any]:
 
 
 def _tile_of(
-    facts: Any, tile: int, tiling: Tiling, form: TileFormat, first: int, last: int
+    facts: Any,
+    tile: int,
+    tiling: Tiling,
+    form: TileFormat,
+    first: int,
+    last: int,
+    *,
+    edited: bool = False,
 ) -> TileRecord:
-    """Return the record of that tile's file, of a generation `first` to `last`."""
+    """Return the record of that tile's file, of a generation `first` to `last`. edited: whether a
+    change may have made it."""
     what = f"tile {tile}"
     values = checked.as_items(facts, what, 7, 7)
     row, column = divmod(tile, tiling.across)
     file = checked.as_text(values[0], f"the file of {what}", "[-.0-9h]*", 255)
-    generation = generation_of(file, row, column)
-    if generation is None or not first <= generation <= last:
+    made = generation_of(file, row, column)
+    if made is None or not first <= made[0] <= last or (made[1] and not edited):
         raise FactError(f"the file of {what} has a name that none of its files has")
     box = tiling.box(tile)
     size = checked.as_integer(values[1], f"the size of {what}", 0, (1 << 63) - 1)

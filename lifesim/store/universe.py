@@ -12,13 +12,16 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from lifesim.colours import colours_of, state_colours
 from lifesim.digests import finish
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
+from lifesim.pictured import MOST_CELLS, Pictured, show, sketch_scale
 from lifesim.rule import Rule
 from lifesim.store import plane, read
 from lifesim.store.directory import Directory
@@ -30,12 +33,12 @@ from lifesim.store.state import check_folder, disk_errors, read_phase, read_stat
 from lifesim.store.tilefile import NO_TILE, TileRecord
 from lifesim.store.tilereader import TileReader
 from lifesim.store.tiling import Tiling
-from lifesim.topology import Topology
+from lifesim.topology import Topology, described
 
 __all__ = ["JOURNAL", "LOCK", "MANIFEST", "TILES", "Moved", "Universe", "disk_errors"]
 
 
-class Universe:
+class Universe(Pictured):
     """An open universe directory; a context manager.
 
     Several threads may read from one at once, but no thread may change or refresh it
@@ -193,6 +196,34 @@ class Universe:
         """Return how densely the cells of a region live (lifesim.store.read.levels)."""
         return read.levels(self, box, scale_log2)
 
+    # --- in a notebook ------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        width, height = self.bounds
+        size = f"{width}x{height}" if width else "no bounds"
+        about = f"{self.rule}, {described(self.topology)}, {size}"
+        return f"<Universe {self.path!r}, {about}, at generation {self.generation}>"
+
+    def _facts(self) -> str:
+        size = f"{self.width:,} × {self.height:,}"
+        live = f"generation {self.generation:,} · population {self.manifest.population:,}"
+        return f"{live} · {size} · {self.rule} · {self.path}"
+
+    def _sketch(self) -> npt.NDArray[np.uint8] | None:
+        frame = Box(0, 0, self.width, self.height)  # of all tiles
+        coloured = state_colours(self.rule) is not None
+        reads_cells = coloured or not self.manifest.form.top
+        if reads_cells and frame.width * frame.height > MOST_CELLS >> 8:
+            return None
+        if coloured:
+            return read.pixels(self, frame, sketch_scale(frame), colours_of(self.rule, "dark"))
+        return read.levels(self, frame, sketch_scale(frame))
+
+    def show(self, *, height: int = 420) -> Any:
+        """Return a widget for a notebook that pans and zooms what is on disk, and follows whoever
+        moves it on. height: in pixels. Needs anywidget: pip install 'bulkbits[notebook]'."""
+        return show(self, height=height)
+
     def _need_whole(self) -> None:
         phase = self.phase
         if phase and not phase.keep_previous:
@@ -267,4 +298,6 @@ class Universe:
             raise ValueError("not every tile is linked")
         stop = old.generation + generations
         run = None if old.run and stop >= old.run[1] else old.run
-        self.directory.write_manifest(replace(old, generation=stop, run=run))
+        self.directory.write_manifest(replace(old, generation=stop, run=run, edits=None))
+        if old.edits:
+            self.journal.sweep()

@@ -19,6 +19,7 @@ from lifesim.soup import Soup
 from lifesim.store import read
 from lifesim.store.pyramid import levels
 from lifesim.store.tiling import TileWindow, pieces, span
+from lifesim.store.undo import read_before, undo_path
 from lifesim.store.universe import Universe, disk_errors
 from lifesim.store.workers import TileWorkers
 from lifesim.stream.bits import copy_columns
@@ -59,7 +60,23 @@ def check_files(universe: Universe, report: ReportDamage, progress: Progress) ->
             report(str(error))
         return 0
 
-    return _share_out(in_use, check, progress)
+    checked = _share_out(in_use, check, progress)
+    undone = _check_undo(universe, report)
+    return Checked(checked.files + undone.files, checked.bytes + undone.bytes)
+
+
+def _check_undo(universe: Universe, report: ReportDamage) -> Checked:
+    """Read the files that undo changes, and report those that have changed."""
+    edits, files, count = universe.manifest.edits, 0, 0
+    for entry in (*edits.undo, *edits.redo) if edits else ():
+        path = undo_path(universe.tiles_folder, entry.number)
+        try:
+            with disk_errors(universe.path):
+                read_before(path, universe.manifest.id, entry.number, universe.rule)
+                files, count = files + 1, count + os.path.getsize(path)
+        except LifesimError as error:
+            report(str(error))
+    return Checked(files, count)
 
 
 def check_facts(universe: Universe, report: ReportDamage, progress: Progress) -> None:

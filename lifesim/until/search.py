@@ -12,21 +12,20 @@ import operator
 from collections.abc import Callable
 from dataclasses import replace
 
-from lifesim.engine import Life
 from lifesim.grid import GridError
 from lifesim.pauses import Progress
 from lifesim.until.conditions import Condition, Empty, Population, Repeats, parse
 from lifesim.until.found import Found
 from lifesim.until.repeating import found_repeating, moved_after
 from lifesim.until.stable import settle
-from lifesim.until.walk import Walk
+from lifesim.until.walk import Walk, Walked
 
 _FIRST = 64  # generations before cells are compared with others than the first
 _LONG = 1 << 13  # generations of a step: what lives so long may be something that never dies
 
 
 def search(
-    life: Life,
+    life: Walked,
     condition: Condition | str,
     generations: int | None,
     progress: Callable[[Progress], None] | None,

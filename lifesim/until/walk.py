@@ -5,20 +5,84 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels.targets.memory import available_memory
-from lifesim.engine import Life
-from lifesim.grid import Box
+from lifesim.grid import BitGrid, Box
 from lifesim.growing import never
-from lifesim.kept import Kept
 from lifesim.pauses import FOREVER, MOST_HASHED, MOST_STEPS, Progress
+from lifesim.rule import Rule
 
 _TOLD = 0.05  # seconds between two calls of a progress function
 _SHARE = 4  # of the memory that is free, copies of grids may take this part
 _MOST = 40  # copies
+
+
+class KeptCells(Protocol):
+    """A copy of all cells of a generation. nbytes: of memory that it takes."""
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of memory that it takes."""
+
+
+class Walked(Protocol):
+    """A universe that a walk moves and looks at: a lifesim.engine.Life, whose members these are,
+    or what the viewer shows."""
+
+    rule: Rule
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Return width and height of the universe, 0 along an axis without bounds."""
+
+    @property
+    def generation(self) -> int:
+        """Return the generation of the cells."""
+
+    @property
+    def leaps(self) -> bool:
+        """Tell whether any number of generations may be made, as by HashLife."""
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds spent in steps so far."""
+
+    @property
+    def rate(self) -> float:
+        """Return the cell updates per second."""
+
+    def run(
+        self,
+        generations: int,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        stopped: Callable[[], bool] | None = None,
+        ahead: int = 0,
+    ) -> None:
+        """Move on by so many generations. ahead: those that are likely to follow."""
+
+    def keep(self) -> Any:
+        """Return a copy of the cells as KeptCells."""
+
+    def go_back(self, kept: Any) -> None:
+        """Take the cells and the generation of a copy that keep() made."""
+
+    def population(self) -> int:
+        """Return the number of live cells."""
+
+    def frame(self) -> Box:
+        """Return the rectangle of grid(): the universe, or where it has no bounds, what lives."""
+
+    def grid(self) -> BitGrid:
+        """Return a copy of the cells of frame()."""
+
+    def live_cells(self) -> npt.NDArray[np.int64]:
+        """Return the live cells of a universe without bounds as rows (x, y), ordered by y, then
+        x. Raises GridError for too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +106,7 @@ class Walk:
 
     def __init__(
         self,
-        life: Life,
+        life: Walked,
         generations: int | None,
         progress: Callable[[Progress], None] | None = None,
         stopped: Callable[[], bool] = never,
@@ -56,7 +120,7 @@ class Walk:
         self._progress, self._stopped = progress, stopped
         self._told = 0.0
         self._began = life.seconds
-        self._kept: dict[int, Kept] = {}
+        self._kept: dict[int, KeptCells] = {}
         self.keep()
 
     @property
@@ -120,7 +184,7 @@ class Walk:
         return sorted(self._kept)
 
     def _fits(self) -> bool:
-        held = sum(kept.grid.words.nbytes for kept in self._kept.values())
+        held = sum(kept.nbytes for kept in self._kept.values())
         return held < (1 << 20) or held < available_memory() // _SHARE
 
     def breathe(self) -> None:

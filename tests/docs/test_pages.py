@@ -32,6 +32,7 @@ LEFT_OUT = {
     r"scripts/": "this is one of them",
     r"pip install": "what is installed is what is tested",
     r"(lifesim|ckyparse) view": "a window, which tests/ui has",
+    r"lifesim serve": "a server that stays, which tests/ui has",
     r".* --device 0,1,2,3": "four GPUs",
     r"dask (scheduler|worker)": "processes that stay, which tests/bulkbits/cluster has",
     r"from dask_jobqueue": "a queue of Slurm",

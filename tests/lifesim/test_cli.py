@@ -605,7 +605,9 @@ def test_help(lifesim, name):
 # The other commands
 
 
-@pytest.mark.parametrize("name", sorted(p.name for p in DATA.iterdir() if p.suffix != ".md"))
+@pytest.mark.parametrize(
+    "name", ["acorn.rle", "gosper-gun.rle", "highlife-replicator.rle", "pulsar.cells", "quasar.rle"]
+)
 def test_info_and_convert(lifesim, name):
     facts = lifesim("info", DATA / name, "--json").facts
     for target in ("a.rle", "a.mc.gz", "a.life", "a.lif", "a.cells"):

@@ -331,3 +331,47 @@ def test_whoever_only_looks_is_not_taken_for_the_last_one_who_wrote(lifesim, sou
         refused(lifesim("run", "soup", "--steps", 1), 2, "in use by another process")
     with Universe.open("soup", writing=True):
         refused(lifesim("verify", "soup"), 2, f"in use by process {os.getpid()} on")
+
+
+# Changing
+
+
+def test_a_pattern_is_put_into_a_universe(lifesim):
+    assert lifesim("random", "--size", "128x64", "--density", 0, "--out", "soup").code == 0
+    before = lifesim("info", "soup", "--json").facts
+    told = lifesim("paste", "soup", GLIDER, "--at", "120,10")
+    assert (told.code, told.out) == (0, "population 0, now 5\n")
+    assert lifesim("paste", "soup", GLIDER, "--at", "1,1", "--mode", "copy").code == 0
+    facts = lifesim("info", "soup", "--json").facts
+    assert facts["population"] == 10
+    assert facts["origin"] == before["origin"] + ", edited"
+    assert lifesim("verify", "soup").code == 0
+    refused = lifesim("run", "--size", "128x64", "--random", 0, "--steps", 5, "--out", "soup")
+    assert refused.code == 2, "a run would go on from what it did not begin as"
+    undoing = Path("soup/tiles/undo.1.zst")
+    data = undoing.read_bytes()
+    undoing.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    damaged = lifesim("verify", "soup")
+    assert (damaged.code, "undo.1.zst" in damaged.err) == (4, True)
+    undoing.write_bytes(data)
+    assert lifesim("undo", "soup").out == "undone: pasting; population 5\n"
+    assert lifesim("undo", "soup", "--redo").out == "redone: pasting; population 10\n"
+    for _ in range(2):
+        assert lifesim("undo", "soup").code == 0
+    assert lifesim("info", "soup", "--json").facts == before | {"bytes": facts["bytes"]}
+    nothing = lifesim("undo", "soup")
+    assert (nothing.code, nothing.err) == (2, "lifesim: soup: there is nothing to undo\n")
+    assert "leave the 128x64 universe" in lifesim("paste", "soup", GLIDER, "--at", "126,0").err
+    assert lifesim("paste", "nowhere", GLIDER, "--at", "0,0").code == 2
+    assert lifesim("paste", "soup", GLIDER, "--at", "here").code == 2
+    with Universe.open("soup", writing=True):
+        assert "in use by process" in lifesim("paste", "soup", GLIDER, "--at", "0,0").err
+
+
+def test_a_pattern_far_away_on_a_plane_without_bounds(lifesim):
+    assert lifesim("convert", GUN, "gun").code == 0
+    assert lifesim("paste", "gun", GLIDER, "--at", "-300,200").code == 0
+    facts = lifesim("info", "gun", "--json").facts
+    assert (facts["x"], facts["population"]) == (-300, 41)
+    assert lifesim("run", "gun", "--steps", 60).code == 0
+    assert lifesim("undo", "gun").err == "lifesim: gun: there is nothing to undo\n"

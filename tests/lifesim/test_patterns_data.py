@@ -21,10 +21,7 @@ FACTS = {
 BGOLLY = shutil.which("bgolly")
 
 
-def test_the_readme_lists_every_pattern() -> None:
-    assert sorted(FACTS) == sorted(path.name for path in FOLDER.iterdir() if path.suffix != ".md")
-
-
+# What all files claim of themselves is tested in library/test_claims.py.
 @pytest.mark.parametrize("name", FACTS)
 def test_pattern_files_are_complete(name: str) -> None:
     pattern = patterns.read(FOLDER / name)

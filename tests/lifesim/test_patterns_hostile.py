@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import struct
 import subprocess
 import sys
@@ -174,6 +175,31 @@ def test_an_archive_has_the_rule_of_its_pattern() -> None:
         read(zipped(files | {"deep/" * 30 + "Wires.rule": WIRES.replace(b"3", b"x")}), "a.zip")
 
 
+def test_a_pattern_of_an_archive_by_its_path(tmp_path: Path) -> None:
+    """A path goes on into an archive, as in what errors call a member."""
+    folder = tmp_path / "Folder.zip"
+    folder.mkdir()
+    two = folder / "two.ZIP"
+    cells = b"x = 2, y = 1, rule = Wires\nAB!\n"
+    members = {"a.rle": GLIDER, "deep/in it/b.rle": cells, "../c.rle": GLIDER, "Wires.rule": WIRES}
+    two.write_bytes(zipped(members))
+    assert patterns.read(two / "a.rle").grid == read(GLIDER).grid
+    assert patterns.read(f"{two}/../c.rle").grid == read(GLIDER).grid
+    assert str(patterns.read(two / "deep/in it/b.rle").rule) == "Wires"
+    (folder / "one.zip").write_bytes(gzip.compress(GLIDER))
+    for path, message in (
+        (two, "the archive holds 3 patterns: a.rle, "),
+        (two / "b.rle", "two.ZIP: the archive holds no pattern b.rle, but a.rle, "),
+        (two / "Wires.rule", "the archive holds no pattern Wires.rule, but "),
+        (two / "", "the archive holds 3 patterns: "),
+        (folder / "one.zip" / "a.rle", "one.zip: this is no zip archive"),
+        (folder / "none.zip" / "a.rle", "cannot read "),
+        (folder / "a.rle", "cannot read "),
+    ):
+        with pytest.raises(LifesimError, match=re.escape(message)):
+            patterns.read(path)
+
+
 BAD_ARCHIVES = [
     (zipped({"b.rle": GLIDER, "b.rule": bytes(17 << 20)}), "a.zip: too many rule files"),
     (zipped({"b.rle": GLIDER, **{f"{i}.tree": b"" for i in range(17)}}), "a.zip: too many rule"),
@@ -182,7 +208,7 @@ BAD_ARCHIVES = [
     (zipped({"b.zip": zipped({"b.rle": GLIDER})}), "a.zip: the archive holds no pattern"),
     (
         zipped({f"{i}.rle": GLIDER for i in range(5)}),
-        "a.zip: the archive holds 5 patterns: 0.rle, 1.rle, 2.rle, ...: unpack it and open one",
+        "a.zip: the archive holds 5 patterns: 0.rle, 1.rle, 2.rle, ...: name one, as a.zip/0.rle",
     ),
     (
         zipped({"b\n\x1b[2J.rle": b"x = 3, y = 3\n?"}),

@@ -103,7 +103,7 @@ def example(win: ParseWindow, name: str) -> None:
 def table(win: ParseWindow) -> list[tuple[str, ...]]:
     model = win.batch.model
     return [
-        tuple(str(model.data(model.index(row, column))) for column in range(4))
+        tuple(str(model.data(model.index(row, column))) for column in range(5))
         for row in range(model.rowCount())
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,6 +24,7 @@ from lifesim.rule import LIFE, Rule
 from lifesim.start import Start
 from lifesim.topology import Topology
 from lifesim.unbounded import ENGINES
+from lifesim.until import Repeats
 from tests.windows import (
     AT,
     GLIDER,
@@ -60,10 +62,18 @@ from ui.cells.edits import Mode
 from ui.film.export import ExportLook
 from ui.model import CanvasView, ToolName
 from ui.qt.film.export_dialogs import FilmOf, PictureChoice
+from ui.qt.guide import GLOSSARY, MOUSE, GuidePage
+from ui.qt.history import HistoryDock
+from ui.qt.menus.history import HistoryMenu
+from ui.qt.menus.script import ScriptMenu
+from ui.qt.menus.second import SecondMenu
 from ui.qt.menus.share import ShareMenu
+from ui.qt.menus.start import StartMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.palette import CommandPalette
+from ui.qt.second import SecondView
 from ui.qt.shortcuts import ShortcutsPage
+from ui.qt.until_dialog import Until
 from ui.qt.window import LifeWindow
 from ui.speed import RunSpeed
 
@@ -164,6 +174,43 @@ def of_states(window: LifeWindow) -> None:
     settle(window)
 
 
+def second_of(window: LifeWindow) -> SecondView:
+    return window.menu_of(SecondMenu).view
+
+
+def history_of(window: LifeWindow) -> HistoryDock:
+    return window.menu_of(HistoryMenu).dock
+
+
+def script_of(window: LifeWindow) -> ScriptMenu:
+    return window.menu_of(ScriptMenu)
+
+
+def a_script(window: LifeWindow) -> None:
+    path = Path(folder_of(window), "script.py")
+    path.write_text("life.run(1)\n")
+    script_of(window).ask_script = lambda: str(path)
+
+
+def busy(window: LifeWindow) -> Any:
+    """A script that does not end by itself: its thread."""
+    begun = threading.Event()
+    script_of(window).console.names["begun"] = begun
+    script_of(window).console.enter("begun.set()\nwhile True: pass")
+    assert begun.wait(60)
+    return script_of(window).runner._thread
+
+
+def pattern_chosen(window: LifeWindow) -> None:
+    """A glider of a folder is chosen in the dock."""
+    menu, path = window.menu_of(StartMenu), write_glider(window)
+    menu.dock.show()
+    menu.browser.browse(folder_of(window))
+    until(lambda: [card.path for card in menu.browser.list.cards.cards] == [path])
+    menu.browser.list.focus_first()
+    window.canvas.setFocus()
+
+
 CASES: dict[str, Case] = {
     "file.new": Case(
         lambda w, _: (w.session.width, w.session.height) == (32, 16) and
@@ -177,9 +224,19 @@ CASES: dict[str, Case] = {
     ),
     "file.directory": Case(
         lambda w, seen: w.session.path == seen and w.session.width == 32 and
-        not w.registry.is_enabled("edit.paste"),
+        w.registry.is_enabled("edit.paste") and not w.registry.is_enabled("control.rule"),
         lambda w: answer(open_directory=write_universe(w))(w),
         lambda w: folder_of(w) + "/universe",
+    ),
+    "file.soup": Case(
+        lambda w, _: (w.session.width, w.session.height) == (32, 16) and
+        w.dialogs.asked[-1][1][-1] is True,
+        answer(new=NEW),
+    ),
+    "file.close": Case(lambda w, _: w.menu_of(StartMenu).is_shown),
+    "file.forget-gone": Case(
+        lambda w, _: "/some/where.rle" not in w.files.recent and write_glider(w) in w.files.recent,
+        lambda w: (w.files.remember("/some/where.rle"), w.files.remember(write_glider(w))),
     ),
     "file.forget": Case(
         lambda w, _: not w.files.recent, lambda w: w.files.remember("/some/where.rle")
@@ -284,6 +341,16 @@ CASES: dict[str, Case] = {
     "view.toolbar": Case(lambda w, _: w.toolbar.isHidden()),
     "view.parsing": Case(parsing_begun),
     "view.pane": Case(lambda w, _: w.focusWidget() is not w.canvas),
+    "library.dock": Case(
+        lambda w, seen: w.menu_of(StartMenu).dock.isHidden() != seen,
+        seen=lambda w: w.menu_of(StartMenu).dock.isHidden(),
+    ),
+    "library.folder": Case(
+        lambda w, _: w.menu_of(StartMenu).browser.source == folder_of(w) and
+        w.menu_of(StartMenu).dock.isVisible(),
+        lambda w: answer(pattern_folder=folder_of(w))(w),
+    ),
+    "library.insert": Case(lambda w, _: w.edits.ghost is not None, pattern_chosen),
     "control.run": Case(lambda w, _: w.session.status().running and generation(w) > 2),
     "control.step": Case(lambda w, _: generation(w) == 4, faster),
     "control.next": Case(lambda w, _: generation(w) == 1, faster),
@@ -305,6 +372,11 @@ CASES: dict[str, Case] = {
         for name, rate in [("all", None)] + [(f"{n}", n) for n in (1, 2, 5, 10, 20, 30, 60)]
     },
     "control.go": Case(lambda w, _: generation(w) == 12, answer(generation=12)),
+    "control.until": Case(
+        lambda w, _: generation(w) == 0 and w.banner.text ==
+        "Period:512: oscillator of period 256, from generation 0 on",
+        answer(until=Until(Repeats(512), None)),
+    ),
     "control.reset": Case(lambda w, _: generation(w) == 0 and live(w) == shifted(), stepped),
     "control.rule": Case(
         lambda w, _: str(w.session.rule) == "B2/S" and w.session.topology is Topology.PLANE,
@@ -346,7 +418,29 @@ CASES: dict[str, Case] = {
     "time.continue": Case(
         lambda w, _: generation(w) == 0 and not time_of(w).timeline.is_scrubbing, look_back
     ),
+    "second.view": Case(
+        lambda w, seen: second_of(w).isHidden() != seen, seen=lambda w: second_of(w).isHidden()
+    ),
+    "second.link": Case(
+        lambda w, seen: second_of(w).is_linked is not seen,
+        lambda w: second_of(w).show(),
+        lambda w: second_of(w).is_linked,
+    ),
+    "history.show": Case(
+        lambda w, seen: history_of(w).isHidden() != seen, seen=lambda w: history_of(w).isHidden()
+    ),
+    "script.console": Case(
+        lambda w, seen: script_of(w).console.isHidden() != seen,
+        seen=lambda w: script_of(w).console.isHidden(),
+    ),
+    "script.run": Case(
+        lambda w, _: generation(w) == 1 and not script_of(w).runner.is_running, a_script
+    ),
+    "script.stop": Case(
+        lambda w, seen: not seen.is_alive() and not script_of(w).runner.is_running, seen=busy
+    ),
     "help.palette": Case(lambda w, _: other_windows(CommandPalette) == 1),
+    "help.guide": Case(lambda w, _: other_windows(GuidePage) == 1),
     "help.shortcuts": Case(lambda w, _: other_windows(ShortcutsPage) == 1),
     "help.about": Case(lambda w, _: other_windows(QMessageBox) == 1),
 }  # fmt: skip
@@ -411,6 +505,7 @@ def fresh(window: LifeWindow) -> None:
             other.close()
     window.showNormal()
     window.toolbar.show()
+    window.menu_of(StartMenu).dock.hide()
     window.activateWindow()
     window.canvas.setFocus()
     window.dialogs = FakeDialogs()  # type: ignore[assignment]
@@ -457,6 +552,18 @@ def test_the_page_of_shortcuts_has_every_action(window: LifeWindow) -> None:
     shown = [row.text(0) for _, group in page._groups for row in group if not row.isHidden()]
     assert shown[:2] == ["Flip left and right", "Flip top and bottom"]
     page.close()
+
+
+def test_the_guide_has_the_mouse_the_tools_and_the_words(window: LifeWindow) -> None:
+    page = GuidePage(window.registry, window)
+    text = page.text.toPlainText()
+    for left, right in (*MOUSE, *GLOSSARY):
+        assert left in text
+        assert right in text
+    assert "Run until (Ctrl+U)" in text
+    assert "Undo (Ctrl+Z)" in text
+    page.close()
+    page.deleteLater()
 
 
 def test_controls_have_accessible_names(window: LifeWindow) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lifesim.grid import BitGrid, Box
+from lifesim.render import PALETTES, palette_table
 from tests.quick import examples
+from ui.picture.age_colours import age_table, colour_of_age
 from ui.picture.ages import OLDEST, Ages
 from ui.picture.draw import draw
 from ui.picture.request import FARTHEST_AGES, FrameRequest
@@ -210,3 +213,36 @@ def test_cells_that_are_not_in_memory() -> None:
         ]
         assert np.array_equal(frames[0].pixels, frames[1].pixels)
         assert set(np.unique(frames[0].pixels)) == {0, level(0)}
+
+
+@pytest.mark.parametrize("palette", PALETTES)
+def test_colours_go_from_blue_to_orange(palette: str) -> None:
+    """And differ for ages that differ by a tenth or more; what is dead is as in the palette."""
+    table = age_table(palette)
+    assert table[0].tolist() == palette_table(palette)[0].tolist()
+    young, old = colour_of_age(table, 0), colour_of_age(table, OLDEST)
+    assert young[2] > young[0] + 100
+    assert old[0] > old[2] + 100
+    assert colour_of_age(table, 10 * OLDEST) == old
+    ages = sorted({round(1.5**power) for power in range(1, 20)})
+    shades = [colour_of_age(table, age) for age in ages]
+    assert len(set(shades)) == len(ages)
+    reds = [red for red, _, _ in shades]
+    assert reds == sorted(reds)
+
+
+def test_ages_say_since_when_they_are_counted() -> None:
+    ages, grid = Ages(), grid_of(AgedPicture(WHOLE, 1))
+    aged, plain = FrameRequest(WHOLE, ages=True), FrameRequest(WHOLE)
+
+    def since(request: FrameRequest, generation: int) -> int | None:
+        return draw(request, ages.seen(request, MemorySource(grid, generation))).aged_since
+
+    assert since(plain, 3) is None
+    assert [since(aged, generation) for generation in (5, 6, 9)] == [5, 5, 5]
+    assert since(aged, 2) == 2  # time went back
+    assert since(plain, 4) is None
+    assert since(aged, 7) == 7
+    far = FrameRequest(Viewport(0, 0, FARTHEST_AGES + 1, 9, 9), ages=True)
+    assert since(far, 7) is None
+    assert since(aged, 7) == 7

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QWidget
 
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from lifesim.until import Population, Repeats, Stable
 from ui.qt.dialogs import (
     Dialogs,
     FillDialog,
@@ -23,9 +24,10 @@ from ui.qt.dialogs import (
     GenerationDialog,
     New,
     NewDialog,
-    RuleDialog,
     UnsavedAnswer,
 )
+from ui.qt.rule_dialog import RuleDialog, known_rules
+from ui.qt.until_dialog import Until, UntilDialog
 
 
 def ok(dialog: Form) -> bool:
@@ -36,15 +38,15 @@ def test_rules_are_checked_as_they_are_typed(app: QApplication) -> None:
     dialog = RuleDialog(Rule.parse("B3/S23"), Topology.TORUS, None)
     assert ok(dialog)
     for text in ("B3/S2x", "", "B9/S", "B33/S", "nonsense"):
-        dialog.rule.setEditText(text)
+        dialog.rule.setText(text)
         assert not ok(dialog)
         assert dialog.problem.text()
-    dialog.rule.setEditText("HighLife")
+    dialog.rule.setText("B3/S2x")
+    assert "column 6" in dialog.problem.text()
+    dialog.rule.setText("HighLife")
     dialog.topology.setCurrentIndex(1)
     assert ok(dialog)
     assert dialog.value() == (Rule.parse("B36/S23"), Topology.PLANE)
-    dialog.rule.activated.emit(3)
-    assert dialog.value()[0] == Rule.parse("B2/S")
 
 
 @pytest.mark.parametrize(
@@ -53,18 +55,18 @@ def test_rules_are_checked_as_they_are_typed(app: QApplication) -> None:
 def test_what_is_typed_as_a_rule_is_what_is_taken(
     app: QApplication, typed: str, rule: str | None
 ) -> None:
-    for dialog in (
-        RuleDialog(Rule.parse("B36/S23"), Topology.TORUS, None),
-        NewDialog((64, 32), Rule.parse("B36/S23"), Topology.TORUS, None),
-    ):
+    highlife = Rule.parse("B36/S23")
+    chooser = RuleDialog(highlife, Topology.TORUS, None)
+    new = NewDialog((64, 32), highlife, Topology.TORUS, None)
+    for dialog, line in ((chooser, chooser.rule), (new, new.rule.lineEdit())):
         dialog.show()
         dialog.activateWindow()
         assert QTest.qWaitForWindowActive(dialog, 5000)
-        dialog.rule.setFocus()
-        dialog.rule.lineEdit().selectAll()
-        QTest.keyClicks(dialog.rule.lineEdit(), typed)
-        QTest.keyClick(dialog.rule.lineEdit(), Qt.Key.Key_Return)
-        assert dialog.isVisible() is (rule is None), dialog.rule.currentText()
+        line.setFocus()
+        line.selectAll()
+        QTest.keyClicks(line, typed)
+        QTest.keyClick(line, Qt.Key.Key_Return)
+        assert dialog.isVisible() is (rule is None), line.text()
         if rule:
             value = dialog.value()
             assert (value.rule if isinstance(value, New) else value[0]) == Rule.parse(rule)
@@ -79,6 +81,35 @@ def test_rules_that_are_walked_through_are_rules(app: QApplication) -> None:
         assert ok(dialog)
         assert dialog.value()[0] == Rule.parse(name)
     dialog.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [("ladders", "Life without Death"), ("von neumann", "JvN29"), ("B2/S", "Seeds"),
+     ("dayn", "Day & Night"), ("electrons", "WireWorld")],
+)  # fmt: skip
+def test_rules_are_found_by_what_they_are_known_for(
+    app: QApplication, typed: str, first: str
+) -> None:
+    dialog = RuleDialog(Rule.parse("B3/S23"), Topology.TORUS, None)
+    dialog.show()
+    total = dialog.list.count()
+    QTest.keyClicks(dialog.search, typed)
+    shown = [dialog.list.item(row).text() for row in range(dialog.list.count())]
+    assert first in shown[:3]
+    assert len(shown) < total
+    assert dialog.value()[0] == Rule.parse("B3/S23")  # to find is not to choose
+    row = shown.index(first)
+    for _ in range(row + 1):
+        QTest.keyClick(dialog.search, Qt.Key.Key_Down)
+    assert dialog.value()[0] == Rule.parse(first)
+    dialog.close()
+
+
+def test_every_rule_that_is_offered_is_a_rule(app: QApplication) -> None:
+    for known in known_rules():
+        assert str(Rule.parse(known.rule))
+        assert known.known_for
 
 
 def test_a_new_universe_is_checked_as_it_is_typed(app: QApplication) -> None:
@@ -192,6 +223,42 @@ def test_questions_are_answered_by_keys(app: QApplication, key: str, answer: Uns
     timer.timeout.connect(press)
     timer.start(5)
     assert Dialogs(QWidget()).unsaved("a pattern") is answer
+
+
+def test_conditions_are_checked_as_they_are_typed(app: QApplication) -> None:
+    dialog = UntilDialog(7, 10**18, None)
+    assert dialog.value() == Until(Stable())
+    assert not dialog.number.isEnabled()
+    dialog.limit.setText("-3")
+    assert not ok(dialog)
+    dialog.limit.setText("1e6")
+    assert dialog.value() == Until(Stable(), 10**6)
+    kinds = [dialog.kind.itemData(row) for row in range(dialog.kind.count())]
+    for kind, good, condition, bad in (
+        ("period", "30", Repeats(30), ("0", "", "x", "1e13")),
+        ("population", ">= 1000", Population(">=", 1000), ("1000", "~3", ">-1", "")),
+    ):
+        dialog.kind.setCurrentIndex(kinds.index(kind))
+        assert dialog.number.isEnabled()
+        assert ok(dialog)
+        for text in bad:
+            dialog.number.setText(text)
+            assert not ok(dialog), text
+            assert dialog.problem.text()
+            assert dialog.problem.property("error")
+        dialog.number.setText(good)
+        assert ok(dialog)
+        assert dialog.value() == Until(condition, 10**6)
+        assert not dialog.problem.property("error")
+    dialog.kind.setCurrentIndex(kinds.index("generation"))
+    assert not dialog.limit.isEnabled()
+    for text in ("7", "0", "soon"):
+        dialog.number.setText(text)
+        assert not ok(dialog)
+    dialog.number.setText("64K")
+    assert dialog.value() == Until(None, generation=65536)
+    dialog.kind.setCurrentIndex(kinds.index("period"))
+    assert dialog.number.text() == "30"  # what was written for it stands there again
 
 
 def test_a_form_that_was_answered_is_gone(app: QApplication) -> None:

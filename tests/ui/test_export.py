@@ -37,6 +37,7 @@ from ui.film.ffmpeg import FfmpegError, Mp4Writer
 from ui.film.films import ExportError, FilmClip, RunExport
 from ui.film.recording import Recording
 from ui.film.stills import Afar, AfarSource
+from ui.picture.age_colours import age_table
 from ui.picture.ages import Ages
 from ui.picture.draw import draw
 from ui.picture.request import FrameRequest, clipped
@@ -229,7 +230,7 @@ def aged(grids: list[BitGrid], every: int, look: ExportLook) -> list[npt.NDArray
         cells.paste(grid.crop(part), part.x - look.region.x, part.y - look.region.y)
         request = FrameRequest(view, ages=True)
         frame = draw(request, ages.seen(request, MemorySource(cells, number * every)))
-        found.append(np.asarray(render.palette_table(look.palette)[frame.pixels]))
+        found.append(np.asarray(age_table(look.palette)[frame.pixels]))
     return found
 
 
@@ -268,10 +269,10 @@ def test_ages_in_pictures_are_those_of_the_view(
     for _ in range(2):  # what is known stays known
         export.save_png(path, source, look, ages=ages)
         with Image.open(path) as image:
-            assert np.array_equal(rgb(image), render.palette_table("light")[levels])
+            assert np.array_equal(rgb(image), age_table("light")[levels])
         export.save_png_of_source(path, lambda _: source, look, ages=ages)
         with Image.open(path) as image:
-            assert np.array_equal(rgb(image), render.palette_table("light")[levels])
+            assert np.array_equal(rgb(image), age_table("light")[levels])
     export.save_png(path, source, look)
     with Image.open(path) as image:
         assert len(np.unique(rgb(image).reshape(-1, 3), axis=0)) <= 2  # all are young

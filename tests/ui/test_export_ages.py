@@ -14,10 +14,10 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 
-from lifesim import render
 from lifesim.grid import Box
 from tests.windows import press_key, settle, until
 from ui.model import CanvasView
+from ui.picture.age_colours import age_table
 from ui.picture.viewport import Viewport
 from ui.qt.film.export_dialogs import FilmDialog, PictureChoice, PictureDialog, Shade, Shown
 from ui.qt.menus.share import ShareMenu
@@ -135,4 +135,4 @@ def test_the_window_exports_the_ages_that_it_shows(
     assert len(np.unique(levels)) > 2
     with Image.open(path) as image:
         found = np.asarray(image.convert("RGB"))
-    assert np.array_equal(found, render.palette_table(window.view.palette)[levels])
+    assert np.array_equal(found, age_table(window.view.palette)[levels])

@@ -12,7 +12,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog, QPushButton
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton
 
 from lifesim.errors import LifesimError
 from lifesim.grid import Box
@@ -21,6 +21,7 @@ from ui.film.export import ExportCancelledError, ExportLook
 from ui.film.films import Progress
 from ui.model import CanvasView
 from ui.picture.viewport import Viewport
+from ui.qt import file_dialogs
 from ui.qt.film.export_dialogs import FilmDialog, FilmOf, PictureChoice, PictureDialog, Shown
 from ui.qt.film.exporting import Exporting
 
@@ -119,12 +120,12 @@ def test_a_file_is_replaced_only_if_one_agrees(
     dialog.accept()
     assert dialog.result() == 1
     assert asked == [path, path]
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (path, ""))
+    monkeypatch.setattr(file_dialogs, "save_file", lambda *_: (path, ""))
     dialog.browse_button.click()
     dialog.accept()
     assert asked == [path, path]
     # The file dialog has asked about the name as typed, not about the one with an ending.
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (path[:-4], ""))
+    monkeypatch.setattr(file_dialogs, "save_file", lambda *_: (path[:-4], ""))
     dialog.browse_button.click()
     assert dialog.path.text() == path
     dialog.accept()

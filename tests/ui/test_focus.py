@@ -140,7 +140,7 @@ def test_a_file_of_numbers_that_was_saved(
     _, plots = docks(window)
     until(plots.save_button.isEnabled)
     path = str(tmp_path / "run.csv")
-    monkeypatch.setattr("ui.qt.film.plots_dock.QFileDialog.getSaveFileName", lambda *_: (path, ""))
+    monkeypatch.setattr("ui.qt.file_dialogs.save_file", lambda *_: (path, ""))
     plots.save_button.setFocus()
     QTest.keyClick(plots.save_button, Qt.Key.Key_Space)
     assert Path(path).exists()

@@ -17,6 +17,7 @@ from kernels.life.bytewise import BytewiseLife
 from kernels.life.contract import LifeArena
 from kernels.life.cpu.engine import CpuArena, CpuLifeEngine
 from kernels.life.plan import CpuPlan
+from kernels.life.settling.universe import SettlingLife
 from kernels.targets import cpu
 from kernels.targets.choose import pick
 from kernels.targets.reference import ReferenceTarget
@@ -625,3 +626,50 @@ def test_many_ask_at_once(make: Make, backend: str) -> None:
     session.settle()
     assert not wrong
     assert session.status().problem == ""
+
+
+def settled(session: MemorySession) -> bool:
+    universe = session._plane.machine.universe
+    return isinstance(universe, SettlingLife) and universe.by_windows
+
+
+@pytest.mark.skipif(not cpu.levels(), reason="needs compiled code")
+@pytest.mark.parametrize("small", [0, 1 << 20])
+def test_what_has_settled_is_computed_where_it_changes(make: Make, small: int) -> None:
+    """And read, drawn, changed and undone as before: a field of blinkers, and gliders in it."""
+    side = 512
+    grid = blinkers(side, side)[0]
+    for x in range(0, side, 64):
+        grid.paste(BitGrid(24, 24), x, x)
+        glider = [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]
+        grid.paste(BitGrid.from_cells(24, 24, [(a + 8, b + 8) for a, b in glider]), x, x)
+    session = make(grid, backend="cpu", small=small)
+    known = Life(grid, backend="cpu")
+    total, whole = 0, Box(0, 0, side, side)
+
+    def step(generations: int) -> None:
+        nonlocal total
+        total += generations
+        session.step(generations)
+        session.settle()
+        known.run(generations)
+        assert session.status().generation == total
+
+    step(12_001)
+    assert settled(session)
+    for generations in (1, 2, 3, 4, 127, 1000):
+        step(generations)
+        assert session.cells(Box(70, 33, 200, 5)) == known.grid().crop(Box(70, 33, 200, 5))
+        source = session._plane.pictures.source(FrameRequest(Viewport(0, 0, 0, side, side)))
+        expected = density_levels(known.grid(), whole, 0)
+        assert np.array_equal(source.levels(whole, 0), expected)
+    assert settled(session)
+    session.edit(edits.Invert(Box(100, 100, 64, 64)))
+    session.settle()
+    assert not settled(session)
+    session.undo()
+    step(5)
+    assert session.cells(whole) == known.grid()
+    session.undo()
+    session.settle()
+    assert session.status().generation == total - 5

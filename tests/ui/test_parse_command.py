@@ -50,7 +50,7 @@ def test_it_is_found_by_name_only() -> None:
 def test_the_model_needs_no_qt() -> None:
     code = (
         "import sys; sys.modules['PySide6'] = None\n"
-        "import ui.parsing.model, ui.parsing.sentences, ui.parsing.layout\n"
+        "import ui.parsing.model, ui.parsing.sentences, ckyparse.drawing.layout\n"
         "import ui.parsing.files, ui.parsing.launch\n"
         "import ui.parsing.cli"
     )

@@ -46,7 +46,7 @@ def test_what_is_typed_is_read_and_its_errors_are_at_their_place(win: ParseWindo
     QTest.keyClicks(win.editor, "S -> 'a' S |")
     settle(win)
     assert win.grammar.language is not None
-    assert not win.grammar.note.isVisible()
+    assert win.grammar.note.text() == "No errors"
     QTest.keyClicks(win.editor, "\r'b' )")
     settle(win)
     assert win.editor.error is not None
@@ -62,7 +62,7 @@ def test_what_is_typed_is_read_and_its_errors_are_at_their_place(win: ParseWindo
     settle(win)
     assert win.editor.error is None
     assert not win.editor.extraSelections()
-    assert not win.grammar.note.isVisible()
+    assert win.grammar.note.text() == "No errors"
     win.editor.clear()
     settle(win)
     assert win.grammar.language is None
@@ -158,7 +158,7 @@ def test_sentences_are_typed(win: ParseWindow) -> None:
     QTest.keyClick(win.batch.line, Qt.Key.Key_Return)
     settle(win)
     assert table(win) == [
-        ("()()", "accepted", "1", ""), ("(()", "rejected", "0", "it ends too soon"),
+        ("()()", "accepted", "1", "", ""), ("(()", "rejected", "0", "", "it ends too soon"),
     ]  # fmt: skip
     assert win.summary.text() == "2 sentences: 1 accepted, 1 rejected"
 

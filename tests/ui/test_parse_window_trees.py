@@ -96,24 +96,24 @@ def test_trees_one_after_another(win: ParseWindow) -> None:
     assert win.verdict.text() == "Accepted, 5 parses"
     assert trees.said.text() == "of 5"
     assert not in_menu(win, "view.previous").isEnabled()
-    seen = [trees._tree]
+    seen = [trees.tree]
     for how in (by_key, by_menu, by_key):
         how(win, "view.next")
-        seen.append(trees._tree)
+        seen.append(trees.tree)
     trees.forth.click()
     settle(win)
-    seen.append(trees._tree)
+    seen.append(trees.tree)
     assert len({str(tree) for tree in seen}) == 5
     assert trees.number.text() == "5"
     assert not trees.forth.isEnabled()
     assert not in_menu(win, "view.next").isEnabled()
     for how in (by_key, by_menu):
         how(win, "view.previous")
-    assert trees._tree == seen[2]
+    assert trees.tree == seen[2]
     trees.number.setText("99")
     QTest.keyClick(trees.number, Qt.Key.Key_Return)
     settle(win)
-    assert trees._tree == seen[4]
+    assert trees.tree == seen[4]
     # The cells of the tree are marked in the chart, and pointing goes both ways.
     assert win.chart.marked == trees.pane.layout_.spans  # type: ignore[union-attr]
     root = trees.pane.layout_.nodes[0]  # type: ignore[union-attr]

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tree import ProbabilisticTree, Tree
 
+from ckyparse.drawing.layout import NodeBox, TreeLayout, Triangle, lay_out, shown
 from ckyparse.grammar import GrammarError
 from kernels.cky import cell, cells
 from tests import quick
@@ -23,7 +24,6 @@ from tests.waiting import until
 from ui.parsing import model as parsing
 from ui.parsing import sentences
 from ui.parsing.files import FileError, check_source, read_grammar, write
-from ui.parsing.layout import NodeBox, TreeLayout, Triangle, lay_out, shown
 from ui.parsing.model import (
     FoundTree,
     Language,

@@ -13,11 +13,11 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication
 
 from tests.windows import SIDE, rest, soup_after, until
 from ui.cells.session import MemorySession
-from ui.qt import theme
+from ui.qt import file_dialogs, theme
 from ui.qt.film.loading import Loading
 from ui.qt.film.plots_dock import PlotsDock
 from ui.session import Event, Status
@@ -53,10 +53,11 @@ def test_numbers_are_gathered_and_drawn_when_seen(
     dock.buttons["rate"].setChecked(True)
     assert dock.plots["rate"].widget.isVisible()
     theme.apply(app, "light")
-    assert dock.plots["rate"].widget.backgroundBrush().color().name() == "#ffffff"
+    widget = dock.plots["rate"].widget
+    until(lambda: widget.backgroundBrush().color().name() == "#ffffff")
     theme.apply(app, "dark")
     path = tmp_path / "run.csv"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+    monkeypatch.setattr(file_dialogs, "save_file", lambda *_: (str(path), ""))
     dock.save_button.click()
     assert path.read_text().startswith(f"generation,population,density,rate\n0,{populations[0]},")
     dock.save(str(tmp_path / "none" / "run.csv"))
@@ -110,7 +111,7 @@ def test_a_slow_import_holds_nobody_up(
         assert importing[0][1] is not threading.main_thread()
     finally:
         gate.set()
-    until(lambda: dock.plots and not dock.missing.isVisible())
+    until(lambda: dock.plots and "loaded" not in dock.missing.text())
     dock.close()
     dock.deleteLater()
 
@@ -155,11 +156,14 @@ def told(app: QApplication) -> Iterator[tuple[PlotsDock, Told]]:
 def test_nothing_is_no_plot(told: tuple[PlotsDock, Told]) -> None:
     dock, session = told
     until(lambda: dock.missing.isVisible())
-    assert "no numbers yet" in dock.missing.text()
+    assert dock.missing.text() == "Run to see curves."
     assert not any(plot.widget.isVisible() for plot in dock.plots.values())
     session.tell([(7, 5)])
     until(lambda: dock.plots["population"].widget.isVisible())
-    assert not dock.missing.isVisible()
+    assert dock.missing.text() == "Run to see curves."  # a point is none
+    session.tell([(9, 6)])
+    until(lambda: not dock.missing.isVisible())
+    assert dock.plots["population"].widget.isVisible()
 
 
 @pytest.mark.sample(3)

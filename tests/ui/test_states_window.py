@@ -254,7 +254,7 @@ def test_a_rule_beside_its_pattern(window: LifeWindow) -> None:
     window.registry.run("edit.paste")
     assert window.edits.ghost is not None
     window.edits.give_up()
-    from ui.qt.dialogs import RuleDialog
+    from ui.qt.rule_dialog import RuleDialog
 
     dialog = RuleDialog(window.session.rule, window.session.topology, window)
     assert dialog.problem.text() == ""

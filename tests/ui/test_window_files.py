@@ -14,7 +14,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication
 
 from kernels.targets.choose import pick
 from lifesim import patterns
@@ -42,6 +42,7 @@ from tests.windows import (
 from ui.cells.edits import Mode, Stroke
 from ui.cells.session import MemorySession
 from ui.model import ToolName
+from ui.qt import file_dialogs
 from ui.qt.background import Opening
 from ui.qt.dialogs import Dialogs, UnsavedAnswer
 from ui.qt.menus.time import TimeMenu
@@ -74,7 +75,8 @@ def test_a_pattern_without_bounds(window: LifeWindow, tmp_path: Path) -> None:
     until(lambda: window._aim is None)
     session = window.session
     assert isinstance(session, MemorySession)
-    assert "plane   without bounds" in window.toolbar.universe_label.text()
+    assert window.toolbar.rule_button.text().endswith("plane")
+    assert window.toolbar.size_button.text() == "without bounds"
     box, seen = session.box, window.view.viewport
     session.edit(Stroke(((box.x - 3, 5),)))
     settle(window)
@@ -128,8 +130,8 @@ def test_files_that_can_be_read_are_offered(
         asked.append(filters)
         return "", ""
 
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", offer)
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", offer)
+    monkeypatch.setattr(file_dialogs, "open_file", lambda *about: offer(*about)[0])
+    monkeypatch.setattr(file_dialogs, "save_file", offer)
     dialogs = Dialogs(window)
     dialogs.open_file("")
     dialogs.save_file("x.rle")
@@ -511,8 +513,8 @@ def test_what_is_remembered(app: QApplication, tmp_path: Path) -> None:
     close(first)
     second = make_window(tmp_path)
     assert second.theme == "light"
-    view = second.view
-    assert (view.palette, view.grid, view.any_cell, view.ages) == ("viridis", False, True, True)
+    view = second.view  # ages are asked for anew, as cells are no longer what they were
+    assert (view.palette, view.grid, view.any_cell, view.ages) == ("viridis", False, True, False)
     assert view.tool is ToolName.SELECT
     assert second.edits.mode is Mode.XOR
     assert control(second).speed.base == 10

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PIL import Image
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QMessageBox
 
 from lifesim import render
@@ -29,6 +30,8 @@ from ui.disk import stills
 from ui.disk.session import DiskSession
 from ui.film.export import ExportLook
 from ui.film.recording import RecordedShot, Recording, Seen
+from ui.picture.age_colours import age_table
+from ui.qt import theme
 from ui.qt.dialogs import UnsavedAnswer
 from ui.qt.film.export_dialogs import FilmOf, PictureChoice, Shown
 from ui.qt.menus.share import ShareMenu
@@ -63,8 +66,13 @@ def test_the_window_looks_back(window: LifeWindow) -> None:
     run("time.back")
     until(lambda: window.canvas.frame and window.canvas.frame.generation == 4)
     assert session.status().generation == 6
+    past, amber = window.overlays.past, QColor(theme.PAST)
+    assert (past.isVisible(), past.text()) == (True, "Past, generation 4")
+    assert window.canvas.grab().toImage().pixelColor(1, 200) == amber
     run("time.now")
     until(lambda: window.canvas.frame and window.canvas.frame.generation == 6)
+    assert not past.isVisible()
+    assert window.canvas.grab().toImage().pixelColor(1, 200) != amber
     run("time.back")
     run("time.back")
     run("time.continue")
@@ -74,6 +82,35 @@ def test_the_window_looks_back(window: LifeWindow) -> None:
     assert not timeline.is_recording
     run("time.timeline")
     assert timeline.isHidden()
+
+
+def test_ages_have_a_legend(window: LifeWindow) -> None:
+    legend, session = window.overlays.legend, in_memory(window)
+    session.step(3)
+    rest(session)
+    window.registry.run("view.ages")
+    until(lambda: legend.isVisible())
+    assert legend.since.text() == "Age in generations, counted since 3"
+    session.step(5)
+    until(lambda: window.canvas.frame and window.canvas.frame.generation == 8)
+    assert legend.since.text() == "Age in generations, counted since 3"
+    table = age_table(window.view.palette)
+    seen = {tuple(colour) for colour in table[np.unique(window.canvas.frame.pixels)].tolist()}
+    image = legend.grab().toImage()
+    bar = legend.bar
+    ends = (
+        image.pixelColor(bar.left() + 1, bar.top() + 4),
+        image.pixelColor(bar.right() - 1, bar.top() + 4),
+    )
+    assert ends[0].blue() > ends[0].red() + 100
+    assert ends[1].red() > ends[1].blue() + 100
+    assert len(seen) > 2  # the dead, the newborn, and others
+    window.canvas.zoom(-8)
+    until(lambda: not legend.isVisible())
+    window.canvas.zoom(8)
+    until(lambda: legend.isVisible())
+    window.registry.run("view.ages")
+    until(lambda: not legend.isVisible())
 
 
 def test_the_window_shows_plots(window: LifeWindow) -> None:

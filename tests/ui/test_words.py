@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui.fuzzy import ranked, score
-from ui.numbers import many, percent, short, ticks
+from ui.numbers import many, percent, short, ticks, time_left
 from ui.speed import BASES, MOST, RunSpeed, top
 
 
@@ -83,7 +83,10 @@ def test_one_and_many() -> None:
     ("values", "between", "texts"),
     [
         ([34, 35, 36], 1, ["34", "35", "36"]),
-        ([0, 200_000, 400_000], 200_000, ["0", "200,000", "400,000"]),
+        ([0, 200_000, 400_000], 200_000, ["0", "200 k", "400 k"]),
+        ([0, 500, 1000], 500, ["0", "500", "1,000"]),
+        ([12_000, 12_500], 500, ["12.0 k", "12.5 k"]),
+        ([12_340, 12_341], 1, ["12,340", "12,341"]),
         ([0, 1e6, 2e6], 1e6, ["0", "1 M", "2 M"]),
         ([1_234_000, 1_235_000], 1000, ["1.234 M", "1.235 M"]),
         ([10**15, 10**15 + 1], 1, ["1,000,000,000,000,000", "1,000,000,000,000,001"]),
@@ -104,3 +107,13 @@ def test_numbers_beside_an_axis_differ(first: int, step: int, power: int, count:
     values = [(first + k) * between for k in range(count) if (first + k) * between < 10**15]
     if len(set(values)) == len(values) and (not values or values[-1] / between < 10**12):
         assert len(set(ticks(values, between))) == len(values)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 s left"), (12.4, "12 s left"), (89, "89 s left"), (90, "2 min left"),
+     (5300, "88 min left"), (5400, "1.5 h left"), (40_000, "11 h left"), (200_000, "2.3 days left"),
+     (9e6, "104 days left")],
+)  # fmt: skip
+def test_how_long_it_will_take(seconds: float, text: str) -> None:
+    assert time_left(seconds) == text

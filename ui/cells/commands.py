@@ -111,18 +111,30 @@ class CommandThread:
 
     # --- the thread ------------------------------------------------------------
 
+    def let_in(self) -> None:
+        """Execute what has been asked for by now, and a piece of own work that is due: for work of
+        the thread itself that takes long."""
+        while self._commands:
+            self._execute(self._commands.popleft())
+        at, work = self._own_work()
+        if work and at <= time.monotonic():
+            self._execute(work)
+
+    def _execute(self, command: Command) -> None:
+        try:
+            command()
+        except Interrupted:
+            pass  # whoever did it has something else to ask
+        except Exception as error:
+            self._failed(error)
+
     def _work(self) -> None:
         try:
             while True:
                 command = self._next()
                 if command is None:
                     return
-                try:
-                    command()
-                except Interrupted:
-                    pass  # whoever did it has something else to ask
-                except Exception as error:
-                    self._failed(error)
+                self._execute(command)
         finally:
             with self._changed:
                 self._closed = True

@@ -15,6 +15,7 @@ from typing import ClassVar, Protocol
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from lifesim.until import Condition
 from ui.cells.clock import Clock
 from ui.cells.commands import Command, CommandThread
 from ui.cells.editor import Editor
@@ -26,7 +27,7 @@ from ui.cells.saving import Whole
 from ui.numbers import many, shortened
 from ui.picture.request import FrameRequest
 from ui.picture.sources import PictureSource
-from ui.session import Event, Session, SessionError, Status
+from ui.session import EditableSession, Event, HistoryLines, SessionError, Status
 
 
 class Counting(Protocol):
@@ -42,7 +43,7 @@ class Counting(Protocol):
         """Return what is to be done, each with when, by time.monotonic()."""
 
 
-class EditedSession(Session):
+class EditedSession(EditableSession):
     """A session of cells in memory, composed of parts that each have their own state.
 
     Whoever makes one sets the parts, and calls _begin() last.
@@ -151,6 +152,13 @@ class EditedSession(Session):
         stopped = self._commands.is_stopped
         self._commands.post(lambda: self._editor.go_to(generation, stopped))
 
+    def run_until(self, condition: Condition, most: int | None) -> None:
+        """Begin a run that ends where a condition is true, or after so many generations; it can be
+        undone. Raises SessionError for fewer than 0."""
+        if most is not None and most < 0:
+            raise SessionError(f"a universe cannot go back {many(-most, 'generation')}")
+        self._commands.post(lambda: self._clock.begin_search(condition, most))
+
     def reset(self) -> None:
         """Go back to where a run first began, which can be undone."""
         self._commands.post(self._editor.reset)
@@ -161,9 +169,18 @@ class EditedSession(Session):
 
     def settle(self) -> None:
         """Wait until what has been asked for is done; a run without an end is begun."""
+        self.settled().result()
+
+    def settled(self) -> Future[None]:
+        """Return what has a result once all that has been asked for is done, as settle() waits."""
         done: Future[None] = Future()
         self._commands.ask(lambda: self._clock.wait(done))
-        done.result()
+        return done
+
+    def population(self) -> int:
+        """Count the live cells as they are now; waits. Raises LifesimError where that cannot be
+        done."""
+        return self.whole().population()
 
     # --- cells -----------------------------------------------------------------
 
@@ -215,6 +232,11 @@ class EditedSession(Session):
         """Change cells; a run goes on. Problems are told as those of a run are."""
         self._commands.post(lambda: self._editor.edit(edit))
 
+    def edit_now(self, edit: Edit) -> None:
+        """Change cells, as edit() does, but wait. Raises what goes wrong: GridError where there is
+        no memory for it, or for states that the rule does not have."""
+        self._commands.ask(lambda: self._editor.edit(edit))
+
     @property
     def can_undo(self) -> str | None:
         """Return what would be undone, in a few words; None where there is nothing."""
@@ -224,6 +246,11 @@ class EditedSession(Session):
     def can_redo(self) -> str | None:
         """Return what would be redone, in a few words; None where there is nothing."""
         return self._news.reach.redo
+
+    @property
+    def history(self) -> HistoryLines:
+        """Return what can be undone and redone, the run under way included."""
+        return self._news.reach.history
 
     def undo(self) -> None:
         """Stop a run, and undo it as a whole, or the last change, if there is one."""
@@ -268,7 +295,9 @@ class EditedSession(Session):
         undo, first = history.undo_title, history.first
         if undoable:
             undo, first = undoable[0], min(first, undoable[1])
-        return Reach(undo, history.redo_title, first)
+        run = [undoable] if undoable else []
+        lines = history.stacks.lines(self._held.generation, run)
+        return Reach(undo, history.redo_title, first, lines)
 
     def _newest_status(self) -> Status:
         machine = self._held.machine
@@ -281,4 +310,6 @@ class EditedSession(Session):
             self._clock.progress,
             self._news.problem,
             self._held.edge,
+            self._clock.left,
+            self._clock.found,
         )

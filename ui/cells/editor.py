@@ -65,7 +65,9 @@ class Editor:
         self._past.write(cells, box)
 
     def change(self, entry: Entry, do: Callable[[], None]) -> None:
-        """Do something that can be undone; a run goes on after it, with an entry of its own."""
+        """Do something that can be undone; a run goes on after it, with an entry of its own, but a
+        search for a condition ends."""
+        self._clock.end_search()
         self._clock.remember()
         do()
         self._past.push_edit(entry)

@@ -9,22 +9,39 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, Box, GridError
+from lifesim.pasting import Mode, clear, overwrite, pasted
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
-from lifesim.states import as_planes, live_words, pack, pieces
+from lifesim.states import pack, pieces
 from lifesim.turned import flipped_across, flipped_down, rotated
 from ui.picture.request import clipped
 from ui.session import SessionError
 
-_ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+__all__ = [
+    "Clear",
+    "Cut",
+    "Edit",
+    "FlipAcross",
+    "FlipDown",
+    "Invert",
+    "Mode",
+    "Paste",
+    "RandomFill",
+    "Rotate",
+    "Stroke",
+    "clear",
+    "inverted",
+    "line",
+    "overwrite",
+    "resized",
+    "rotation",
+]
 
 
 class Edit(ABC):
@@ -189,18 +206,6 @@ class Rotate(Edit):
         return cells
 
 
-class Mode(StrEnum):
-    """Names what a paste does where there are cells.
-
-    OR: cells that live are put there. COPY: all are, the dead ones too. XOR: cells that live are
-    put there, but kill cells of their own state.
-    """
-
-    OR = "or"
-    COPY = "copy"
-    XOR = "xor"
-
-
 @dataclass(frozen=True, slots=True)
 class Paste(Edit):
     """Pastes cells with their top-left one at x, y. What leaves the universe is left out."""
@@ -218,23 +223,8 @@ class Paste(Edit):
 
     def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return the cells with those that are pasted."""
-        pasted = self.cells.crop(box._replace(x=box.x - self.x, y=box.y - self.y))
-        new = cells_for(rule, pasted)
-        if self.mode is Mode.COPY:
-            return new
-        if rule.states == 2:
-            if self.mode is Mode.OR:
-                new.words |= cells.words
-            else:
-                new.words ^= cells.words
-            return new
-        old, put = as_planes(cells.words), as_planes(new.words)
-        dead = ~live_words(new.words)[:, None]
-        if self.mode is Mode.XOR:
-            same = ~np.bitwise_or.reduce(old ^ put, axis=1)[:, None]
-            put &= ~same
-        put |= old & dead
-        return new
+        part = self.cells.crop(box._replace(x=box.x - self.x, y=box.y - self.y))
+        return pasted(cells, part, self.mode, rule)
 
 
 def rotation(
@@ -307,26 +297,6 @@ def inverted(cells: BitGrid, states: int = 2) -> BitGrid:
     if cells.width % 64:
         words[:, -1] &= np.uint64((1 << cells.width % 64) - 1)
     return BitGrid(cells.width, cells.height, words)
-
-
-def clear(grid: BitGrid, box: Box) -> None:
-    """Kill the cells of a region within grid."""
-    first, last = box.x >> 6, (box.x + box.width - 1) >> 6
-    head = _ALL << np.uint64(box.x & 63)
-    tail = _ALL >> np.uint64(63 - (box.x + box.width - 1 & 63))
-    rows = grid.words[box.y : box.y + box.height]
-    if first == last:
-        rows[..., first] &= ~(head & tail)
-        return
-    rows[..., first] &= ~head
-    rows[..., first + 1 : last] = 0
-    rows[..., last] &= ~tail
-
-
-def overwrite(grid: BitGrid, part: BitGrid, x: int, y: int) -> None:
-    """Replace the cells of grid from x, y on; part does not leave it."""
-    clear(grid, Box(x, y, part.width, part.height))
-    grid.paste(part, x, y)
 
 
 def resized(cells: BitGrid, width: int, height: int) -> BitGrid:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from lifesim.grid import BitGrid, Box
 from ui.cells.machine import Setting
 from ui.picture.request import FrameRequest
@@ -67,6 +70,20 @@ class Held(Protocol):
     @property
     def edge(self) -> int | None:
         """Return the generation in which cells first met an edge, as far as is known."""
+
+    @property
+    def leaps(self) -> bool:
+        """Tell whether any number of generations may be made, as by HashLife."""
+
+    def live_box(self) -> Box | None:
+        """Return the smallest rectangle that holds every live cell, None where none lives."""
+
+    def live_cells(self) -> npt.NDArray[np.int64]:
+        """Return the live cells as rows (x, y), ordered by y, then x. Raises GridError for too
+        many."""
+
+    def population(self) -> int:
+        """Return the number of live cells."""
 
     def room_for(self, generations: int) -> int:
         """Return how many of 1 or more generations can be made, after making room."""

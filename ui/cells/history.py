@@ -20,9 +20,7 @@ _WRITTEN, _CELLS = 1000, 4  # parts of a route, and one of so many cells, are wr
 class History(Past):
     """The past of a rectangle of cells.
 
-    All cells of a large universe are not stored at every change of a run: a moment may be
-    computed again from what was stored before, if the passes between took no longer than `again`
-    seconds.
+    All cells of a large universe are not stored at every change of a run (`again`).
 
     _route: to what is there now, but for passes since, on the machine _route_on, where _since of
     Machine.spent had been spent; its cells may be still being stored.
@@ -32,7 +30,6 @@ class History(Past):
         """Begin with the plane as it is. report: is told, in one line, what was lost."""
         super().__init__(plane, vault, report)
         self._plane = plane
-        self.again = 1.0
         self._route: Route | None = None
         self._route_on: Machine | None = None
         self._since = 0.0

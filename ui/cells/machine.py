@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.life.contract import LifeShape, LifeUniverse, Words
+from kernels.life.settling.universe import settling
 from kernels.targets.contract import Target
 from lifesim.engines import engine_of
 from lifesim.grid import BitGrid, Box, GridError, bytes_of, check_size, shape_of
@@ -132,7 +133,8 @@ class ClosedError(Exception):
 class Machine:
     """One thread changes it: advance(), write(). Any may read(), also meanwhile.
 
-    A pass of the CPU reads one array and writes another, so that what is there can be read
+    As in lifesim.engine.Life, a universe that has settled is computed where it changes. A pass of
+    the CPU reads one array and writes another, so that what is there can be read
     while it is under way; only before the next pass it waits for those who still read. Other
     backends are read between their steps.
 
@@ -147,11 +149,12 @@ class Machine:
         if backend.is_reference:
             check_size(setting.width, setting.height, _REFERENCE_COPIES)
         self.setting, self.backend = setting, backend
-        torus = setting.topology is Topology.TORUS
+        torus, cells = setting.topology is Topology.TORUS, setting.rule.cells
         shape = LifeShape(setting.width, setting.height, torus, planes)
-        self._arena = engine_of(setting.rule, backend).arena([shape], 1, setting.rule.cells)
-        self._universe = self._arena.open(0, shape)
-        self._universe.put(0, words)
+        self._arena = engine_of(setting.rule, backend).arena([shape], 1, cells)
+        universe = self._arena.open(0, shape)
+        universe.put(0, words)
+        self._universe: LifeUniverse | None = settling(universe, backend, cells, torus=torus)
         self._first = generation
         self._gate = Gate()
         self._closed = False
@@ -163,13 +166,16 @@ class Machine:
 
     @property
     def universe(self) -> LifeUniverse:
-        """The cells in the backend; only for the thread that changes them."""
+        """The cells in the backend; only for the thread that changes them. Raises ClosedError."""
+        if self._universe is None:
+            raise ClosedError
         return self._universe
 
     @property
     def generation(self) -> int:
         """Return the generation of the cells."""
-        return self._first + self._universe.generation
+        universe = self._universe
+        return self._first + (universe.generation if universe else 0)
 
     # --- stepping --------------------------------------------------------------
 
@@ -186,8 +192,10 @@ class Machine:
         brief: rather a short pass than a fast one. stopped: is asked many times a second, where
         the backend can do that; where it is true, a pass is broken off, and there may be none.
         """
-        universe, before = self._universe, self._universe.generation
-        span = min(self.brief_span if brief else self._span, at_most)
+        universe, before = self.universe, self.universe.generation
+        universe.ahead = before  # who has made so many will make as many again
+        wanted = self.brief_span if brief else self.span
+        span = min(wanted, at_most)
         if span > universe.stride:
             span -= span % universe.stride
         alone = True
@@ -206,7 +214,7 @@ class Machine:
             return made
         took = time.perf_counter() - began
         self._each = took / span
-        if at_most >= self._span and not brief:
+        if not brief and at_most >= self._span == wanted:
             self._learn(span, took, seconds)
         self.updates += span * universe.width * universe.height
         self.seconds += took
@@ -222,8 +230,8 @@ class Machine:
 
     @property
     def span(self) -> int:
-        """Generations that take about the time of a step."""
-        return self._span
+        """Generations that take about the time of a step, or that are due at once."""
+        return max(self._span, self.universe.due)
 
     def _learn(self, span: int, took: float, wanted: float) -> None:
         """Choose how many generations come next, by how long these have taken."""
@@ -233,7 +241,7 @@ class Machine:
             if self._seen == 1:
                 return  # it has taken its memory, too
             self._one = took if self._seen == 2 else min(took, self._one)
-        if self._universe.reads_beside_steps and self._one >= wanted / 4:
+        if self.universe.reads_beside_steps and self._one >= wanted / 4:
             wanted *= _OVERLAPPED
         # The time of a pass over much memory hardly depends on its generations.
         limit = max(wanted, _FREE * self._one)
@@ -270,7 +278,7 @@ class Machine:
         width, height = self.setting.width, self.setting.height
         first, end = box.x >> 6, -(-(box.x + box.width) // 64)
         words_only = box.x % 64 == 0 and (box.width % 64 == 0 or box.x + box.width == width)
-        held = self._universe.view()
+        held = self.universe.view()
         if held is not None:
             if words_only:
                 words = held[box.y : box.y + box.height, ..., first:end].copy()
@@ -291,7 +299,7 @@ class Machine:
         step = max(1, _BAND // bytes_of(width, 1, planes))
         for top in range(y, y + height, step):
             rows = np.empty(shape_of(width, min(step, y + height - top), planes), np.uint64)
-            self._universe.get(top, rows)
+            self.universe.get(top, rows)
             yield top, rows
 
     def whole(self) -> BitGrid | None:
@@ -299,7 +307,7 @@ class Machine:
 
         Only for the thread that changes them.
         """
-        words = self._universe.view()
+        words = self.universe.view()
         return None if words is None else BitGrid(self.setting.width, self.setting.height, words)
 
     def write(self, cells: BitGrid, x: int, y: int) -> None:
@@ -309,13 +317,13 @@ class Machine:
 
     def _put(self, cells: BitGrid, x: int, y: int) -> None:
         if (x, cells.width) == (0, self.setting.width):
-            self._universe.put(y, np.ascontiguousarray(cells.words))
+            self.universe.put(y, np.ascontiguousarray(cells.words))
             return
         for top, rows in self._bands(y, cells.height):
             band = BitGrid(self.setting.width, len(rows), rows)
             part = BitGrid(cells.width, len(rows), cells.words[top - y : top - y + len(rows)])
             overwrite(band, part, x, 0)
-            self._universe.put(top, band.words)
+            self.universe.put(top, band.words)
 
     def replay(
         self,
@@ -330,16 +338,17 @@ class Machine:
         Nobody reads what is between.
         """
         with self._gate.writing():
-            self._first = generation - self._universe.generation
+            self._first = generation - self.universe.generation
             self._put(cells, 0, 0)
             for at, box, part in written:
-                self._universe.step(at - self.generation)
+                self.universe.step(at - self.generation)
                 inner = self._inner(box)
                 self._put(part, inner.x, inner.y)
-            self._universe.step(end - self.generation)
+            self.universe.step(end - self.generation)
 
     def close(self) -> None:
         """Give the memory back. Whoever reads later gets ClosedError."""
         with self._gate.writing():
             self._closed = True
+            self._first, self._universe = self.generation, None
             self._arena.close()

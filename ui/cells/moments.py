@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from lifesim.grid import Box
 from ui.cells.machine import Setting
 from ui.cells.vault import StoredCells
+from ui.session import HistoryLine, HistoryLines
+
+_LINES = 500  # of a history that are told of
 
 Patches = tuple[tuple[Box, StoredCells], ...]
 
 
-class Origin:
+class Origin(Protocol):
     """The cells of a generation, all of them, from which those of later ones are computed."""
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of memory that they take."""
 
 
 @dataclass(frozen=True, slots=True)
-class Route(Origin):
+class Route:
     """A way to compute all cells of a moment: from the cells of an earlier generation.
 
     stored: all cells of `generation`. written: what was written over them on the way, each with
@@ -26,6 +35,11 @@ class Route(Origin):
     stored: StoredCells
     generation: int
     written: tuple[tuple[int, Box, StoredCells], ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of all cells, of those that are in memory."""
+        return self.stored.nbytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +98,21 @@ class UndoStacks:
         """Drop all entries."""
         self.undo.clear()
         self.redo.clear()
+
+    def lines(self, now: int, run: Sequence[tuple[str, int]] = ()) -> HistoryLines:
+        """Return what the stacks hold, for people. now: the generation of now. run: title and first
+        generation of a run that is under way."""
+        done = [(entry.title, entry.moment.generation) for entry in self.undo[-_LINES:]]
+        done += run
+        ends = [start for _, start in done[1:]] + [now] * bool(done)
+        return HistoryLines(
+            done[0][1] if done else now,
+            tuple(HistoryLine(title, end) for (title, _), end in zip(done, ends, strict=True)),
+            tuple(
+                HistoryLine(entry.title, entry.moment.generation)
+                for entry in reversed(self.redo[-_LINES:])
+            ),
+        )
 
     def nearest(self, generation: int, now: int, start: Moment | None) -> Moment | None:
         """Return the latest whole moment on the way to now that is not after a generation."""

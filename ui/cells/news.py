@@ -8,18 +8,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from ui.session import Event, Status
+from ui.session import Event, HistoryLines, Status
 
 SELDOM = 0.1  # seconds between two changes of the status that are told
 
 
 class Reach(NamedTuple):
-    """Says what can be undone and what redone, in a few words (None where there is nothing), and
-    the first generation that can be gone to."""
+    """Says what can be undone and what redone, in a few words (None where there is nothing), the
+    first generation that can be gone to, and the history."""
 
     undo: str | None
     redo: str | None
     first: int
+    history: HistoryLines
 
 
 class News:

@@ -21,7 +21,8 @@ class Past(ABC):
     One thread uses it; any may read `edited`.
 
     start: the moment that reset() goes to. edited: says which edits have been made, so that what
-    undo has taken back is not taken for something new.
+    undo has taken back is not taken for something new. again: a moment may be computed again from
+    what was stored before, if the passes between took fewer seconds.
     """
 
     def __init__(self, held: Held, vault: Vault, report: Callable[[str], None]) -> None:
@@ -32,6 +33,7 @@ class Past(ABC):
         self.stacks = UndoStacks()
         self.start: Moment | None = None
         self.edited = self._last_edited = 0
+        self.again = 1.0
 
     @property
     def undo_title(self) -> str | None:

@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
+
 from kernels.targets.contract import Target
 from kernels.targets.memory import available_memory
 from lifesim.edge import EdgeWatch
 from lifesim.grid import BitGrid, Box, Words, bytes_of, check_size, human_bytes
 from lifesim.growing import COPIES, REFERENCE_COPIES, OutgrownError, check_birth
+from lifesim.squares import check_listed
 from ui.cells.machine import Machine, Setting
 from ui.cells.snapshots import SMALL, Pictures
 from ui.picture.request import clipped
@@ -145,6 +149,29 @@ class Plane:
             cells.paste(self.machine.read(part)[0], part.x - box.x, part.y - box.y)
         return cells
 
+    @property
+    def leaps(self) -> bool:
+        """Return False: generations are made one after the other."""
+        return False
+
+    def live_box(self) -> Box | None:
+        """Return the smallest rectangle that holds every live cell, None where none lives."""
+        live = self.cells().bounding_box()
+        return live and live._replace(x=live.x + self.setting.x, y=live.y + self.setting.y)
+
+    def live_cells(self) -> npt.NDArray[np.int64]:
+        """Return the live cells as rows (x, y), ordered by y, then x. Raises GridError for too
+        many."""
+        cells = self.cells()
+        check_listed(cells.population())
+        listed = cells.cells()
+        listed += np.array(self.setting.at)
+        return listed
+
+    def population(self) -> int:
+        """Return the number of live cells."""
+        return self.cells().population()
+
     # --- changing --------------------------------------------------------------
 
     def advance(self, at_most: int, *, brief: bool, stopped: Callable[[], bool]) -> int:
@@ -235,7 +262,7 @@ class Plane:
         reach = self.setting.rule.cells.reach
         now, least = self.machine.generation, min(generations, _ahead(reach))
         if self._clear is None or self._clear - now < least:
-            live = self._live()
+            live = self.live_box()
             if live and _room(live, self.setting) < least * reach:
                 self._grow(live, live)
             self._clear = now + (_room(live, self.setting) // reach if live else _EVER)
@@ -244,12 +271,8 @@ class Plane:
     def hold(self, box: Box) -> None:
         """Grow to hold a box, too. Raises OutgrownError."""
         if not self.setting.holds(box):
-            live = self._live()
+            live = self.live_box()
             self._grow(joined(live, box) if live else box, live)
-
-    def _live(self) -> Box | None:
-        live = self.cells().bounding_box()
-        return live and live._replace(x=live.x + self.setting.x, y=live.y + self.setting.y)
 
     def _grow(self, box: Box, live: Box | None) -> None:
         """Move what lives to a part around a box, with all that has been held if memory lets."""

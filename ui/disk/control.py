@@ -25,6 +25,7 @@ class RunFacts(NamedTuple):
     rate: float
     share: float | None
     problem: str
+    left: float | None
 
 
 class RunControl:
@@ -54,6 +55,8 @@ class RunControl:
         self._ran = ""  # what has computed the last run
         self._rate = 0.0
         self._share: float | None = None
+        self._seen: tuple[float, float] | None = None  # the first share, and when it was told
+        self._left: float | None = None
         self._problem = ""
         self._paused = -_PICTURES
         self._closed = False
@@ -71,7 +74,7 @@ class RunControl:
     def facts(self) -> RunFacts:
         """Return what is known, of one moment."""
         with self._lock:
-            return RunFacts(self.is_running, self._rate, self._share, self._problem)
+            return RunFacts(self.is_running, self._rate, self._share, self._problem, self._left)
 
     # --- what is asked ---------------------------------------------------------
 
@@ -128,6 +131,7 @@ class RunControl:
             except OSError as error:
                 raise SessionError(f"{self._path}: no run: {error.strerror or error}") from None
             self._rate, self._share, self._problem = 0.0, None, ""
+            self._seen = self._left = None
             self._begun()
         self._tell(Event.STATUS)
 
@@ -150,9 +154,20 @@ class RunControl:
                 self._ran = facts["where"]
             if "rate" in facts:
                 self._rate, self._share = facts["rate"], facts["share"]
+                self._estimate(time.monotonic())
             if "error" in facts:
                 self._problem = facts["error"]
         self._tell(Event.STATUS)
+
+    def _estimate(self, now: float) -> None:
+        """Find out how long it will still take, by how long it took since the first share."""
+        share, self._left = self._share, None
+        if share is None or (self._seen and share < self._seen[0]):
+            self._seen = None
+        elif self._seen is None:
+            self._seen = share, now
+        elif share > self._seen[0]:
+            self._left = (now - self._seen[1]) * (1 - share) / (share - self._seen[0])
 
     def _pause(self) -> None:
         """Tell of a generation that is whole, and stays so until the process is let go on: whoever

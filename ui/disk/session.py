@@ -16,13 +16,15 @@ from lifesim.outputs import is_directory_name
 from lifesim.pattern_of import pattern_of
 from lifesim.patterns import write
 from lifesim.rule import Rule
-from lifesim.store import read
+from lifesim.store import editing
 from lifesim.store.make import from_universe, make_universe
+from lifesim.store.undo import EditLog
 from lifesim.store.universe import Universe
 from lifesim.topology import Topology
 from ui.cells.saving import Whole
 from ui.disk.control import RunControl
 from ui.disk.directory import done_share, owner_of, state_of
+from ui.disk.editor import DiskEditor, EditedDisk, limits_of
 from ui.disk.part_cache import BUDGET, PartCache
 from ui.disk.parts import Snapshot
 from ui.disk.stills import Stills, whole_of
@@ -32,7 +34,7 @@ from ui.numbers import many
 from ui.picture.coloured import in_colours
 from ui.picture.live import live_box
 from ui.picture.request import FrameRequest
-from ui.session import Event, Session, SessionError, Status
+from ui.session import Event, HistoryLine, HistoryLines, SessionError, Status
 
 _POLL = {False: 0.2, True: 0.1}  # seconds between two looks at the directory; in a run
 _RESTS = 5  # times as long as a look takes, to the next one
@@ -44,13 +46,14 @@ _SEARCHING = 5.0
 _TRIES = 5  # to read what has grown meanwhile
 
 
-class DiskSession(Session):
+class DiskSession(EditedDisk):
     """A session whose universe is a directory: looked at here, and run by another process.
 
     A thread of its own looks for changes in the directory. Any thread may call listen(), source(),
     status(), whole() and still(); listeners are called from several threads.
 
-    _parts: what is drawn. _runs: the process. _watching: the thread that looks.
+    _parts: what is drawn. _runs: the process. _edits: changes cells. _watching: the thread that
+    looks.
     """
 
     can_edit: ClassVar[bool] = False
@@ -85,6 +88,7 @@ class DiskSession(Session):
         self._problem = ""  # why the directory cannot be read
         self._stills = Stills()
         self._closed = threading.Event()
+        self._edits = DiskEditor(self.path, lambda: self._tell(Event.STATUS), self._edited)
         self._parts = PartCache(
             Snapshot(universe),
             lambda: self._tell(Event.CELLS),
@@ -104,7 +108,7 @@ class DiskSession(Session):
         self._topology: Topology = view.universe.topology
 
     def _run_begun(self) -> None:
-        self._other = ""
+        self._other = self._edits.problem = ""
 
     # --- what it says ----------------------------------------------------------
 
@@ -117,6 +121,11 @@ class DiskSession(Session):
     def box(self) -> Box:
         """Return the cells that there are, or that are held of a plane without bounds."""
         return self._box
+
+    @property
+    def limits(self) -> Box:
+        """Return where cells may be put: a plane without bounds gets some room for them."""
+        return limits_of(self._box, grows=not self._bounded)
 
     @property
     def is_bounded(self) -> bool:
@@ -138,7 +147,9 @@ class DiskSession(Session):
         view = self._parts.view
         # Of the last whole generation, where some tiles are of the next one already.
         manifest = view.universe.manifest
-        run = self._runs.facts()
+        run, share = self._runs.facts(), self._edits.share
+        if share is None and not run.running:
+            share = done_share(view) if self._other else None
         return Status(
             generation=manifest.generation,
             population=manifest.population,
@@ -146,8 +157,9 @@ class DiskSession(Session):
             running=run.running,
             rate=run.rate,
             modified=False,
-            progress=run.share if run.running else done_share(view) if self._other else None,
-            problem=self._problem or run.problem,
+            progress=run.share if run.running else share,
+            problem=self._problem or self._edits.problem or run.problem,
+            left=run.left if run.running else None,
         )
 
     def source(self, request: FrameRequest) -> TileSource:
@@ -156,6 +168,11 @@ class DiskSession(Session):
         patience = _PIXEL if view.width == view.height == 1 else _FRAME
         opening = self._opened + _OPENING - time.monotonic()
         return TileSource(self._parts, max(patience, opening))
+
+    def tiles(self, patience: float) -> TileSource:
+        """Return what pictures are drawn from, which together may wait for what they ask for as
+        many seconds; any thread may ask."""
+        return TileSource(self._parts, patience)
 
     def listen(self, listener: Callable[[Event], None]) -> None:
         """Call a function with each event, from any of several threads."""
@@ -173,7 +190,7 @@ class DiskSession(Session):
 
     def start(self) -> None:
         """Run to the end of the run that was broken off, if one was; else until stop()."""
-        self._runs.start()
+        self._edits.then(self._runs.start)
 
     def stop(self) -> None:
         """End the run when what is under way is safe; asked for again, at once."""
@@ -186,7 +203,7 @@ class DiskSession(Session):
         if generations == 0:
             self.stop()
             return
-        self._runs.begin({"by": generations})
+        self._edits.then(lambda: self._runs.begin({"by": generations}))
 
     def set_speed(self, generations: int, frames_per_second: float | None) -> None:
         """Make so many generations between two pictures; more where one takes longer than a
@@ -220,7 +237,7 @@ class DiskSession(Session):
                 f"and cannot be at {generation:,} any more"
             )
         if generation > now:
-            self._runs.begin({"to": generation})
+            self._edits.then(lambda: self._runs.begin({"to": generation}))
 
     def reset(self) -> None:
         """Raise SessionError: there is no way back."""
@@ -236,7 +253,8 @@ class DiskSession(Session):
             if began > tried + _AGAIN and self._problem:
                 tried = began
                 self._try_again()
-            other = "" if self._runs.is_running else owner_of(self.path)
+            ours = self._runs.is_running or self._edits.is_busy
+            other = "" if ours else owner_of(self.path)
             if other != self._other:
                 self._other = other
                 self._tell(Event.STATUS)
@@ -282,6 +300,43 @@ class DiskSession(Session):
             self._problem = ""
             self._tell(Event.STATUS)
 
+    # --- changes ---------------------------------------------------------------
+
+    @property
+    def refusal(self) -> str:
+        """Return why cells cannot be changed now, in a sentence; '' where they can."""
+        universe = self._parts.view.universe
+        if self._runs.is_running:
+            return "The universe is being run: stop it first."
+        if self._other:
+            return f"The universe is in use by {self._other}."
+        if phase := universe.phase:
+            return (
+                f"The universe is between generations {phase.start:,} and {phase.stop:,}: run it "
+                f"to the later one first."
+            )
+        return ""
+
+    @property
+    def _log(self) -> EditLog | None:
+        return None if self.refusal else self._parts.view.universe.manifest.edits
+
+    @property
+    def history(self) -> HistoryLines:
+        """Return what can be undone and redone: changes of this generation."""
+        log, now = self._log or EditLog(0), self._parts.view.universe.generation
+        done, undone = (
+            tuple(HistoryLine(entry.title, now) for entry in some)
+            for some in (log.undo, reversed(log.redo))
+        )
+        return HistoryLines(now, done, undone)
+
+    def _edited(self, failed: bool) -> None:
+        self._look()
+        self._tell(Event.STATUS)
+        if failed:
+            self._tell(Event.FAILED)
+
     # --- cells -----------------------------------------------------------------
 
     def cells(self, box: Box) -> BitGrid:
@@ -289,9 +344,9 @@ class DiskSession(Session):
         LifesimError."""
         for tries in count(1):
             universe = Universe.open(self.path)
-            tiling, (x, y) = universe.tiling, universe.manifest.corner or (0, 0)
+            tiling = universe.tiling
             try:
-                return read.region(universe, box._replace(x=box.x - x, y=box.y - y))
+                return editing.cells(universe, box)
             except LifesimError:
                 # A plane that has grown meanwhile has other tiles.
                 if tries == _TRIES or universe.tiling == tiling:
@@ -341,8 +396,9 @@ class DiskSession(Session):
             ).close()
 
     def close(self) -> None:
-        """End the run and the threads; a run that does not stop soon is killed: it can be
-        resumed."""
+        """Do the changes that have been asked for, and end the run and the threads; a run that
+        does not stop soon is killed: it can be resumed."""
+        self._edits.close()
         self._closed.set()
         self._runs.close()
         self._watching.join()

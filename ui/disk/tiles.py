@@ -47,6 +47,11 @@ class TileSource:
         self.missing = 0
 
     @property
+    def view(self) -> Snapshot:
+        """Return the universe as its directory was when this source was made."""
+        return self._view
+
+    @property
     def is_old(self) -> bool:
         """Tell whether older or less sharp parts stand for some of the last picture."""
         return self.missing > 0

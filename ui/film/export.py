@@ -19,6 +19,7 @@ from lifesim.render import Levels
 from ui.film.ffmpeg import Mp4Writer
 from ui.film.films import ExportError, Film, Progress
 from ui.film.stills import AfarSource
+from ui.picture.age_colours import age_table
 from ui.picture.ages import Ages
 from ui.picture.coloured import StatesSource
 from ui.picture.draw import draw
@@ -96,7 +97,12 @@ class ExportLook:
 
     def painted(self, levels: Levels | Pixels) -> Pixels:
         """Return what levels() has drawn in colours."""
-        return levels if levels.ndim == 3 else render.palette_table(self.palette)[levels]
+        return levels if levels.ndim == 3 else self.table[levels]
+
+    @property
+    def table(self) -> Levels:
+        """Return the colours of levels, uint8 (256, 3): of ages those of ui.picture.age_colours."""
+        return age_table(self.palette) if self.ages else render.palette_table(self.palette)
 
     def _inner(self, source: PictureSource) -> Box:
         """Return the region as a source counts its cells."""
@@ -130,7 +136,7 @@ def save_png(
     progress(0.0)
     levels = look.levels(source, ages or Ages())
     progress(0.5)
-    render.save_png(path, levels, look.palette)
+    render.save_png(path, look.painted(levels) if look.ages else levels, look.palette)
 
 
 def save_png_of_source(
@@ -161,7 +167,7 @@ def save_png_of_source(
     for _ in range(_TRIES):
         pixels = _still(ask, view, look, progress, ages or Ages())
         if pixels is not None:
-            render.save_png(path, pixels, look.palette)
+            render.save_png(path, look.painted(pixels) if look.ages else pixels, look.palette)
             return
     raise ExportError(f"cannot make {path}: the universe goes on too fast")
 
@@ -229,7 +235,7 @@ def save_gif(
     colours = (state_colours(rule, look.palette) for rule in film.rules)
     states = next((table for table in colours if table is not None), None)
     known = None if states is None else GifColours(states)
-    table = look.palette if known is None else known.table
+    table = look.table if known is None else known.table
     with gif.GifWriter(path, table, frame_ms=max(10, round(1000 / rate))) as writer:
         for levels in _levels(film, look, progress):
             writer.append(levels if known is None else known.indices(look.painted(levels)))

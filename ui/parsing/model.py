@@ -11,6 +11,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -150,7 +151,11 @@ class FoundTree(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SentenceLook:
-    """The facts that are known of one sentence."""
+    """The facts that are known of one sentence.
+
+    log: the natural logarithm of its probability, that of all its parses together; None where it
+    is not known, or the grammar has no probabilities.
+    """
 
     language: Language = field(repr=False)
     tokens: tuple[str, ...]
@@ -158,6 +163,7 @@ class SentenceLook:
     prefix: int = 0
     unknown: tuple[str, ...] = ()
     count: int | float | None = None
+    log: float | None = None
     hard: bool = False
     chart: Chart | None = None
     filled: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
@@ -178,7 +184,8 @@ class SentenceLook:
         if self.count is None:
             return "accepted, too many parses to count here" if self.hard else "accepted"
         parses = "1 parse" if self.count == 1 else f"{short_count(self.count)} parses"
-        return f"accepted, {parses}"
+        more = "" if self.log is None else f", probability {probability_of(self.log)}"
+        return f"accepted, {parses}{more}"
 
 
 def look(language: Language, way: Way, sentence: str) -> Iterator[SentenceLook | FoundTree]:
@@ -197,11 +204,15 @@ def look(language: Language, way: Way, sentence: str) -> Iterator[SentenceLook |
         return
     filled = _filled(chart)
     if not chart.accepted:
-        yield SentenceLook(language, tokens, False, prefix, unknown, 0, False, chart, filled)
+        yield SentenceLook(
+            language, tokens, False, prefix, unknown, count=0, chart=chart, filled=filled
+        )
         return
     hard = bool(language.counting(np.array([len(tokens)]))[0] > COUNTING)
     trees = Trees(chart)
-    found = SentenceLook(language, tokens, True, prefix, unknown, None, hard, chart, filled, trees)
+    found = SentenceLook(
+        language, tokens, True, prefix, unknown, hard=hard, chart=chart, filled=filled, trees=trees
+    )
     yield found
     yield from tree(found, 0)
 
@@ -212,7 +223,13 @@ def tree(look: SentenceLook, index: int) -> Iterator[SentenceLook | FoundTree]:
         for found in look.trees.seek(index):
             yield FoundTree(index, found)
     if look.accepted and look.count is None and not look.hard:
-        yield replace(look, count=look.language.looker.counts([look.tokens])[0])
+        language, tokens = look.language, [look.tokens]
+        count, log = language.looker.counts(tokens)[0], None
+        if language.grammar.is_probabilistic:
+            # Weights may have no sum, or be too small for floats.
+            with suppress(ValueError):
+                log = float(language.looker.log_probabilities(tokens)[0])
+        yield replace(look, count=count, log=log)
 
 
 def _filled(chart: Chart) -> npt.NDArray[np.uint8]:
@@ -342,7 +359,19 @@ def probability(tree: ProbabilisticTree) -> str:
     value = tree.prob()
     if value >= sys.float_info.min or tree.logprob() == -math.inf:
         return f"{value:.6g}"
-    digits = tree.logprob() * math.log10(2)
+    return _tiny(tree.logprob() * math.log10(2))
+
+
+def probability_of(log: float) -> str:
+    """Return a probability with six digits, however small it is, of its natural logarithm."""
+    value = math.exp(log) if log < math.log(sys.float_info.max) else math.inf
+    if value >= sys.float_info.min or log == -math.inf:
+        return f"{value:.6g}"
+    return _tiny(log / math.log(10))
+
+
+def _tiny(digits: float) -> str:
+    """Return a number as 1.23456 × 10⁻⁴⁰⁰, of its logarithm to the base 10."""
     power = math.floor(digits + 5e-7)
     leading = max(1.0, 10 ** (digits - power))
     return f"{leading:.5f} × 10{str(power).translate(_RAISED)}"

@@ -154,7 +154,12 @@ class Findings:
         self.verdicts = np.zeros(len(lines), np.uint8)
         self.prefixes = np.zeros(len(lines), np.int32)
         self._counts = np.full(len(lines), _UNCOUNTED, np.int64)
+        # Of probabilities, where the number of parses is known: that is found after them.
+        self._logs = np.zeros(len(lines) if language.grammar.is_probabilistic else 0)
+        self.no_sum = ""  # why there are no probabilities, though the grammar has some
         self._big: dict[int, int] = {}
+        self._kinds = [len(lines), 0, 0, 0, 0]  # lines of each verdict
+        self._ambiguous = self._endless = 0
         self.judged = 0
         self.seen = 0  # lines that have been counted if they were accepted
         self._tokenizer: PlainTokenizer = language.tokenizer(way)
@@ -170,6 +175,39 @@ class Findings:
         if count == _BIG:
             return self._big[index]
         return count if count >= 0 else None
+
+    @property
+    def is_weighted(self) -> bool:
+        """Tell whether sentences have probabilities."""
+        return self.language.grammar.is_probabilistic and not self.no_sum
+
+    def log(self, index: int) -> float | None:
+        """Return the natural logarithm of the probability of a line; None where it is not known."""
+        if self.verdicts[index] in (REJECTED, BROKEN):
+            return -math.inf
+        is_known = self.is_weighted and self._counts[index] not in (_UNCOUNTED, _LONG)
+        return float(self._logs[index]) if is_known else None
+
+    def counting_keys(self) -> npt.NDArray[np.int64]:
+        """Return numbers in the order of the numbers of parses; what is not known is least."""
+        keys = np.maximum(self._counts, -1)
+        keys[(self.verdicts == REJECTED) | (self.verdicts == BROKEN)] = 0
+        big = dict(self._big)
+        ranks = {count: rank for rank, count in enumerate(sorted(set(big.values())))}
+        for index, count in big.items():
+            keys[index] = (1 << 62) + ranks[count]
+        keys[self._counts == _INFINITE] = np.iinfo(np.int64).max
+        return keys
+
+    def probability_keys(self) -> npt.NDArray[np.float64]:
+        """Return numbers in the order of the probabilities; what is not known is before those
+        above 0."""
+        keys = np.full(len(self.lines), -np.finfo(np.float64).max)
+        if self.is_weighted:
+            known = (self._counts != _UNCOUNTED) & (self._counts != _LONG)
+            keys[known] = self._logs[known]
+        keys[(self.verdicts == REJECTED) | (self.verdicts == BROKEN)] = -np.inf
+        return keys
 
     def is_counted(self, index: int) -> bool:
         """Tell whether the count is known, or known to be too much work."""
@@ -194,22 +232,27 @@ class Findings:
         known = self._tokenizer.numbers
         return fault(tokens, prefix, [t for t in tokens[prefix : prefix + 1] if t not in known])
 
+    @property
+    def ambiguous(self) -> npt.NDArray[np.bool_]:
+        """Return which lines are known to have several parses."""
+        counts = self._counts
+        found: npt.NDArray[np.bool_] = (counts > 1) | (counts == _BIG) | (counts == _INFINITE)
+        return found
+
     def summary(self) -> str:
         """Return one line about all."""
         if not len(self.lines):
             return "no sentences"
-        kinds = np.bincount(self.verdicts, minlength=len(VERDICTS)).tolist()
+        kinds = self._kinds
         parts = [f"{kinds[ACCEPTED]:,} accepted", f"{kinds[REJECTED]:,} rejected"]
         if kinds[TOO_LONG]:
             parts.append(f"{kinds[TOO_LONG]:,} too long")
         if kinds[BROKEN]:
             parts.append(f"{kinds[BROKEN]:,} not UTF-8")
-        counts = self._counts
-        ambiguous = int(np.count_nonzero((counts > 1) | (counts == _BIG)))
-        if ambiguous:
-            parts.append(f"{ambiguous:,} ambiguous")
-        if endless := int(np.count_nonzero(counts == _INFINITE)):
-            parts.append(f"{endless:,} with infinitely many parses")
+        if self._ambiguous:
+            parts.append(f"{self._ambiguous:,} ambiguous")
+        if self._endless:
+            parts.append(f"{self._endless:,} with infinitely many parses")
         if kinds[WAITING]:
             parts.append(f"{kinds[WAITING]:,} to come")
         elif self.seen < len(self.lines):
@@ -263,6 +306,9 @@ class Findings:
         self.prefixes[first + fitting[wrong]] = prefixes
         verdicts[coded.bad[coded.bad[:, 1] == INVALID, 0]] = BROKEN
         self.verdicts[first:last] = verdicts
+        self._kinds[WAITING] -= last - first
+        for kind, count in enumerate(np.bincount(verdicts).tolist()):
+            self._kinds[kind] += count
         self.judged = last
 
     def _count(self, first: int, last: int) -> Iterator[Findings]:
@@ -279,7 +325,11 @@ class Findings:
         for part in np.unique(parts):
             rows = todo[parts == part]
             counts = self.language.parser.counts(batch.take(rows))
+            if self.is_weighted:
+                self._weigh(first + rows, batch.take(rows))
             for row, count in zip((first + rows).tolist(), counts, strict=True):
+                self._endless += count == math.inf
+                self._ambiguous += 1 < count < math.inf
                 if count == math.inf:
                     self._counts[row] = _INFINITE
                 elif count < 1 << 62:
@@ -288,6 +338,12 @@ class Findings:
                     self._big[row] = int(count)
                     self._counts[row] = _BIG
             yield self
+
+    def _weigh(self, rows: npt.NDArray[np.int64], batch: Batch) -> None:
+        try:
+            self._logs[rows] = self.language.parser.log_probabilities(batch)
+        except ValueError as error:  # weights have no sum, or are too small for floats
+            self.no_sum = str(error)
 
 
 def examples() -> list[Path]:

@@ -23,8 +23,8 @@ from ui.picture.request import FrameRequest, clipped
 from ui.picture.sources import Levels, MemorySource, PictureSource, corner, lacks
 
 OLDEST = (1 << 12) - 1  # generations; what is older is taken to be this old
-_NEWBORN = 0.25  # how far along its palette a live cell starts
-_GAMMA = 2.2  # palettes lift sparse levels by its inverse
+NEWBORN = 0.25  # how far along its palette a live cell starts
+GAMMA = 2.2  # palettes lift sparse levels by its inverse
 
 Words = npt.NDArray[np.uint64]
 _Counts = npt.NDArray[np.uint16]
@@ -32,11 +32,11 @@ _Counts = npt.NDArray[np.uint16]
 
 def _levels() -> Levels:
     along = np.log2(np.arange(1, OLDEST + 2)) / np.log2(OLDEST + 1)
-    living = np.ceil(255 * (_NEWBORN + (1 - _NEWBORN) * along) ** _GAMMA)
+    living = np.ceil(255 * (NEWBORN + (1 - NEWBORN) * along) ** GAMMA)
     return np.concatenate([[0], living]).astype(np.uint8)
 
 
-_LEVELS = _levels()  # of 0, dead, and of 1 + age
+LEVELS = _levels()  # of 0, dead, and of 1 + age
 
 
 class Ages:
@@ -88,8 +88,15 @@ class Ages:
         """Return the picture of some cells after another one."""
         counts, levels = _grown(last, source.generation, cells, scale)
         size = source.width, source.height
-        self._last = _Seen(cells, scale, counts, *size, source.generation, corner(source))
+        now = source.generation
+        since = now if last is None else last.since
+        self._last = _Seen(cells, scale, counts, *size, now, corner(source), since)
         return levels
+
+    @property
+    def since(self) -> int | None:
+        """Return the generation since which ages are counted; None where no picture is known."""
+        return None if self._last is None else self._last.since
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,7 +156,8 @@ def _span(box: Box) -> tuple[int, int]:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
     """A picture. counts: of its blocks, the first at the corner of the cells: 0, dead, or
-    1 + age. width, height, at: of the universe, from whose corner cells are counted."""
+    1 + age. width, height, at: of the universe, from whose corner cells are counted. since: the
+    generation of the first of the pictures that this one goes on from."""
 
     cells: _Cells
     scale: int
@@ -158,6 +166,7 @@ class _Seen:
     height: int
     generation: int
     at: tuple[int, int] = (0, 0)
+    since: int = 0
 
     def going_on(self, source: PictureSource) -> _Seen | None:
         """Return the same picture as cells are counted in a source, if that goes on from it: in the
@@ -227,7 +236,7 @@ def _grown(
     box = cells.box
     shape = -(-box.height >> scale), -(-box.width >> scale)
     counts, levels = np.empty(shape, np.uint16), np.empty(shape, np.uint8)
-    ages = partial(kernels.cells.ages, cells.words, box.x % 64, scale, counts, levels, _LEVELS)
+    ages = partial(kernels.cells.ages, cells.words, box.x % 64, scale, counts, levels, LEVELS)
     if last is None:
         ages()
     else:
@@ -244,6 +253,7 @@ class _Aged:
         self._ages, self._source, self._last = ages, source, last
         self.width, self.height = source.width, source.height
         self.generation, self.at = source.generation, corner(source)
+        self.aged_since: int | None = None  # once it has drawn ages
 
     def levels(self, box: Box, scale: int) -> Levels:
         """Return how bright the pixels are. scale: 0 to FARTHEST_AGES."""
@@ -255,4 +265,6 @@ class _Aged:
         if lacks(source):
             self._ages.keep(self._last)
             return source.levels(box, scale)
-        return self._ages.remember(self._last, source, cells, scale)
+        levels = self._ages.remember(self._last, source, cells, scale)
+        self.aged_since = self._ages.since
+        return levels

@@ -45,7 +45,8 @@ def draw(request: FrameRequest, source: PictureSource) -> Frame:
             # Of the first cell only a part may be seen.
             side = 1 << -view.scale
             _enlarge(levels, side, (view.left + left) % side, (view.top + top) % side, target)
-    return Frame(request, pixels, inside, source.generation, colours)
+    since = getattr(source, "aged_since", None)
+    return Frame(request, pixels, inside, source.generation, colours, since)
 
 
 def _enlarge(cells: Levels, side: int, skip_x: int, skip_y: int, target: Levels) -> None:

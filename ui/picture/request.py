@@ -46,6 +46,7 @@ class Frame:
     colours: of the states, of cells that have them.
     inside: the pixels of the window that the universe covers: left, top, right, bottom, where
         left = right or top = bottom if there are none; outside of it pixels are 0.
+    aged_since: the generation since which ages are counted, where pixels are ages; else None.
     """
 
     request: FrameRequest
@@ -53,6 +54,7 @@ class Frame:
     inside: tuple[int, int, int, int]
     generation: int
     colours: Colours | None = None
+    aged_since: int | None = None
 
 
 def clipped(box: Box, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:

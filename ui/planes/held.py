@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels.plane.contract import SIDE, Places
 from kernels.plane.hashlife.listing import SquareList
 from lifesim.grid import BitGrid, Box, GridError, Words, check_size
 from lifesim.rule import Rule
+from lifesim.squares import live_cells
 from lifesim.topology import Topology
 from ui.cells.commands import CommandThread
 from ui.cells.edits import overwrite
@@ -31,7 +33,7 @@ _MOST_KEPT = 1 << 30  # bytes of a plane of which a copy is kept to come back to
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seed(Origin):
+class Seed:
     """The cells of a plane at a generation, all of them, to begin from again.
 
     tree: as a list of squares; else squares: places and words of 64 x 64 cells, as
@@ -51,10 +53,11 @@ class Seed(Origin):
 
 
 @dataclass(frozen=True, slots=True)
-class Lost(Origin):
+class Lost:
     """Cells that were too many to keep a copy of."""
 
     generation: int
+    nbytes: int = 0
 
 
 class PlaneMover:
@@ -188,6 +191,20 @@ class HeldPlane:
     def live_box(self) -> Box | None:
         """Return the smallest rectangle that holds every live cell, None where none lives."""
         return self.machine.universe.box()
+
+    @property
+    def leaps(self) -> bool:
+        """Tell whether any number of generations may be made, as by HashLife."""
+        return self.machine.universe.sets_pace
+
+    def live_cells(self) -> npt.NDArray[np.int64]:
+        """Return the live cells as rows (x, y), ordered by y, then x. Raises GridError for too
+        many, and for some too far away."""
+        return live_cells(self.machine.universe, self.live_box() or Box(0, 0, 1, 1))
+
+    def population(self) -> int:
+        """Return the number of live cells."""
+        return self.machine.universe.population()
 
     def seed(self) -> Seed:
         """Return a copy of all cells. Raises GridError where some lie too far out."""

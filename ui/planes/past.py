@@ -13,15 +13,13 @@ from ui.cells.past import Past
 from ui.cells.vault import Vault
 from ui.planes.held import HeldPlane, Seed
 
-_AGAIN = 1.0  # seconds of steps that are rather made again than a copy
 _BUDGET = 1 << 29  # bytes of seeds that are kept to be undone to
 
 
 class PlanePast(Past):
     """The past of a plane.
 
-    A copy of all cells is not taken at every change of a run: a moment may be computed again from
-    an earlier copy, if the steps between took no longer than a second.
+    A copy of all cells is not taken at every change of a run (`again`).
 
     _origin: from which what is there now can be computed, and what `spent` of the mover was then.
     """
@@ -35,7 +33,7 @@ class PlanePast(Past):
     def keep_on(self) -> Moment:
         """Return the present moment, with a copy of all cells or an earlier one."""
         spent = self._plane.machine.spent
-        if self._origin is None or spent - self._origin[1] > _AGAIN:
+        if self._origin is None or spent - self._origin[1] > self.again:
             self._origin = self._plane.origin(), spent
         return self.moment(self._origin[0])
 

@@ -124,6 +124,10 @@ class PlaneSession(EditedSession):
         """Return a copy of all cells as they are now, as whole() does."""
         return self.whole()
 
+    def population(self) -> int:
+        """Count the live cells as they are now, in a plane of any width; waits."""
+        return self._commands.ask(lambda: self._plane.machine.universe.population())
+
     def pour(self, universe: SeenUniverse) -> int:
         """Put all cells into another, empty plane; waits. Returns their generation. Raises
         GridError where they are too many for it, or lie too far out."""

@@ -13,6 +13,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QIcon, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
+from lifesim.errors import LifesimError
+
 MENUS = ("&File", "&Edit", "&View", "&Control", "&Help")  # others come before Help
 
 
@@ -23,7 +25,8 @@ class Action:
     id: "view.fit". menu: its title, with " > " before that of a submenu. section: those of a menu's
     sections are parted by lines. keys: as Qt writes them, the first one is shown in menus; keys
     that widgets need themselves, as Space, do it on the canvas only (`local`). enabled: when; None
-    is always. checked: for what is on or off. icon: of ui.qt.icons.
+    is always. checked: for what is on or off. icon: of ui.qt.icons. at_start: it can be done while
+    no universe is open, too.
     """
 
     id: str
@@ -37,6 +40,7 @@ class Action:
     checked: Callable[[], bool] | None = None
     icon: str = ""
     tip: str = ""
+    at_start: bool = False
 
     @property
     def name(self) -> str:
@@ -52,8 +56,11 @@ class Action:
 class Registry:
     """The actions of a window, in the order of menus.
 
-    report: is told of what went wrong.
+    report: is told of what went wrong. is_bare: whether no universe is open; only actions that are
+    for the start page, too, can be done then.
     """
+
+    is_bare = False
 
     def __init__(self, window: QWidget, canvas: QWidget, report: Callable[[Exception], None]):
         self._window, self._canvas, self._report = window, canvas, report
@@ -103,25 +110,34 @@ class Registry:
 
     def run(self, id: str) -> None:
         """Do it, if it can be done now; what goes wrong is reported."""
-        action = self._actions[id]
-        if action.enabled is None or action.enabled():
+        if self.is_enabled(id):
             try:
-                action.run()
+                self._actions[id].run()
             except Exception as error:
                 self._report(error)
         self.refresh()
 
+    def do(self, id: str) -> None:
+        """Do it, and raise what goes wrong. Raises LifesimError where it cannot be done now."""
+        if not self.is_enabled(id):
+            raise LifesimError(f"{self._actions[id].name.removesuffix('…')}: not now")
+        try:
+            self._actions[id].run()
+        finally:
+            self.refresh()
+
     def is_enabled(self, id: str) -> bool:
         """Tell whether an action can be done now."""
-        enabled = self._actions[id].enabled
-        return enabled is None or enabled()
+        action = self._actions[id]
+        if self.is_bare and not action.at_start:
+            return False
+        return action.enabled is None or action.enabled()
 
     def refresh(self) -> None:
         """Show anew what is enabled and what is checked."""
         for id, action in self._actions.items():
             made = self._made[id]
-            if action.enabled is not None:
-                made.setEnabled(action.enabled())
+            made.setEnabled(self.is_enabled(id))
             if action.checked is not None:
                 made.setChecked(action.checked())
 

@@ -23,6 +23,8 @@ from ui.qt import theme
 from ui.qt.background import Background, Opening
 from ui.qt.film.loading import shared
 from ui.qt.garbage import Collector
+from ui.qt.menus.script import ScriptMenu
+from ui.qt.menus.start import StartMenu
 from ui.qt.window import LifeWindow
 from ui.session import Session
 
@@ -39,8 +41,16 @@ def run(launch: ViewLaunch) -> int:
         settings.setValue("view/palette", launch.theme)
     window = LifeWindow(session, backend, settings)
     sys.excepthook = report
+    if launch.is_bare:
+        window.menu_of(StartMenu).begin()
     window.show()
     shared().begin()  # long before somebody asks for plots
+    if launch.script:
+        scripts, script = window.menu_of(ScriptMenu), launch.script
+        if launch.path:
+            scripts.run_when_opened(script)
+        else:
+            scripts.run_path(script)
     if launch.path:
         # What came from standard input cannot be opened again.
         path = "" if launch.path == "-" else os.path.abspath(launch.path)
@@ -49,6 +59,7 @@ def run(launch: ViewLaunch) -> int:
         def make(opening: Opening) -> Session:
             return launch.session(backend, opening, opening.tell)
 
+        window.menu_of(StartMenu).begin_unless_opened()
         window.open_with(f"Opening {name}…", make, path)
     with signals() as arrived:
         app.exec()

@@ -26,12 +26,14 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lifesim.grid import Box
 from ui.model import CanvasView
+from ui.picture.age_colours import age_table
 from ui.picture.request import Frame
 from ui.picture.viewport import FAR, MOST_PIXELS, Viewport
 from ui.qt.theme import colour_list, colour_table, colours
 
 _NOTCH = 120  # of a wheel
 _BOLD_EVERY = 10  # cells
+_FRAME = 3  # pixels of Qt's around what is of the past
 
 
 class Tool(Protocol):
@@ -53,7 +55,9 @@ class Tool(Protocol):
 
 
 class Ghost(Protocol):
-    """Cells that are not there yet."""
+    """Cells that are not there yet. is_framed: a rectangle is drawn around them."""
+
+    is_framed: bool
 
     @property
     def box(self) -> Box:
@@ -69,11 +73,12 @@ class Canvas(QWidget):
 
     universe: all cells that there may be. farthest: the scale up to which one can go away.
     viewed: the view was moved or resized, by a hand if True. pointed: a pixel under the pointer, or
-    None.
+    None. changed: another picture is seen, or none.
     """
 
     viewed = Signal(bool)
     pointed = Signal(object)
+    changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,6 +101,7 @@ class Canvas(QWidget):
         self._panning: QPoint | None = None
         self._pressed = False
         self._turned = 0.0
+        self._tinted = False
 
     # --- what is shown ---------------------------------------------------------
 
@@ -115,8 +121,12 @@ class Canvas(QWidget):
     @property
     def _table(self) -> list[int]:
         """Return the colours of the numbers that a picture has: levels, or states."""
-        own = None if self.frame is None else self.frame.colours
-        return colour_table(self.view.palette) if own is None else colour_list(own)
+        frame = self.frame
+        if frame is not None and frame.colours is not None:
+            return colour_list(frame.colours)
+        if frame is not None and frame.aged_since is not None:
+            return colour_list(age_table(self.view.palette))
+        return colour_table(self.view.palette)
 
     @property
     def _dead(self) -> QColor:
@@ -148,6 +158,13 @@ class Canvas(QWidget):
                 self._image.setColorTable(self._table)
         self._colours = colours(self._theme, self.view.palette, self._dead)
         self.update()
+        self.changed.emit()
+
+    def tint(self, on: bool) -> None:
+        """Draw a frame around the picture, which says that it is of the past, or none."""
+        if on != self._tinted:
+            self._tinted = on
+            self.update()
 
     def use(self, tool: Tool) -> None:
         """Let another tool have the mouse; what the old one has begun ends."""
@@ -298,6 +315,10 @@ class Canvas(QWidget):
             self._paint_box(painter, self.view.selection, self._colours.selection, 40)
         if self.ghost is not None:
             self._paint_ghost(painter, self.ghost)
+        if self._tinted:
+            wide = round(_FRAME * self.ratio)
+            painter.setPen(QPen(self._colours.past, 2 * wide))
+            painter.drawRect(everything)
         painter.end()
 
     def _paint_cells(self, painter: QPainter) -> None:
@@ -371,4 +392,5 @@ class Canvas(QWidget):
             painter.setOpacity(0.75)
             painter.drawImage(target, image)
             painter.setOpacity(1)
-        self._paint_box(painter, ghost.box, self._colours.ghost, 24)
+        if ghost.is_framed:
+            self._paint_box(painter, ghost.box, self._colours.ghost, 24)

@@ -6,12 +6,14 @@ The window asks through Dialogs alone, so that a test can answer in its place.
 from __future__ import annotations
 
 import os
+import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 from PySide6.QtCore import Qt
@@ -19,7 +21,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -35,11 +36,15 @@ from lifesim.rule import Rule
 from lifesim.rules.named import NAMED
 from lifesim.topology import Topology
 from ui.numbers import generation_of, whole
+from ui.qt import file_dialogs
 from ui.qt.rows import Scrolled
+
+if TYPE_CHECKING:
+    from ui.qt.until_dialog import Until
 
 _DIRECTORY = "Universe directories (*)"
 _LONGEST, _FAR_POWER = 100, re.compile(r"[eE][+-]?[0-9_]{3}")  # of a density
-_EDGES = (
+EDGES = (
     (Topology.TORUS, "Torus: opposite edges meet"),
     (Topology.PLANE, "Plane: outside is dead"),
 )
@@ -190,20 +195,6 @@ class Form(QDialog):
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
 
 
-class RuleDialog(Form):
-    """Asks for a rule and for edges."""
-
-    def __init__(self, rule: Rule, topology: Topology, parent: QWidget | None) -> None:
-        super().__init__("Rule and topology", parent)
-        self._known, self.rule = rule, rule_choice(self, rule)
-        self.topology = self.choice("&Edges", list(_EDGES), topology)
-        self.check()
-
-    def value(self) -> tuple[Rule, Topology]:
-        """Return what has been entered."""
-        return rule_of(self.rule.currentText(), self._known), self.topology.currentData()
-
-
 def rule_choice(form: Form, rule: Rule) -> QComboBox:
     """Add a choice of rules by name to a form; any other may be typed."""
     items: list[tuple[object, str]] = [
@@ -222,16 +213,21 @@ class NewDialog(Form):
     """Asks for a new universe: empty, or a soup."""
 
     def __init__(
-        self, size_: tuple[int, int], rule: Rule, topology: Topology, parent: QWidget | None
+        self,
+        size_: tuple[int, int],
+        rule: Rule,
+        topology: Topology,
+        parent: QWidget | None,
+        soup: bool = False,
     ) -> None:
-        super().__init__("New universe", parent)
+        super().__init__("New soup" if soup else "New universe", parent)
         self.size_ = self.line("&Size", f"{size_[0]}x{size_[1]}", _room)
         self.size_.setToolTip("Cells across and down: 512x256; 64K is 65536x65536")
         self._known, self.rule = rule, rule_choice(self, rule)
-        self.topology = self.choice("&Edges", list(_EDGES), topology)
-        self.fill = self.choice("&Fill with", [(False, "Nothing"), (True, "Random cells")], False)
+        self.topology = self.choice("&Edges", list(EDGES), topology)
+        self.fill = self.choice("&Fill with", [(False, "Nothing"), (True, "Random cells")], soup)
         self.density = self.line("&Density", "50 %", density)
-        self.seed = self.line("S&eed", "1", _seed)
+        self.seed = self.line("S&eed", str(random.getrandbits(32)) if soup else "1", _seed)
         self.fill.currentIndexChanged.connect(self._filled)
         self._filled()
 
@@ -316,21 +312,23 @@ class Dialogs:
 
     def open_file(self, folder: str) -> str | None:
         """Ask for a pattern file."""
-        path, _ = QFileDialog.getOpenFileName(
-            self._window, "Open a pattern", folder, f"{_readable()};;All files (*)"
-        )
-        return path or None
+        filters = f"{_readable()};;All files (*)"
+        return file_dialogs.open_file(self._window, "Open a pattern", folder, filters) or None
 
     def open_directory(self, folder: str) -> str | None:
         """Ask for a universe directory."""
         title = "Open a universe directory"
-        return QFileDialog.getExistingDirectory(self._window, title, folder) or None
+        return file_dialogs.open_folder(self._window, title, folder) or None
+
+    def pattern_folder(self, folder: str) -> str | None:
+        """Ask for a folder of pattern files."""
+        return file_dialogs.open_folder(self._window, "A folder of patterns", folder) or None
 
     def save_file(self, path: str) -> str | None:
         """Ask where to save."""
         filters = f"{_patterns()};;{_DIRECTORY}"
         title = "Save the universe"
-        chosen, kind = QFileDialog.getSaveFileName(self._window, title, path, filters)
+        chosen, kind = file_dialogs.save_file(self._window, title, path, filters)
         if chosen and kind != _DIRECTORY and not os.path.splitext(chosen)[1]:
             chosen += ".rle"
             if os.path.exists(chosen) and not self._replace(chosen):
@@ -343,13 +341,17 @@ class Dialogs:
         text = f"{name} exists already. Replace it?"
         return QMessageBox.question(self._window, "Replace the file?", text) == buttons.Yes
 
-    def new(self, size_: tuple[int, int], rule: Rule, topology: Topology) -> New | None:
-        """Ask for a new universe."""
-        dialog = NewDialog(size_, rule, topology, self._window)
+    def new(
+        self, size_: tuple[int, int], rule: Rule, topology: Topology, soup: bool = False
+    ) -> New | None:
+        """Ask for a new universe; of a soup, unless something else is chosen."""
+        dialog = NewDialog(size_, rule, topology, self._window, soup)
         return dialog.value() if dialog.is_agreed() else None
 
     def rule(self, rule: Rule, topology: Topology) -> tuple[Rule, Topology] | None:
         """Ask for a rule and edges."""
+        from ui.qt.rule_dialog import RuleDialog
+
         dialog = RuleDialog(rule, topology, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
@@ -361,6 +363,13 @@ class Dialogs:
     def generation(self, now: int, most: int) -> int | None:
         """Ask for a generation up to the most."""
         dialog = GenerationDialog(now, most, self._window)
+        return dialog.value() if dialog.is_agreed() else None
+
+    def until(self, now: int, most: int) -> Until | None:
+        """Ask for a condition, or a generation from `now` to the most."""
+        from ui.qt.until_dialog import UntilDialog
+
+        dialog = UntilDialog(now, most, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
     def size(self, size_: tuple[int, int]) -> tuple[int, int] | None:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-# On a field of 24 x 24. What begins with "f" is filled, the rest are strokes.
+# On a field of 24 x 24. What begins with "f" is filled, with "r" filled in red; the
+# rest are strokes.
 _PATHS = {
     "open": "M3 19V6h6l2 2h8v3 M3 19l3-8h16l-3 8z",
+    "new": "M6 3h8l4 4v14H6z M14 3v4h4 M12 11v6 M9 14h6",
+    "soup": "fM4 4h4v4H4z M12 4h4v4h-4z M16 8h4v4h-4z M8 10h4v4H8z M4 16h4v4H4z M12 16h4v4h-4z "
+    "M16 14h4v2h-4z",
+    "disk": "M4 6.5C4 2.8 20 2.8 20 6.5S4 10.2 4 6.5z M4 6.5v11c0 3.7 16 3.7 16 0v-11 "
+    "M4 12c0 3.7 16 3.7 16 0",
     "save": "M4 4h13l3 3v13H4z M8 4v5h7V4 M8 20v-6h8v6",
     "start": "fM7 4.5l12 7.5-12 7.5z",
     "stop": "fM7 5h3.6v14H7z M13.4 5H17v14h-3.6z",
     "step": "fM5 5l10 7-10 7z M16.5 5H19v14h-2.5z",
+    "record": "rM12 5.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13z",
+    "stop-record": "rM6 6h12v12H6z",
     "reset": "M5 12a7.5 7.5 0 1 0 2.4-5.5 M7.6 2.6v4.2h4.2",
     "slower": "M5 12h14",
     "faster": "M5 12h14 M12 5v14",
@@ -30,28 +40,39 @@ _PATHS = {
     "more": "M6 6l6 6-6 6 M13 6l6 6-6 6",
     "close": "M6 6l12 12 M18 6L6 18",
 }
+_RED = "#e5484d"  # for all themes
 NAMES = tuple(_PATHS)
 
 
 def icon(name: str, colour: QColor, off: QColor | None = None) -> QIcon:
     """Draw an icon. off: its colour where it is disabled."""
+    return _drawn(name, colour.rgb(), (off or colour).rgb())
+
+
+@lru_cache(maxsize=256)
+def _drawn(name: str, normal: int, disabled: int) -> QIcon:
+    """Draw an icon in two colours, which take time to be drawn: those of both themes are kept."""
     result = QIcon()
-    for mode, shade in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, off or colour)):
+    for mode, rgb in ((QIcon.Mode.Normal, normal), (QIcon.Mode.Disabled, disabled)):
+        shade = QColor(rgb)
         for side in (20, 40, 64):
-            result.addPixmap(_pixmap(name, shade, side), mode)
+            is_off = mode is QIcon.Mode.Disabled
+            result.addPixmap(_pixmap(name, shade, side, is_off), mode)
     return result
 
 
-def _pixmap(name: str, colour: QColor, side: int) -> QPixmap:
+def _pixmap(name: str, colour: QColor, side: int, is_off: bool) -> QPixmap:
     path, shade = _PATHS[name], colour.name()
-    filled = path.startswith("f")
+    filled = path[0] in "fr"
+    if path[0] == "r" and not is_off:
+        shade = _RED
     style = f'fill="{shade}"' if filled else (
         f'fill="none" stroke="{shade}" stroke-width="1.7" stroke-linecap="round" '
         f'stroke-linejoin="round"'
     )  # fmt: skip
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">'
-        f'<path {style} d="{path.removeprefix("f")}"/></svg>'
+        f'<path {style} d="{path.lstrip("fr")}"/></svg>'
     )
     pixmap = QPixmap(side, side)
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -85,7 +85,6 @@ def restore(window: LifeWindow) -> None:
         palette=palette,
         grid=_flag(kept.value("view/grid"), True),
         any_cell=_flag(kept.value("view/any_cell"), False),
-        ages=_flag(kept.value("view/ages"), False),
     )
     window.canvas.show_view(view)
     window.theme = name
@@ -111,7 +110,6 @@ def of_window(window: LifeWindow) -> dict[str, object]:
         "view/palette": window.view.palette,
         "view/grid": window.view.grid,
         "view/any_cell": window.view.any_cell,
-        "view/ages": window.view.ages,
         "view/tool": window.view.tool.value,
     }
     for menu in window.menus:

@@ -17,8 +17,9 @@ from PySide6.QtWidgets import (
 from lifesim.grid import Box
 from lifesim.render import format_scale
 from ui.model import CanvasView
-from ui.numbers import coordinate, many, percent, short, shortened
+from ui.numbers import coordinate, percent, short, shortened, time_left
 from ui.picture.request import clipped
+from ui.qt.speed_slider import in_few_words, in_words
 from ui.qt.worker import Landed, PointAnswer
 from ui.session import Session, Status
 from ui.speed import RunSpeed
@@ -84,6 +85,7 @@ class StatusLine(QStatusBar):
         self.progress.setMaximumHeight(14)
         self.progress.setRange(0, 1000)
         self.progress.setTextVisible(False)
+        self.left = _label("Time left, by how long it took so far")
         self.generation = _label("Generation", font)
         self.population = _label("Population", font)
         self.density = _label("Density", font)
@@ -93,14 +95,16 @@ class StatusLine(QStatusBar):
         self.where = _label("What computes")
         self.where.setProperty("dim", True)
         for widget in (
-            self.selection, self.busy, self.progress, self.generation, self.population,
+            self.selection, self.busy, self.progress, self.left, self.generation, self.population,
             self.density, self.rate, self.speed, self.scale, self.where,
         ):  # fmt: skip
             self.addPermanentWidget(widget)
         self.progress.hide()
+        self.left.hide()
         # What can be done without, the first one first; and what of it there is to be said now.
         self._spare = self.where, self.speed, self.rate, self.density, self.scale, self.selection
         self._said = dict.fromkeys(self._spare, True)
+        self._is_bare = False
         self._said[self.selection] = self._said[self.rate] = False
         policy = self.under.sizePolicy()
         policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
@@ -115,18 +119,25 @@ class StatusLine(QStatusBar):
         super().resizeEvent(event)
         self.fit()
 
+    def show_bare(self, is_bare: bool) -> None:
+        """Say nothing of a universe while none is open."""
+        self._is_bare = is_bare
+        self.fit()
+
     def fit(self) -> None:
         """Leave out what there is no room for."""
+        self.generation.setVisible(not self._is_bare)
+        self.population.setVisible(not self._is_bare)
         always = (
             self.generation,
             self.population,
-            *(widget for widget in (self.busy, self.progress) if not widget.isHidden()),
+            *(widget for widget in (self.busy, self.progress, self.left) if not widget.isHidden()),
         )
         shown = [widget for widget in self._spare if self._said[widget]]
         room = self.width() - sum(map(_wide, always)) - _MARGIN
         wanted = sum(map(_wide, shown))
         for widget in self._spare:
-            fits = self._said[widget] and wanted <= room
+            fits = self._said[widget] and wanted <= room and not self._is_bare
             if self._said[widget] and not fits:
                 wanted -= _wide(widget)
             widget.setVisible(fits)
@@ -157,6 +168,8 @@ class StatusLine(QStatusBar):
         self.progress.setVisible(status.progress is not None)
         if status.progress is not None:
             self.progress.setValue(round(1000 * status.progress))
+        self.left.setVisible(status.left is not None)
+        self.left.setText("" if status.left is None else time_left(status.left))
         self.fit()
 
     def _show_generation(self, status: Status, landed: Landed | None) -> None:
@@ -197,12 +210,8 @@ class StatusLine(QStatusBar):
 
     def show_speed(self, speed: RunSpeed, rate: float | None) -> None:
         """Show how fast a run is to go."""
-        most = f" ≤ {rate:g}/s" if rate else ""
-        self.speed.setText(f"step {speed}{most}")
-        self.speed.setToolTip(
-            f"{many(speed.generations, 'generation')} a picture, "
-            + (f"at most {many(rate, 'picture')} a second" if rate else "as fast as it goes")
-        )
+        self.speed.setText(in_few_words(speed, rate))
+        self.speed.setToolTip(f"Speed: {in_words(speed, rate)}")
         self.fit()
 
     def show_scale(self, view: CanvasView) -> None:

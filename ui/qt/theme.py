@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from lifesim.render import palette_table
 
 THEMES = ("dark", "light")
+_STYLED = "lifesim-styled"
 _LIGHT = 128  # lightness, 0 to 255, of cells on which lines are dark
 
 
@@ -27,8 +28,10 @@ class Colours:
     ghost: QColor
     icon: QColor
     faint: QColor
+    past: QColor
 
 
+PAST = "#d98a00"  # around what is seen of the past, in all themes
 _WINDOW = {
     # window, base, raised, text, dim text, accent, text on accent, line
     "dark": (
@@ -56,6 +59,7 @@ def colours(theme: str, palette: str, dead: QColor | None = None) -> Colours:
         ghost=QColor("#2fd6a8" if dark_cells else "#c2410c"),
         icon=QColor(_WINDOW[theme][3]),
         faint=QColor("#4b5262" if theme == "dark" else "#b4bac8"),
+        past=QColor(PAST),
     )
 
 
@@ -90,11 +94,20 @@ def apply(app: QApplication, theme: str) -> None:
         palette.setColor(where, QColor(colour))
     for where in (role.Text, role.WindowText, role.ButtonText):
         palette.setColor(group.Disabled, where, QColor(dim))
-    app.setStyle("Fusion")
+    if not app.property(_STYLED):  # to set it again would dress all widgets once more
+        app.setStyle("Fusion")
+        app.setProperty(_STYLED, True)
     app.setPalette(palette)
     app.setStyleSheet(
         _SHEET.format(
-            window=window, base=base, raised=raised, text=text, dim=dim, accent=accent, line=line
+            window=window,
+            base=base,
+            raised=raised,
+            text=text,
+            dim=dim,
+            accent=accent,
+            line=line,
+            past=PAST,
         )
     )
 
@@ -114,6 +127,8 @@ QToolBar {{ background: {window}; border: 0; border-bottom: 1px solid {line};
 QToolBar::separator {{ width: 1px; background: {line}; margin: 5px 6px; }}
 QToolButton {{ border: 0; border-radius: 6px; padding: 5px; background: transparent; }}
 QToolButton:hover {{ background: {raised}; }}
+QToolButton#universe {{ color: {dim}; }}
+QToolButton#universe:hover:enabled {{ color: {text}; }}
 QToolButton:checked {{ background: {line}; }}
 QToolButton:focus {{ border: 1px solid {accent}; padding: 4px; }}
 QToolButton:pressed {{ background: {line}; }}
@@ -126,6 +141,9 @@ QLabel[error="true"] {{ color: #e5484d; }}
 QFrame#banner {{ background: {raised}; border: 1px solid {line}; border-radius: 7px; }}
 QFrame#banner[kind="error"] {{ background: #8c2f33; border-color: #b5474c; }}
 QFrame#banner[kind="error"] QLabel, QFrame#banner[kind="error"] QToolButton {{ color: white; }}
+QFrame#overlay {{ background: {raised}; border: 1px solid {line}; border-radius: 6px; }}
+QLabel#past {{ background: {past}; color: #1d1400; border-radius: 6px; padding: 5px 10px;
+    font-weight: bold; }}
 QFrame#palette {{ background: {window}; border: 1px solid {line}; border-radius: 8px; }}
 QLineEdit, QSpinBox {{ background: {base}; border: 1px solid {line};
     border-radius: 5px; padding: 4px 6px; selection-background-color: {accent}; }}
@@ -137,6 +155,7 @@ QPushButton:hover {{ background: {line}; }}
 QPushButton:default {{ background: {accent}; border-color: {accent}; color: white; }}
 QPushButton:focus {{ border-color: {text}; }}
 QPushButton:disabled {{ background: {raised}; border-color: {line}; color: {dim}; }}
+QPushButton#start {{ text-align: left; padding: 6px 12px; }}
 QListView, QTableWidget, QTreeWidget {{ background: {base}; border: 1px solid {line};
     border-radius: 5px; outline: 0; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 2px; }}
@@ -145,6 +164,11 @@ QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 2px; }}
 QScrollBar::handle:horizontal {{ background: {line}; border-radius: 3px; min-width: 28px; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QToolTip {{ background: {raised}; color: {text}; border: 1px solid {line}; padding: 4px; }}
+QSlider::groove:horizontal {{ height: 4px; border-radius: 2px; background: {line}; }}
+QSlider::sub-page:horizontal:enabled {{ background: {accent}; border-radius: 2px; }}
+QSlider::handle:horizontal {{ width: 12px; margin: -5px 0; border-radius: 6px; background: {dim}; }}
+QSlider::handle:horizontal:enabled {{ background: {text}; }}
+QSlider::handle:horizontal:focus {{ border: 2px solid {accent}; }}
 QProgressBar {{ background: {base}; border: 1px solid {line}; border-radius: 5px;
     text-align: center; }}
 QProgressBar::chunk {{ background: {accent}; border-radius: 4px; }}

@@ -63,9 +63,12 @@ class DrawTool:
         canvas: Canvas,
         state_at: Callable[[int, int], int | None],
         stroke: Callable[[tuple[tuple[int, int], ...], int, int], None],
+        ended: Callable[[], None] = lambda: None,
     ) -> None:
-        """Draw nothing yet. state_at: returns None where nothing can be drawn."""
+        """Draw nothing yet. state_at: returns None where nothing can be drawn. ended: is called at
+        the end of a stroke."""
         self._canvas, self._state_at, self._stroke = canvas, state_at, stroke
+        self._ended = ended
         self._last: tuple[int, int] | None = None
         self.state = self._drawn = 1
         self._number = 0
@@ -95,6 +98,7 @@ class DrawTool:
     def release(self) -> None:
         """End the stroke."""
         self._last = None
+        self._ended()
 
     def _cell(self, x: int, y: int) -> tuple[int, int]:
         cells = self._canvas.view.viewport.cells_at(x, y)
@@ -140,8 +144,17 @@ class SelectTool:
 class PasteGhost:
     """Cells that follow the pointer, held at their middle."""
 
-    def __init__(self, cells: BitGrid, x: int, y: int, colours: Colours | None = None) -> None:
-        """Hold cells. colours: of their states, where they have any."""
+    def __init__(
+        self,
+        cells: BitGrid,
+        x: int,
+        y: int,
+        colours: Colours | None = None,
+        *,
+        is_framed: bool = True,
+    ) -> None:
+        """Hold cells. colours: of their states, where they have any. is_framed: see Ghost."""
+        self.is_framed = is_framed
         self.cells, self._own = cells, colours
         self.x, self.y = x, y
         self._made: tuple[int, int, QImage] | None = None

@@ -44,9 +44,11 @@ from ui.qt.dropped import files_of
 from ui.qt.focus import lead_back
 from ui.qt.icons import icon
 from ui.qt.menus import Menu, all_menus
+from ui.qt.menus.control import ControlMenu
 from ui.qt.menus.edit import EditMenu
 from ui.qt.menus.file import FileMenu
 from ui.qt.menus.state import StateMenu
+from ui.qt.overlays import Overlays
 from ui.qt.pointer import Pointer
 from ui.qt.remembered import SettingsMemory
 from ui.qt.status import StatusLine
@@ -77,9 +79,9 @@ class LifeWindow(QMainWindow):
         self.canvas = Canvas()
         over = QVBoxLayout(self.canvas)
         over.setContentsMargins(12, 12, 12, 12)
-        row = QHBoxLayout()
-        row.addWidget(self.banner)
-        over.addLayout(row)
+        self.banner_row = QHBoxLayout()
+        self.banner_row.addWidget(self.banner)
+        over.addLayout(self.banner_row)
         over.addStretch(1)
         self.setCentralWidget(self.canvas)
         self.status_line = StatusLine()
@@ -103,6 +105,7 @@ class LifeWindow(QMainWindow):
         self.registry.fill(self.menuBar())
         self.toolbar = UniverseToolbar(self.registry)
         self.toolbar.states.chosen.connect(self.menu_of(StateMenu).choose)
+        self.toolbar.speed.chosen.connect(self.menu_of(ControlMenu).set_exponent)
         self.addToolBar(self.toolbar)
         for place in (
             self.toolbar, self.status_line, self.banner, *self.findChildren(QDockWidget)
@@ -117,6 +120,7 @@ class LifeWindow(QMainWindow):
         self._told.connect(self._hear, queued)
         self.canvas.viewed.connect(self._view_moved)
         self._pointer = Pointer(self)
+        self.overlays = Overlays(self)
         self._memory = SettingsMemory(settings, lambda: remembered.of_window(self))
         remembered.restore(self)
         self._memory.begin()
@@ -167,6 +171,8 @@ class LifeWindow(QMainWindow):
     def _hear(self, event: Event) -> None:
         if event is Event.FAILED:
             self.banner.error(self.session.status().problem or "the run has failed")
+        elif event is Event.FOUND and (found := self.session.status().found):
+            self.banner.warn(str(found).capitalize())
         if event is not Event.CELLS:
             self.refresh()
 
@@ -195,8 +201,7 @@ class LifeWindow(QMainWindow):
         name = os.path.basename(session.path) if session.path else "untitled"
         self.setWindowTitle(f"{name}[*] — {session.rule} — lifesim")
         self.setWindowModified(status.modified)
-        size = _size_of(session)
-        self.toolbar.universe_label.setText(f"{session.rule}   {session.topology}   {size}  ")
+        self.toolbar.show_universe(session)
         self.changed.emit()
         self.registry.refresh()
 
@@ -206,6 +211,11 @@ class LifeWindow(QMainWindow):
     def view(self) -> CanvasView:
         """Return what is seen, and how."""
         return self.canvas.view
+
+    @property
+    def shows_past(self) -> bool:
+        """Tell whether the picture that is seen is of a recording."""
+        return self._landed is not None and self._landed.is_recorded
 
     def set_view(self, view: CanvasView) -> None:
         """Show it so."""
@@ -381,10 +391,3 @@ class LifeWindow(QMainWindow):
         if not event.spontaneous():
             # Once it has been laid out, it is as it was remembered.
             QTimer.singleShot(0, self, lambda: self._memory.begin("window/"))
-
-
-def _size_of(session: Session) -> str:
-    """Say how large a universe is."""
-    if session.is_bounded:
-        return f"{session.width:,} × {session.height:,}"
-    return f"without bounds   {session.engine}" if session.is_endless else "without bounds"

@@ -62,12 +62,13 @@ class FrameWorker(QObject):
     """Draws pictures on a thread of its own.
 
     Signals reach the main thread one after another; where it is late, pictures are left out.
-    landed: there is a picture to take(). answered: of ask_about(). failed: an exception; said once
-    for one trouble.
+    landed: there is a picture to take(). answered: of ask_about(). served: what is drawn from now
+    on, None for nothing. failed: an exception; said once for one trouble.
     """
 
     landed = Signal()
     answered = Signal(object)
+    served = Signal(object)
     failed = Signal(object)
 
     _posted = Signal()
@@ -96,6 +97,7 @@ class FrameWorker(QObject):
             self._changed.wait_for(lambda: not self._busy)
             self._done, self._trouble = None, ""
             self._ages, self._known = Ages(), Ages()
+        self.served.emit(session)
 
     def ask(self, request: FrameRequest, aim: Aim | None = None) -> None:
         """Ask for a picture; of those that wait only the last is drawn."""

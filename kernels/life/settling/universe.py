@@ -9,6 +9,7 @@ the cells and what is asked for, never on the clock.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cached_property
 
@@ -73,6 +74,7 @@ class SettlingLife(LifeUniverse):
         self._rounds: _cpu.Settling | None = None
         self._by_rounds = False  # whether that has the cells
         self._within = 0  # generations that these are behind
+        self._making = threading.Lock()
         self._whole_at = 0  # the generation of the cells in `whole`
         self._looked = 0  # the generation at which it was looked at what changes
         self._pause = max(costs.look, costs.work // (self.width * self.height))
@@ -90,9 +92,25 @@ class SettlingLife(LifeUniverse):
         """Move on by generations, or until stopped() breaks off what is under way."""
         self._step(stopped, generations)
 
+    @property
+    def reads_beside_steps(self) -> bool:  # type: ignore[override]
+        """Tell whether cells may be read while a pass is made, which writes elsewhere."""
+        return not self._by_rounds and self._whole.reads_beside_steps
+
+    @property
+    def due(self) -> int:  # type: ignore[override]
+        """Return how many generations to make at once, so that it is looked at what changes."""
+        is_due = not self._by_rounds and self.generation - self._looked >= self._pause
+        return self._costs.span if is_due else 0
+
     def first_pass(self, generations: int) -> int:
         """Return how many generations the first pass of step(generations) makes."""
-        return generations if self._by_rounds else self._whole.first_pass(generations)
+        if self._by_rounds:
+            return generations
+        span, first = self._costs.span, self._whole.first_pass(generations)
+        if not self._is_time_to_look(generations):
+            return first
+        return span if self._whole.first_pass(span) == span else min(first, span - 1)
 
     def _step(self, stopped: Callable[[], bool] | None, generations: int) -> None:
         stop = self.generation + generations
@@ -125,7 +143,7 @@ class SettlingLife(LifeUniverse):
 
     def _is_time_to_look(self, left: int) -> bool:
         is_due = self.generation - self._looked >= self._pause
-        return is_due and left >= max(self._costs.worth, self._costs.span)
+        return is_due and left >= self._costs.span and left + self.ahead >= self._costs.worth
 
     def _look(self, stopped: Callable[[], bool] | None) -> bool:
         """Move on by a pass, and begin with rounds where little is changed by it."""
@@ -208,29 +226,36 @@ class SettlingLife(LifeUniverse):
         if made < wanted and has_memory:
             return False
         windows = (self.width / _INNER) * (self.height / _INNER)
-        boils = rounds.windows() > self._costs.leave * windows and ahead >= self._costs.worth
+        is_worth = ahead + self.ahead >= self._costs.worth
+        boils = rounds.windows() > self._costs.leave * windows and is_worth
         if boils or not has_memory:
             self._make_whole()
             self._by_rounds, self._looked = False, self.generation
         return True
 
     def _make_whole(self) -> LifeUniverse:
-        """Return the universe as a whole, with the cells of this generation."""
-        if self._by_rounds and self._whole_at != self.generation:
-            assert self._rounds is not None
-            words = np.empty((self.height, -(-self.width // 64)), np.uint64)
-            self._rounds.get(0, words)
-            self._whole.put(0, words)
-            self._whole_at = self.generation - self._within
-            self._whole.step(self._within)
-            self._whole_at = self.generation
-        return self._whole
+        """Return the universe as a whole, with the cells of this generation. Any number of threads
+        may ask at once."""
+        with self._making:
+            if not self._is_whole():
+                assert self._rounds is not None
+                words = np.empty((self.height, -(-self.width // 64)), np.uint64)
+                self._rounds.get(0, words)
+                self._whole.put(0, words)
+                self._whole_at = self.generation - self._within
+                self._whole.step(self._within)
+                self._whole_at = self.generation
+            return self._whole
+
+    def _is_whole(self) -> bool:
+        """Tell whether `whole` has the cells of this generation."""
+        return not self._by_rounds or self._whole_at == self.generation
 
     # --- its cells -----------------------------------------------------------------
 
     def view(self) -> Words | None:
-        """Return the cells where they lie in host memory."""
-        return self._make_whole().view()
+        """Return the cells where they lie in host memory; None where only rounds have them."""
+        return self._whole.view() if self._is_whole() else None
 
     def put(self, y: int, words: Words) -> None:
         """Set rows."""
@@ -239,4 +264,10 @@ class SettlingLife(LifeUniverse):
 
     def get(self, y: int, words: Words) -> None:
         """Write rows into `words`."""
-        self._make_whole().get(y, words)
+        if self._is_whole() or self._within:
+            self._make_whole().get(y, words)
+            return
+        self.check_rows(y, words, written=True)
+        assert self._rounds is not None
+        with self._making:  # rounds know one caller at a time
+            self._rounds.get(y, words)

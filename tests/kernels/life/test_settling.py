@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -277,4 +278,40 @@ def test_interrupted_at_a_whole_generation() -> None:
         np.testing.assert_array_equal(universe.words(), witness.words())
     universe.step(7)
     witness.step(7)
+    np.testing.assert_array_equal(universe.words(), witness.words())
+
+
+@pytest.mark.parametrize("steps", [36, 37])
+def test_several_threads_read_rows_at_once(steps: int) -> None:
+    """As the contract lets them, whether the last round has made all the generations or not."""
+    on, cells = target(-1, 2), placed(PULSAR, 256, 200, 30, 60)
+    universe, witness = opened(on, cells, LIFE, True), whole(on, cells, LIFE, True)
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            universe.step(steps)
+            witness.step(steps)
+            assert universe.by_windows
+            assert universe.view() is None
+            rows = [np.empty((50, 4), np.uint64) for _ in range(40)]
+            list(pool.map(lambda k: universe.get(50 * (k % 4), rows[k]), range(40)))  # noqa: B023
+            expected = witness.words()
+            for k, read in enumerate(rows):
+                np.testing.assert_array_equal(read, expected[50 * (k % 4) : 50 * (k % 4) + 50])
+
+
+def test_who_makes_few_generations_at_a_time_is_told_how_many_to_make() -> None:
+    on, cells = target(), placed(PULSAR, 256, 256, 30, 60)
+    costs = SettlingCosts(look=600, work=1)
+    universe, witness = opened(on, cells, LIFE, True, costs), whole(on, cells, LIFE, True)
+    asked = []
+    while not universe.by_windows:
+        assert universe.generation < 2000
+        asked.append(universe.due)
+        universe.ahead = universe.generation
+        assert universe.first_pass(asked[-1] or 40) == (asked[-1] or 40)
+        universe.step(asked[-1] or 40)
+    assert asked == [0] * 15 + [costs.span]
+    assert not universe.due
+    assert not universe.reads_beside_steps
+    witness.step(universe.generation)
     np.testing.assert_array_equal(universe.words(), witness.words())

@@ -25,6 +25,7 @@ from lifesim.store.names import TILE_NAME, draft_name, tile_name
 from lifesim.store.sealed import seal, unseal
 from lifesim.store.tilefile import TileFormat, TileRecord, table_bytes
 from lifesim.store.tiling import Tiling, pyramid_top, tile_universe
+from lifesim.store.undo import EditLog, UndoEntry
 from lifesim.topology import Topology
 from tests.damage import flips
 from tests.quick import examples
@@ -59,6 +60,15 @@ def record_of(
 
 
 @st.composite
+def edit_logs(draw: st.DrawFn) -> EditLog:
+    numbers = draw(st.lists(st.integers(1, 200), unique=True, max_size=6))
+    entries = [UndoEntry(n, draw(st.sampled_from(["pasting", "random fill"]))) for n in numbers]
+    cut = draw(st.integers(0, len(entries)))
+    count = draw(st.integers(max(numbers, default=0), 300))
+    return EditLog(count, tuple(entries[:cut]), tuple(entries[cut:]))
+
+
+@st.composite
 def manifests(draw: st.DrawFn, most: int = 4) -> Manifest:
     across, down = draw(st.integers(1, most)), draw(st.integers(1, most))
     tiling = tile_universe(
@@ -79,16 +89,23 @@ def manifests(draw: st.DrawFn, most: int = 4) -> Manifest:
         rule.states,
     )
     written = st.integers(0, generation)
+    log = draw(st.none() | edit_logs())
+    tiles = [record_of(draw, tiling, form, tile, written) for tile in range(count)]
+    if log and log.count:
+        row, column = divmod(count - 1, across)
+        name = tile_name(row, column, draw(written), draw(st.integers(1, log.count)))
+        tiles[-1] = replace(tiles[-1], file=name)
     return Manifest(
         draw(st.text("0123456789abcdef", min_size=1, max_size=32)),
         tiling,
         rule,
         generation,
         form,
-        tuple(record_of(draw, tiling, form, tile, written) for tile in range(count)),
+        tuple(tiles),
         tuple(draw(st.lists(st.booleans(), min_size=count, max_size=count))),
         draw(st.integers(0, 10**6)),
         draw(st.none() | run),
+        edits=log,
     )
 
 
@@ -171,8 +188,8 @@ def test_every_cut_of_a_manifest_is_seen() -> None:
 def test_a_newer_manifest_and_another_format() -> None:
     facts = unseal(write_manifest(small()))
     assert facts is not None
-    with pytest.raises(LifesimError, match="version 4 is newer"):
-        read_manifest(seal({**facts, "version": 4, "rule": ["unheard of"]}), "m")
+    with pytest.raises(LifesimError, match="version 5 is newer"):
+        read_manifest(seal({**facts, "version": 5, "rule": ["unheard of"]}), "m")
     with pytest.raises(DamagedDataError):
         read_manifest(seal({**facts, "format": "something else"}), "m")
 

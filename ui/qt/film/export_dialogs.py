@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -28,6 +27,7 @@ from ui.film.stills import check_scale
 from ui.model import CanvasView
 from ui.numbers import many, whole
 from ui.picture.request import clipped
+from ui.qt import file_dialogs
 from ui.qt.dialogs import Form
 
 _PIXELS = 1 << 20  # of a picture that nobody has asked to be otherwise
@@ -233,7 +233,7 @@ class PictureDialog(Form):
 
     def _browse(self) -> None:
         kind = f"{self._end[1:].upper()} (*{self._end})"
-        path, _ = QFileDialog.getSaveFileName(self, self.windowTitle(), self.path.text(), kind)
+        path, _ = file_dialogs.save_file(self, self.windowTitle(), self.path.text(), kind)
         if path:
             self._agreed = path
             if not os.path.splitext(path)[1]:

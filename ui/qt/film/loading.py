@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import importlib
 import threading
+import time
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from PySide6 import QtCore, QtGui, QtWidgets
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
+
+_SLICE = 0.008  # seconds that types are made for in one turn of Qt's loop
 
 
 class Loading(QObject):
@@ -25,13 +29,27 @@ class Loading(QObject):
         self.module: Any = None
         self.problem = ""
         self._thread: threading.Thread | None = None
+        self._types: Iterator[object] | None = None
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._make_types)
 
     def begin(self) -> None:
-        """Load it, in a thread of its own; nothing where that has been begun."""
-        if self._thread is None:
-            _make_types()
-            self._thread = threading.Thread(target=self._load, name="plots", daemon=True)
-            self._thread.start()
+        """Load it, in a thread of its own, when the types of Qt have been made; nothing where that
+        has been begun."""
+        if self._types is None:
+            self._types = _types()
+            self._timer.start(0)
+
+    def _make_types(self) -> None:
+        """Make some types, so that the window is not held up; after the last one, begin."""
+        assert self._types is not None
+        end = time.monotonic() + _SLICE
+        while time.monotonic() < end:
+            if next(self._types, None) is None:
+                self._timer.stop()
+                self._thread = threading.Thread(target=self._load, name="plots", daemon=True)
+                self._thread.start()
+                return
 
     @property
     def is_busy(self) -> bool:
@@ -46,15 +64,15 @@ class Loading(QObject):
         self.ended.emit()
 
 
-def _make_types() -> None:
-    """Have PySide make all types of Qt now, on the thread of the window.
+def _types() -> Iterator[object]:
+    """Have PySide make all types of Qt, one at a time, on the thread of the window.
 
     It makes each when it is first asked for. pyqtgraph asks for all of them as it is imported, and
     a window that is painted while one is half made crashes.
     """
     for module in (QtCore, QtGui, QtWidgets):
         for name in dir(module):
-            getattr(module, name)
+            yield (getattr(module, name),)
 
 
 @cache

@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QDockWidget,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -23,13 +22,14 @@ from PySide6.QtWidgets import (
 from lifesim.errors import LifesimError
 from ui.film.series import Numbers, Point, Series
 from ui.numbers import many
+from ui.qt import file_dialogs
 from ui.qt.film.loading import Loading, shared
 from ui.qt.film.plots import Plot, PlotKind
 from ui.qt.rows import Scrolled
 from ui.session import Event, Session
 
 _BETWEEN = 150  # milliseconds between two drawings
-_LOADING, _EMPTY = "The plots are being loaded…", "There are no numbers yet."
+_LOADING, _EMPTY = "The plots are being loaded…", "Run to see curves."
 _PLOTS: tuple[tuple[PlotKind, Callable[[Series], Numbers]], ...] = (
     (PlotKind("population", "live cells", "#4c8dff", is_whole=True), Series.populations),
     (PlotKind("density", "live / all", "#e0a100"), Series.densities),
@@ -63,6 +63,9 @@ class PlotsDock(QDockWidget):
         self._session: Session | None = None
         self.series = Series()
         self.plots: dict[str, Plot] = {}
+        self._made: dict[str, Plot] = {}  # some of them, until all are
+        self._making = QTimer(self)
+        self._making.timeout.connect(self._make_plot)
         self._loading = loading or shared()
         self._shades = ""
         self.buttons: dict[str, QToolButton] = {}
@@ -143,16 +146,26 @@ class PlotsDock(QDockWidget):
         """Follow a change of colours."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
-            self.dress()
+            self._timer.start(_BETWEEN)  # all else changes just now
 
     def _make_plots(self) -> None:
-        """Make them, once, as soon as there is what makes them."""
+        """Make them, once, as soon as there is what makes them: one in each turn of Qt's loop, as
+        each takes its time."""
         pyqtgraph = self._loading.module
-        if self.plots or pyqtgraph is None:
+        if self.plots or self._making.isActive() or pyqtgraph is None:
             return
-        for kind, _ in _PLOTS:
-            plot = self.plots[kind.name] = Plot(pyqtgraph, kind)
-            self._layout.addWidget(plot.widget, 1)
+        self._making.start(0)
+
+    def _make_plot(self) -> None:
+        """Make the next plot; after the last one, show all."""
+        kind = _PLOTS[len(self._made)][0]
+        plot = self._made[kind.name] = Plot(self._loading.module, kind)
+        plot.widget.hide()
+        self._layout.addWidget(plot.widget, 1)
+        if len(self._made) == len(_PLOTS):
+            self._making.stop()
+            self.plots = self._made
+            self.draw()
 
     def _arrange(self) -> None:
         """Show the plots that are wanted, or why there are none."""
@@ -163,8 +176,9 @@ class PlotsDock(QDockWidget):
             why = _LOADING
         elif not len(self.series):
             why = _EMPTY
-        self.missing.setText(why)
-        self.missing.setVisible(bool(why))
+        said = why or (_EMPTY if len(self.series) == 1 else "")  # a point is no curve
+        self.missing.setText(said)
+        self.missing.setVisible(bool(said))
         shown = [name for name, button in self.buttons.items() if button.isChecked() and not why]
         for name, plot in self.plots.items():
             plot.widget.setVisible(name in shown)
@@ -200,7 +214,7 @@ class PlotsDock(QDockWidget):
         self.save_button.setToolTip(many(len(self.series), "point"))
 
     def _ask_and_save(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Save the numbers", "run.csv", "CSV (*.csv)")
+        path, _ = file_dialogs.save_file(self, "Save the numbers", "run.csv", "CSV (*.csv)")
         if path:
             self.save(path)
         self.acted.emit()

@@ -15,7 +15,11 @@ from ui.qt.menus.edit import EditMenu
 from ui.qt.menus.engine import EngineMenu
 from ui.qt.menus.file import FileMenu
 from ui.qt.menus.help import HelpMenu
+from ui.qt.menus.history import HistoryMenu
+from ui.qt.menus.script import ScriptMenu
+from ui.qt.menus.second import SecondMenu
 from ui.qt.menus.share import ShareMenu
+from ui.qt.menus.start import StartMenu
 from ui.qt.menus.state import StateMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.menus.view import ViewMenu
@@ -26,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Menu", "all_menus"]
 
 MENUS: tuple[type[Menu], ...] = (
-    FileMenu, ShareMenu, EditMenu, StateMenu, ViewMenu, ControlMenu, EngineMenu, TimeMenu,
-    HelpMenu,
+    FileMenu, ShareMenu, EditMenu, StateMenu, ViewMenu, StartMenu, SecondMenu, HistoryMenu,
+    ControlMenu, EngineMenu, TimeMenu, ScriptMenu, HelpMenu,
 )  # fmt: skip
 
 

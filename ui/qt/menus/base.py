@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 class Menu:
     """Actions that belong together, and what they remember.
 
-    prefix: of their ids. place: the menu that they are in. Made before the window is filled:
-    what a menu listens to, it connects in actions().
+    prefix: of their ids. place: the menu that they are in. at_start: whether they can be done while
+    no universe is open, unless an action says otherwise. Made before the window is filled: what a
+    menu listens to, it connects in actions().
     """
 
     prefix: ClassVar[str]
     place: ClassVar[str]
+    at_start: ClassVar[bool] = False
 
     def __init__(self, window: LifeWindow) -> None:
         self.window = window
@@ -52,8 +54,12 @@ class Menu:
         checked: Callable[[], bool] | None = None,
         icon: str = "",
         tip: str = "",
+        at_start: bool | None = None,
     ) -> Action:
         """Make an action, with an argument for each field. under: a submenu of the menu."""
         menu = f"{self.place} > {under}" if under else self.place
         id = f"{self.prefix}.{id}"
-        return Action(id, title, menu, run, keys, section, local, enabled, checked, icon, tip)
+        start = self.at_start if at_start is None else at_start
+        return Action(
+            id, title, menu, run, keys, section, local, enabled, checked, icon, tip, start
+        )

@@ -80,6 +80,9 @@ class ControlMenu(Menu):
         return [
             *actions,
             act("go", "&Go to generation…", self.go, "Ctrl+G", section=2),
+            act("until", "Run &until…", self.until, "Ctrl+U", section=2,
+                tip="Until it is stable, empty or repeats itself, so many cells live, or a "
+                "generation"),
             act("reset", "&Reset", self.reset, "Ctrl+R", section=2, icon="reset",
                 enabled=self._can_edit, tip="Back to the start"),
             act("rule", "R&ule and topology…", self.rule, "Ctrl+L", section=3,
@@ -125,6 +128,18 @@ class ControlMenu(Menu):
         if to is not None:
             session.go_to(to)
 
+    def until(self) -> None:
+        """Ask for the end of a run, and begin it."""
+        session = self.window.session
+        asked = self.window.dialogs.until(session.status().generation, session.most_generation)
+        if asked is None:
+            return
+        self.window.banner.dismiss()
+        if asked.condition is not None:
+            session.run_until(asked.condition, asked.most)
+        elif asked.generation is not None:
+            session.go_to(asked.generation)
+
     def _changed(self) -> None:
         """Let the button say what it would do."""
         shown = self.is_running, self.window.theme
@@ -141,6 +156,11 @@ class ControlMenu(Menu):
         """Run faster by so many powers; slower where negative."""
         self.speed = self.speed.changed(steps)
         self._apply()
+
+    def set_exponent(self, exponent: int) -> None:
+        """Run with so many powers of generations between two pictures."""
+        self.change(exponent - self.speed.exponent)
+        self.window.registry.refresh()
 
     def _is_base(self, base: int) -> Callable[[], bool]:
         return lambda: self.speed.base == base
@@ -166,6 +186,7 @@ class ControlMenu(Menu):
         self.speed = self.speed.within(self.window.session.most_speed)
         self.window.session.set_speed(self.speed.generations, self.rate)
         self.window.status_line.show_speed(self.speed, self.rate)
+        self.window.toolbar.speed.show_speed(self.speed, self.rate)
 
     # --- the universe ----------------------------------------------------------
 

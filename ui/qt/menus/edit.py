@@ -14,7 +14,6 @@ from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.turned import flipped_across, flipped_down, rotated
 from ui.cells import clipboard
-from ui.cells.edited import EditedSession
 from ui.cells.edits import (
     Clear,
     Cut,
@@ -34,6 +33,7 @@ from ui.qt.actions import Action
 from ui.qt.canvas import Tool as CanvasTool
 from ui.qt.menus.base import Menu
 from ui.qt.tools import DrawTool, PanTool, PasteGhost, PasteTool, SelectTool
+from ui.session import EditableSession
 
 if TYPE_CHECKING:
     from ui.qt.window import LifeWindow
@@ -52,7 +52,9 @@ class EditMenu(Menu):
     def __init__(self, window: LifeWindow) -> None:
         super().__init__(window)
         canvas = window.canvas
-        self.pen = DrawTool(canvas, self._state_at, self._stroke)
+        self.pen = DrawTool(canvas, self._state_at, self._stroke, self._stroke_ended)
+        # Of a universe that is changed at the end of a stroke.
+        self._drawn: tuple[EditableSession, Stroke] | None = None
         self._tools: dict[ToolName, CanvasTool] = {
             ToolName.PAN: PanTool(canvas),
             ToolName.DRAW: self.pen,
@@ -132,12 +134,12 @@ class EditMenu(Menu):
     # --- tools -----------------------------------------------------------------
 
     @property
-    def _session(self) -> EditedSession | None:
+    def _session(self) -> EditableSession | None:
         session = self.window.session
-        return session if isinstance(session, EditedSession) else None
+        return session if isinstance(session, EditableSession) else None
 
     @property
-    def _memory(self) -> EditedSession:
+    def _memory(self) -> EditableSession:
         assert self._session is not None
         return self._session
 
@@ -174,20 +176,44 @@ class EditMenu(Menu):
         """Return the state of a cell that can be drawn on, else say why it cannot; None then."""
         session, window = self._session, self.window
         if session is None:
-            window.banner.note("A universe on disk can be looked at and run, not drawn on.")
+            return None
+        if session.refusal:
+            window.banner.note(session.refusal)
         elif window.view.viewport.scale > 0:
             window.banner.note("Cells are smaller than pixels here: zoom in to draw.")
         elif _in(cell := Box(x, y, 1, 1), session.limits):
             if not (session.is_endless or _in(cell, session.box)):
                 return 0
-            seen = window.canvas.state_at(x, y)
+            # What is drawn of a disk may be blurred still.
+            seen = window.canvas.state_at(x, y) if session.draws_at_once else None
             return int(session.cells(cell)[0, 0]) if seen is None else seen
         elif session.is_endless:
             window.banner.note("Cells can be drawn up to 2^62 cells from the origin.")
         return None
 
     def _stroke(self, points: tuple[tuple[int, int], ...], state: int, number: int) -> None:
-        self._memory.edit(Stroke(points, state, number))
+        session, canvas = self._memory, self.window.canvas
+        if session.draws_at_once:
+            session.edit(Stroke(points, state, number))
+            return
+        before = self._drawn[1].points if self._drawn else ()
+        stroke = Stroke((*before, *points[bool(before) :]), state, number)
+        self._drawn = session, stroke
+        limits = session.limits
+        box = stroke.box(limits.width, limits.height, limits.x, limits.y)
+        if box is not None and box.width * box.height <= _AT_ONCE:
+            seen = Stroke(stroke.points, 1).apply(BitGrid(box.width, box.height), box)
+            canvas.ghost = PasteGhost(seen, box.x, box.y, is_framed=False)
+            canvas.update()
+
+    def _stroke_ended(self) -> None:
+        drawn, self._drawn = self._drawn, None
+        if drawn is not None:
+            self.window.canvas.ghost = None
+            self.window.canvas.update()
+            session, stroke = drawn
+            if session is self.window.session:
+                session.edit(stroke)
 
     # --- the selection ---------------------------------------------------------
 
@@ -280,22 +306,28 @@ class EditMenu(Menu):
 
     def paste(self) -> None:
         """Let the pattern of the clipboard follow the pointer until it is put down."""
-        window, session = self.window, self.window.session
+        rule = self.window.session.rule
         text = QGuiApplication.clipboard().text()
 
         def read() -> BitGrid:
-            cells = clipboard.parse(text, session.rule).cells
-            return cells_for(session.rule, cells)
+            return cells_for(rule, clipboard.parse(text, rule).cells)
+
+        self.bring("Reading the clipboard…", read, at_once=clipboard.is_small(text))
+
+    def bring(self, title: str, read: Callable[[], BitGrid], *, at_once: bool = False) -> None:
+        """Read cells, off the main thread unless that is done at once, and let them follow the
+        pointer until they are put down."""
+        window, session = self.window, self.window.session
 
         def done(cells: BitGrid) -> None:
             if window.session is session:  # else another one was opened meanwhile
                 self.carry(cells)
                 window.registry.refresh()
 
-        if clipboard.is_small(text):
+        if at_once:
             done(read())
         else:
-            window.background.do("Reading the clipboard…", read, done, window.report)
+            window.background.do(title, read, done, window.report)
 
     def carry(self, cells: BitGrid) -> None:
         """Let cells follow the pointer until they are put down."""

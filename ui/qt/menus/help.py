@@ -1,37 +1,36 @@
-"""Help: the command palette, the page of shortcuts, what this is."""
+"""Help: the command palette, the page of shortcuts, a guide, what this is."""
 
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
 from ui.qt.actions import Action
+from ui.qt.guide import MOUSE, GuidePage
 from ui.qt.menus.base import Menu
 from ui.qt.palette import CommandPalette
 from ui.qt.shortcuts import ShortcutsPage
 
-_MOUSE = (
-    ("Zoom at the pointer", "Wheel"),
-    ("Move the view", "Drag with the middle button, or with the Pan tool"),
-    ("Draw, or erase if begun on a live cell", "Drag with the Draw tool"),
-    ("Erase", "Right button with the Draw tool"),
-    ("Select a rectangle", "Drag with the Select tool"),
-    ("Put down what is pasted, or give it up", "Left or right button"),
-    ("Open a file", "Drop it on the window"),
-)
-
 
 class HelpMenu(Menu):
-    """Adds the command palette, the page of shortcuts and what this program is."""
+    """Adds the command palette, the pages of help and what this program is."""
 
-    prefix, place = "help", "&Help"
+    prefix, place, at_start = "help", "&Help", True
 
     def actions(self) -> list[Action]:
         """Return the actions of the menu."""
         return [
             self.act("palette", "&Command palette…", self.palette, "Ctrl+Shift+P"),
             self.act("shortcuts", "&Shortcuts…", self.shortcuts, "F1", "?"),
+            self.act(
+                "guide",
+                "&Mouse, tools and words…",
+                self.guide,
+                "Shift+F1",
+                tip="What the mouse and the tools do, and a short glossary",
+            ),
             self.act("about", "&About lifesim", self.about, section=1),
         ]
 
@@ -41,7 +40,13 @@ class HelpMenu(Menu):
 
     def shortcuts(self) -> None:
         """Show the page of shortcuts."""
-        ShortcutsPage(self.window.registry, _MOUSE, self.window).show()
+        ShortcutsPage(self.window.registry, MOUSE, self.window).show()
+
+    def guide(self) -> None:
+        """Show what the mouse and the tools do, and a glossary."""
+        page = GuidePage(self.window.registry, self.window)
+        page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        page.show()
 
     def about(self) -> None:
         """Say which version this is, and what computes."""

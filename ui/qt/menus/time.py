@@ -7,13 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QFileDialog
+from PySide6.QtWidgets import QDockWidget
 
 from ui.film.playback import Drawable
+from ui.qt import file_dialogs, theme
 from ui.qt.actions import Action
 from ui.qt.film.plots_dock import PlotsDock
 from ui.qt.film.timeline_dock import TimelineDock
 from ui.qt.focus import focus_on
+from ui.qt.icons import icon
 from ui.qt.menus.base import Menu
 
 if TYPE_CHECKING:
@@ -37,12 +39,15 @@ class TimeMenu(Menu):
         self.timeline.hide()
         self.plots.hide()
         self._is_sized = False
+        self._shown: tuple[bool, str] | None = None  # of the button
 
     def actions(self) -> list[Action]:
         """Return the actions of the menu."""
         window, timeline = self.window, self.timeline
         window.opened.connect(self._opened)
+        timeline.changed.connect(self._changed)
         timeline.changed.connect(lambda: window.registry.refresh())
+        window.changed.connect(self._changed)
         for dock in (timeline, self.plots):
             dock.visibilityChanged.connect(partial(self._seen, dock))
             dock.acted.connect(lambda: focus_on(window.canvas))
@@ -61,7 +66,7 @@ class TimeMenu(Menu):
         return [
             *(replace(action, menu="&View") for action in docks),
             act(
-                "record", "&Record", self._record, "Ctrl+Shift+R",
+                "record", "&Record", self._record, "Ctrl+Shift+R", icon="record",
                 enabled=lambda: timeline.can_record, checked=lambda: timeline.is_recording,
                 tip="Record pictures of the run on disk",
             ),
@@ -87,6 +92,15 @@ class TimeMenu(Menu):
                 tip="Let the universe be as it is shown",
             ),
         ]  # fmt: skip
+
+    def _changed(self) -> None:
+        """Let the button say what it would do."""
+        window, shown = self.window, (self.timeline.is_recording, self.window.theme)
+        if shown != self._shown:
+            self._shown = shown
+            title, name = ("Stop &recording", "stop-record") if shown[0] else ("&Record", "record")
+            shades = theme.colours(window.theme, window.view.palette)
+            window.registry.retitle("time.record", title, icon(name, shades.icon, shades.faint))
 
     def close(self) -> None:
         """Close the recording."""
@@ -140,4 +154,4 @@ class TimeMenu(Menu):
 
     def ask_folder(self) -> str:
         """Ask for a folder; '' is: not after all."""
-        return QFileDialog.getExistingDirectory(self.window, "A folder for the recording")
+        return file_dialogs.open_folder(self.window, "A folder for the recording")

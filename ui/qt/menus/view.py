@@ -85,11 +85,11 @@ class ViewMenu(Menu):
             actions.append(
                 act(
                     f"theme-{name}", f"&{name.capitalize()}", self._themer(name), section=4,
-                    under="&Theme", checked=self._is_theme(name),
+                    under="&Theme", checked=self._is_theme(name), at_start=True,
                 )
             )  # fmt: skip
         actions.append(act("theme", "S&witch the theme", self._switch, "Ctrl+T", section=4,
-                           under="&Theme"))  # fmt: skip
+                           under="&Theme", at_start=True))  # fmt: skip
         for palette in PALETTES:
             actions.append(
                 act(
@@ -99,12 +99,13 @@ class ViewMenu(Menu):
                 )
             )  # fmt: skip
         actions += [
-            act("full", "F&ull screen", self._full, "F11", section=5, checked=window.isFullScreen),
-            act("toolbar", "Tool&bar", self._toolbar, section=5,
+            act("full", "F&ull screen", self._full, "F11", section=5, checked=window.isFullScreen,
+                at_start=True),
+            act("toolbar", "Tool&bar", self._toolbar, section=5, at_start=True,
                 checked=lambda: not window.toolbar.isHidden()),
-            act("pane", "&Next pane", self._next_pane, "F6", section=5,
+            act("pane", "&Next pane", self._next_pane, "F6", section=5, at_start=True,
                 tip="Move the focus on from the canvas"),
-            act("parsing", "&Parsing window…", self._parsing, section=6,
+            act("parsing", "&Parsing window…", self._parsing, section=6, at_start=True,
                 tip="Grammars, sentences, their charts and trees"),
         ]  # fmt: skip
         return actions

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ui.numbers import many
+from ui.parsing.order import Key
 from ui.qt.actions import Action
 from ui.qt.palette import CommandPalette
 from ui.qt.parsing.pane import MOUSE, Pane
@@ -61,6 +63,7 @@ def actions_of(window: ParseWindow) -> list[Action]:
         Action("view.zoom-out", "Zoom &out", "&View", lambda: pane().zoom(-1),
                ("Ctrl+-",), section=1),
         Action("view.fit", "&Fit chart and tree", "&View", fit, ("Ctrl+0",), section=1),
+        *_sorting(window),
         Action(
             "view.error", "Go to the &error", "&View", grammar.go_to_error, ("F8",),
             section=2, enabled=lambda: window.editor.error is not None,
@@ -73,4 +76,33 @@ def actions_of(window: ParseWindow) -> list[Action]:
             "help.shortcuts", "&Shortcuts…", "&Help",
             lambda: ShortcutsPage(window.registry, MOUSE, window).show(), ("F1",),
         ),
+    ]  # fmt: skip
+
+
+_ORDERS: tuple[tuple[str, str, Key | None], ...] = (
+    ("verdict", "By &verdict", "verdict"), ("parses", "By number of &parses", "parses"),
+    ("probability", "By pro&bability", "probability"), ("none", "&As they are listed", None),
+)  # fmt: skip
+
+
+def _sorting(window: ParseWindow) -> list[Action]:
+    """Return the actions that sort sentences."""
+    batch = window.batch
+
+    def is_sorted(key: Key | None) -> bool:
+        return batch.arrangement.key == key
+
+    def is_possible(key: Key | None) -> bool:
+        return key != "probability" or (
+            batch.language is not None and batch.language.grammar.is_probabilistic
+        )
+
+    return [
+        Action(
+            f"view.sort-{name}", title, "&View > &Sort sentences", partial(batch.sort_by, key),
+            section=2, enabled=partial(is_possible, key),
+            checked=partial(is_sorted, key),
+            tip="Again, the other way round" if key else "",
+        )
+        for name, title, key in _ORDERS
     ]  # fmt: skip

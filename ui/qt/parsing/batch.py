@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.numbers import many
 from ui.parsing.model import Language, Latest, Way
+from ui.parsing.order import Arrangement, Key, Kind
 from ui.parsing.sentences import Findings, SentenceLines, TextError
 from ui.qt.parsing.sentences import SentenceLine, SentenceModel, SentenceTable
 
@@ -20,20 +24,26 @@ _WAYS: tuple[tuple[str, Way | None], ...] = (
     ("Tokens: as the grammar suggests", None), ("Tokens: words", "space"),
     ("Tokens: characters", "chars"),
 )  # fmt: skip
+_KINDS: tuple[tuple[str, Kind], ...] = (
+    ("Show all", "all"), ("Show accepted", "accepted"), ("Show ambiguous", "ambiguous"),
+    ("Show rejected", "rejected"), ("Show those without an answer", "unanswered"),
+)  # fmt: skip
 
 
 class BatchPanel(QWidget):
     """Shows all sentences with their verdicts.
 
-    lines: all sentences. modified: whether any was typed, pasted or removed. looked: somebody wants
-    to see this sentence. counted: there is another summary. changed: something that menus show may
-    be otherwise. report: is told what went wrong.
+    lines: all sentences. arrangement: which of them are shown, and in which order. modified:
+    whether any was typed, pasted or removed. looked: somebody wants to see this sentence. counted:
+    there is another summary. changed: something that menus show may be otherwise. report: is told
+    what went wrong.
     """
 
     looked = Signal(str)
     counted = Signal(str)
     changed = Signal()
     _landed = Signal(int, object)
+    _ordered = Signal(int, object)
 
     def __init__(self, report: Callable[[Exception], None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,21 +53,40 @@ class BatchPanel(QWidget):
         self.language: Language | None = None
         self._range = 0, 0  # of rows in view: the worker counts them first
         self._findings: Findings | None = None
+        self.arrangement = Arrangement()
+        self._is_stale = False  # whether more is known than when the order was asked for
         self.ways, self.line, self.model = QComboBox(), SentenceLine(), SentenceModel(self)
+        self.kinds = QComboBox()
         self.table = SentenceTable(self.model)
         self.ways.setAccessibleName("What the tokens of a sentence are")
         for title, way in _WAYS:
             self.ways.addItem(title, way)
+        self.kinds.setAccessibleName("Which sentences are shown")
+        for title, kind in _KINDS:
+            self.kinds.addItem(title, kind)
         self.line.setPlaceholderText("Type a sentence; Return adds it to the list")
         self.line.setClearButtonEnabled(True)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(5)
-        for widget in (self.ways, self.line, self.table):
+        choices = QHBoxLayout()
+        choices.addWidget(self.ways, 1)
+        choices.addWidget(self.kinds, 1)
+        for chooser in (self.ways, self.kinds):  # may be narrower than their longest item
+            chooser.setMinimumContentsLength(8)
+            chooser.setSizeAdjustPolicy(
+                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            )
+        box.addLayout(choices)
+        for widget in (self.line, self.table):
             box.addWidget(widget)
         self.showing = QTimer(self, singleShot=True, interval=_SHOWING)
         self.judge = Latest("sentences", self._landed.emit)
         self._landed.connect(self._land, Qt.ConnectionType.QueuedConnection)
+        self.orderer = Latest("order of sentences", self._ordered.emit)
+        self._ordered.connect(self._land_order, Qt.ConnectionType.QueuedConnection)
+        self.kinds.currentIndexChanged.connect(self._choose_kind)
+        self.table.sorted_by.connect(self.sort_by)
         self.showing.timeout.connect(self._show)
         self.table.verticalScrollBar().valueChanged.connect(self._watch_rows)
         self.table.selectionModel().currentRowChanged.connect(self._row_changed)
@@ -70,7 +99,7 @@ class BatchPanel(QWidget):
     @property
     def is_busy(self) -> bool:
         """Tell whether sentences are being judged, or are to be."""
-        return self.showing.isActive() or self.judge.is_busy
+        return self.showing.isActive() or self.judge.is_busy or self.orderer.is_busy
 
     @property
     def way(self) -> Way:
@@ -90,6 +119,7 @@ class BatchPanel(QWidget):
         """Show lines in place of those that are there, unchanged. select: look at the first."""
         self.lines, self.modified = lines, False
         self.model.show_lines(lines)
+        self.table.fit_columns()
         if select and len(lines):
             self.table.go_to(0)
         self.judge_all()
@@ -166,8 +196,8 @@ class BatchPanel(QWidget):
 
     def _row_changed(self) -> None:
         row = self.table.currentIndex().row()
-        if 0 <= row < len(self.lines):
-            text = self.lines[row]
+        if 0 <= row < self.model.rowCount():
+            text = self.lines[self.model.line(row)]
             self.line.setText(text if len(text) <= _LONG else "")
             self.line.setCursorPosition(0)
             self.looked.emit(text)
@@ -181,6 +211,7 @@ class BatchPanel(QWidget):
         if self.language is None or not len(self.lines):
             self.judge.ask(None)
             self.model.show_findings(None)
+            self._arrange()
             n = len(self.lines)
             self.counted.emit(f"{many(n, 'sentence')}, no grammar" if n else "no sentences")
             return
@@ -202,13 +233,89 @@ class BatchPanel(QWidget):
         if self._findings is not None:
             self._watch_rows()
             self.model.show_findings(self._findings)
-            self.counted.emit(self._findings.summary())
+            self.table.fit_columns()
+            if not self.arrangement.is_plain:
+                self._arrange()
+            self._summarise()
+
+    def _summarise(self) -> None:
+        if self._findings is not None:
+            shown = self.model.rowCount()
+            some = "" if shown == len(self.lines) else f"{shown:,} shown of "
+            self.counted.emit(some + self._findings.summary())
 
     def _watch_rows(self) -> None:
-        self._range = self.table.in_view()
+        self._range = self.table.lines_in_view()
+
+    # --- which are shown, in which order -----------------------------------------
+
+    def sort_by(self, key: Key | None) -> None:
+        """Sort by this, or, where it was sorted by this, the other way round; None: not at all.
+
+        Verdicts begin with the accepted, numbers with the largest.
+        """
+        again = key is not None and key == self.arrangement.key
+        descending = not self.arrangement.descending if again else key not in (None, "verdict")
+        self.arrange(replace(self.arrangement, key=key, descending=descending))
+
+    def _choose_kind(self, index: int) -> None:
+        self.arrange(replace(self.arrangement, kind=_KINDS[index][1]))
+
+    def arrange(self, arrangement: Arrangement) -> None:
+        """Show these lines in this order; the same again when more is known of them."""
+        self.arrangement = arrangement
+        self.kinds.setCurrentIndex([kind for _, kind in _KINDS].index(arrangement.kind))
+        self.model.show_arrangement(arrangement)
+        self._is_stale = False
+        self.orderer.ask(None)
+        self._arrange()
+        self.changed.emit()
+
+    def _arrange(self) -> None:
+        """Ask for the order; where it is being looked for, once more when that is found."""
+        arrangement, findings = self.arrangement, self._findings
+        if findings is None or arrangement.is_plain:
+            self.orderer.ask(None)
+            self._show_order(None)
+        elif self.orderer.is_busy:
+            self._is_stale = True
+        else:
+            self.orderer.ask(lambda: [(findings, arrangement.of(findings))])
+
+    def _land_order(self, serial: int, found: object) -> None:
+        if serial != self.orderer.serial:
+            return
+        if isinstance(found, Exception):
+            self._report(found)
+        elif isinstance(found, tuple) and found[0] is self._findings:
+            self._show_order(found[1])
+        if self._is_stale:
+            self._is_stale = False
+            self._arrange()
+
+    def _show_order(self, order: npt.NDArray[np.int64] | None) -> None:
+        """Show lines in this order, and keep the one that is looked at selected."""
+        before = self.model.order
+        if order is before or (
+            order is not None and before is not None and np.array_equal(order, before)
+        ):
+            return
+        row = self.table.currentIndex().row()
+        line = self.model.line(row) if 0 <= row < self.model.rowCount() else None
+        table = self.table.selectionModel()
+        was_blocked = table.blockSignals(True)  # it is looked at already
+        self.model.show_order(order)
+        if line is not None:
+            self.table.go_to(line)
+        table.blockSignals(was_blocked)
+        self.table.fit_columns()
+        self.table.viewport().update()
+        self._summarise()
+        self.changed.emit()
 
     def close_down(self) -> None:
-        """Stop the thread, and let go of what is large."""
+        """Stop the threads, and let go of what is large."""
         self.judge.close()
+        self.orderer.close()
         self.language = self._findings = None
         self.model.show_lines(SentenceLines())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QKeyEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
-from ui.parsing.layout import Triangle, shown
+from ckyparse.drawing.layout import Triangle, fitted, shown
 from ui.parsing.model import SentenceLook
 from ui.qt.parsing.pane import Pane
 
@@ -47,14 +49,15 @@ class ChartPane(Pane):
         tokens = len(look.tokens) if look is not None and look.chart is not None else 0
         if look is not None and not tokens and not message:
             self.message = look.problem or "The empty sentence has no chart"
-        same = before is not None and look is not None and before.chart is look.chart
-        if not same:
-            self.triangle = Triangle(tokens, *_CELL)
+        if not _have_equal(before, look, lambda look: look.chart):
             self._names.clear()
-            self.under = self.pick = None
             self.marked = frozenset()
-            self.renew()
-            self.pointed.emit(None)
+            # By another grammar the same tokens stay where they are, and so does what is picked.
+            if not tokens or not _have_equal(before, look, lambda look: look.tokens):
+                self.triangle = Triangle(tokens, *_CELL)
+                self.under = self.pick = None
+                self.renew()
+            self.pointed.emit(self.under)
         self.viewport().update()
 
     def mark(self, spans: frozenset[Span]) -> None:
@@ -63,7 +66,10 @@ class ChartPane(Pane):
         self.viewport().update()
 
     def point(self, span: Span | None) -> None:
-        """Light up a span, as if the pointer were there; None is none."""
+        """Light up a span, as if the pointer were there; None is none, as is one that is no span
+        of this sentence, of which the tree may still be to come."""
+        if span is not None and span[1] > self.triangle.tokens:
+            span = None
         if span != self.under:
             self.under = span
             self.viewport().update()
@@ -234,25 +240,12 @@ class ChartPane(Pane):
             if len(self._names) > 20_000:
                 self._names.clear()
             names = self.look.names(*span)
-            known = self._names[span] = _fitted(names, metrics, width), names
+            known = self._names[span] = fitted(names, metrics.horizontalAdvance, width), names
         return known[0]
 
 
-def _fitted(names: list[str], metrics: QFontMetricsF, width: float) -> str:
-    """Return names on two lines at most."""
-    lines = [""]
-    for index, name in enumerate(names):
-        rest = len(names) - index
-        joined = f"{lines[-1]}, {name}" if lines[-1] else name
-        more = f" +{rest - 1}" if rest > 1 and len(lines) == 2 else ""
-        if metrics.horizontalAdvance(joined + more) <= width:
-            lines[-1] = joined
-        elif len(lines) == 1 and lines[0]:
-            lines[-1] += ","
-            lines.append(metrics.elidedText(name, Qt.TextElideMode.ElideRight, width))
-        elif not lines[-1]:
-            lines[-1] = metrics.elidedText(name, Qt.TextElideMode.ElideRight, width)
-        else:
-            lines[-1] += f" +{rest}"
-            break
-    return "\n".join(lines)
+def _have_equal(
+    one: SentenceLook | None, other: SentenceLook | None, part: Callable[[SentenceLook], object]
+) -> bool:
+    """Tell whether both are there, and a part of them is the same."""
+    return one is not None and other is not None and part(one) == part(other)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QFileDialog
-
+from ui.parsing.export import Form
 from ui.parsing.files import FileError, check_source, read_grammar, write
 from ui.parsing.sentences import SentenceLines, examples
+from ui.qt import file_dialogs
 from ui.qt.actions import Action
 from ui.qt.background import Opening
 from ui.qt.dialogs import Dialogs, UnsavedAnswer
@@ -29,23 +29,28 @@ class ParseDialogs(Dialogs):
 
     def open_grammar(self, folder: str) -> str | None:
         """Ask for a grammar."""
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open a grammar", folder, _GRAMMARS)
-        return path or None
+        return file_dialogs.open_file(self._window, "Open a grammar", folder, _GRAMMARS) or None
 
     def open_sentences(self, folder: str) -> str | None:
         """Ask for a file of sentences."""
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open sentences", folder, _SENTENCES)
-        return path or None
+        return file_dialogs.open_file(self._window, "Open sentences", folder, _SENTENCES) or None
 
     def save_grammar(self, path: str) -> str | None:
         """Ask where to save a grammar."""
-        chosen, _ = QFileDialog.getSaveFileName(self._window, "Save the grammar", path, _GRAMMARS)
+        chosen, _ = file_dialogs.save_file(self._window, "Save the grammar", path, _GRAMMARS)
         return chosen or None
 
     def save_sentences(self, path: str) -> str | None:
         """Ask where to save sentences."""
-        chosen, _ = QFileDialog.getSaveFileName(self._window, "Save sentences", path, _SENTENCES)
+        chosen, _ = file_dialogs.save_file(self._window, "Save sentences", path, _SENTENCES)
         return chosen or None
+
+    def export(self, title: str, path: str, forms: Sequence[Form]) -> tuple[str, Form] | None:
+        """Ask for a file to export to, and the form; the file's name follows the form."""
+        titles = {f"{form.title} (*{form.suffix})": form for form in forms}
+        suffixes = {name: form.suffix for name, form in titles.items()}
+        chosen, name = file_dialogs.save_in_form(self._window, title, path, suffixes)
+        return (chosen, titles.get(name, forms[0])) if chosen else None
 
 
 class Files:
@@ -101,7 +106,7 @@ class Files:
 
     def open_grammar(self) -> None:
         """Ask for a grammar, and open it. Raises FileError."""
-        path = self.dialogs.open_grammar(self._folder())
+        path = self.dialogs.open_grammar(self.folder())
         if path is not None:
             self.open_path(path)
 
@@ -140,7 +145,7 @@ class Files:
 
     def save_as(self, then: Callable[[], None] = lambda: None) -> None:
         """Ask for a name, and save there; then go on, if it could be saved. Raises FileError."""
-        start = self.path or os.path.join(self._folder(), "grammar.cfg")
+        start = self.path or os.path.join(self.folder(), "grammar.cfg")
         path = self.dialogs.save_grammar(start)
         if path is not None:
             self._write_grammar(os.path.abspath(path), then)
@@ -163,7 +168,7 @@ class Files:
 
     def open_sentences(self) -> None:
         """Ask for a file of sentences, and read it. Raises FileError."""
-        path = self.dialogs.open_sentences(self._folder())
+        path = self.dialogs.open_sentences(self.folder())
         if path is not None:
             self.read_sentences([path])
 
@@ -195,7 +200,7 @@ class Files:
 
     def save_sentences(self, then: Callable[[], None] = lambda: None) -> None:
         """Save; then go on, if they could be saved. Raises FileError."""
-        path = self.dialogs.save_sentences(os.path.join(self._folder(), "sentences.txt"))
+        path = self.dialogs.save_sentences(os.path.join(self.folder(), "sentences.txt"))
         if path is not None:
             write(path, self.window.lines.data)
             self.window.batch.modified = False
@@ -233,5 +238,6 @@ class Files:
             except FileError as error:
                 self.window.report(error)
 
-    def _folder(self) -> str:
+    def folder(self) -> str:
+        """Return the folder of the grammar, or the one that the program runs in."""
         return os.path.dirname(self.path) if self.path else os.getcwd()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QContextMenuEvent,
     QFont,
     QKeyEvent,
     QMouseEvent,
@@ -20,6 +21,7 @@ MOUSE = (
     ("Zoom at the pointer", "Wheel"),
     ("Move the chart or the tree", "Drag"),
     ("Pick a span of the chart, which the tree shows too", "Click, or arrows"),
+    ("Export or copy the chart or the tree", "Right button"),
     ("Zoom the chart or the tree", "[, ]"),
     ("Show all of it", "F"),
     ("Open a grammar or sentences", "Drop them on the window"),
@@ -34,9 +36,14 @@ _CLICK = 4  # pixels that a mouse may move in a click
 
 class Pane(QAbstractScrollArea):
     """A drawing that is moved and zoomed; subclasses say extent() and paint(), and may take hover()
-    and click()."""
+    and click().
+
+    zoomed: the scale is another one. menu_wanted: somebody asks for a menu, at this point of the
+    screen.
+    """
 
     zoomed = Signal()
+    menu_wanted = Signal(object)
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -230,6 +237,10 @@ class Pane(QAbstractScrollArea):
         self.viewport().unsetCursor()
         if pressed is not None and not self._dragged:
             self.click(self.to_drawing(event.position()))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for a menu, by the right button or the menu key."""
+        self.menu_wanted.emit(event.globalPos())
 
     def leaveEvent(self, event: object) -> None:
         """Tell that the pointer has gone."""

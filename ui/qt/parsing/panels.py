@@ -36,7 +36,7 @@ class Panels(QWidget):
         across = QSplitter(Qt.Orientation.Horizontal)
         across.addWidget(left)
         across.addWidget(right)
-        across.setSizes([540, 740])
+        across.setSizes([580, 700])
         across.setStretchFactor(1, 1)
         right.setSizes([400, 400])
         self.splits.append(across)

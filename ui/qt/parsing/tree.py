@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
-from ui.parsing.layout import NodeBox, TreeLayout, lay_out
+from ckyparse.drawing.layout import NodeBox, TreeLayout, lay_out
 from ui.qt.parsing.pane import Pane
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from nltk.tree import ProbabilisticTree, Tree
 
 _SAID = 72  # pixels, at least, of how many trees there are
+_PATIENCE = 250  # milliseconds that the tree of the sentence before is shown
 _FARTHEST = 10_000_000  # trees that one may jump ahead
 
 
 class TreePanel(QWidget):
     """Shows the trees of a sentence, one at a time.
 
-    wanted: the number of a tree, from 0 on. drawn: the spans of the tree that is shown.
+    wanted: the number of a tree, from 0 on. drawn: the spans of the tree that is shown. tree: the
+    one that is shown, None if there is none.
     """
 
     wanted = Signal(int)
@@ -33,7 +35,7 @@ class TreePanel(QWidget):
         super().__init__(parent)
         self.look: SentenceLook | None = None
         self.index = 0  # of the tree that is shown
-        self._tree: Tree | None = None
+        self.tree: Tree | None = None
         self.pane = TreePane()
         self.back = _button("◀", "Previous tree", self.previous)
         self.forth = _button("▶", "Next tree", self.next)
@@ -43,6 +45,8 @@ class TreePanel(QWidget):
         self.number.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.number.setFixedWidth(84)
         self.number.returnPressed.connect(self._typed)
+        self.patience = QTimer(self, singleShot=True, interval=_PATIENCE)
+        self.patience.timeout.connect(lambda: self._clear("…"))
         self.said = ShyLabel("How many trees there are")
         self.said.setMinimumWidth(_SAID)
         row = QHBoxLayout()
@@ -102,13 +106,19 @@ class TreePanel(QWidget):
         if same and look is not None and look.trees is not None:
             self._refresh()
             return
-        self.index, self._tree = 0, None
+        self.index, self.tree = 0, None
         if look is not None and not message and look.trees is None:
             message = "There is no tree" if not look.problem else ""
-        waiting = look is not None and look.trees is not None
-        self.pane.show_tree(None, "…" if waiting else message)
-        self.drawn.emit(frozenset())
+        if look is not None and look.trees is not None:
+            self.patience.start()  # the tree before stays until there is another one
+        else:
+            self._clear(message)
         self._refresh()
+
+    def _clear(self, message: str) -> None:
+        self.patience.stop()
+        self.pane.show_tree(None, message)
+        self.drawn.emit(frozenset())
 
     def show_tree(self, found: FoundTree) -> None:
         """Show what has come of the one that was asked for."""
@@ -116,22 +126,31 @@ class TreePanel(QWidget):
             self._say(f"{found.tree:,} passed…")
             return
         if found.tree is not None:
-            self.index, self._tree = found.number, found.tree
+            self.patience.stop()
+            self.index, self.tree = found.number, found.tree
             self.pane.show_tree(found.tree)
             assert self.pane.layout_ is not None
             self.drawn.emit(self.pane.layout_.spans)
         self._refresh()
 
     def _refresh(self) -> None:
-        end, tree = self.end, self._tree
+        end, tree = self.end, self.tree
         self.number.setText(str(self.index + 1) if end != 0 else "")
         self.number.setEnabled(end != 0)
         self.back.setEnabled(self.has_previous)
         self.forth.setEnabled(self.has_next)
         more = ""
         if tree is not None and hasattr(tree, "logprob"):
-            more = f"probability {probability(cast('ProbabilisticTree', tree))}"
+            more = self._probability(cast("ProbabilisticTree", tree))
         self._say(more)
+
+    def _probability(self, tree: ProbabilisticTree) -> str:
+        """Say how probable a tree is, and, where that is known, its share of the sentence's."""
+        said, log = f"probability {probability(tree)}", self.look.log if self.look else None
+        if log is None or not math.isfinite(log):
+            return said
+        share = 100 * math.exp(min(0.0, tree.logprob() * math.log(2) - log))
+        return f"{said}, {share:.3g} % of the sentence's"
 
     def _say(self, more: str) -> None:
         """Say how many trees there are, and what else there is to say."""

@@ -38,6 +38,7 @@ from ui.qt.dropped import files_of
 from ui.qt.parsing.actions import actions_of
 from ui.qt.parsing.batch import BatchPanel
 from ui.qt.parsing.chart import ChartPane
+from ui.qt.parsing.export import Exports
 from ui.qt.parsing.files import Files
 from ui.qt.parsing.language import GrammarPanel
 from ui.qt.parsing.panels import Panels, fill_status_bar, plain_label
@@ -45,6 +46,8 @@ from ui.qt.parsing.trees import TreePanel
 from ui.qt.remembered import SettingsMemory, fit_screen
 from ui.qt.shy import ShyLabel
 from ui.qt.status import BusyLine
+
+_PATIENCE = 250  # milliseconds that the verdict on the sentence before is shown
 
 
 class ParseWindow(QMainWindow):
@@ -77,10 +80,12 @@ class ParseWindow(QMainWindow):
         self.background = Background()
         self.files = Files(self)
         self.registry = Registry(self, self.batch.table, self.report)
-        self.registry.add(*self.files.actions(), *actions_of(self))
+        self.exports = Exports(self)
+        self.registry.add(*self.files.actions(), *self.exports.actions(), *actions_of(self))
         self.registry.fill(self.menuBar())
 
         self._watcher = Latest("sentence", self._looked.emit)
+        self._patience = QTimer(self, singleShot=True, interval=_PATIENCE)
         self._connect()
         self._memory = SettingsMemory(settings, self._remembered)
         self._restore()
@@ -91,6 +96,7 @@ class ParseWindow(QMainWindow):
     def _connect(self) -> None:
         queued = Qt.ConnectionType.QueuedConnection
         self._looked.connect(self._land_look, queued)
+        self._patience.timeout.connect(lambda: self.verdict.setText("Parsing…"))
         self.background.busy.connect(self._show_busy)
         self.busy.cancelled.connect(self.files.cancel)
         self.grammar.changed.connect(self._language_changed)
@@ -103,6 +109,8 @@ class ParseWindow(QMainWindow):
         self.chart.pointed.connect(lambda span: self._span_changed())
         self.chart.picked.connect(lambda span: self._span_changed())
         self.trees.pane.pointed.connect(self.chart.point)
+        self.chart.menu_wanted.connect(lambda at: self.exports.menu("chart").popup(at))
+        self.trees.pane.menu_wanted.connect(lambda at: self.exports.menu("tree").popup(at))
         self.trees.wanted.connect(self._want_tree)
         self.trees.drawn.connect(self.chart.mark)
 
@@ -149,6 +157,7 @@ class ParseWindow(QMainWindow):
             self._watcher.ask(None)
             self._hint()
             return
+        self._patience.start()
         self._watcher.ask(lambda: look(language, way, sentence))
 
     def _hint(self) -> None:
@@ -157,6 +166,7 @@ class ParseWindow(QMainWindow):
             if self.grammar.language
             else "Type a grammar, open one, or take an example from the File menu"
         )
+        self._patience.stop()
         self.verdict.setText("")
         self.chart.show_look(None, what)
         self.trees.show_look(None, "")
@@ -165,6 +175,7 @@ class ParseWindow(QMainWindow):
     def _land_look(self, serial: int, found: object) -> None:
         if serial != self._watcher.serial:
             return
+        self._patience.stop()
         if isinstance(found, SentenceLook):
             self.verdict.setText(found.verdict[:1].upper() + found.verdict[1:])
             if found.accepted:

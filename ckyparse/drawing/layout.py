@@ -1,12 +1,12 @@
-"""Where the parts of a chart and of a tree are drawn: arithmetic only.
+"""Places of the parts of a chart and of a tree in a drawing: arithmetic only.
 
-Units are those of whoever measures labels; y grows downwards.
+Units are those of whoever measures labels; y grows downwards. Windows and files share this.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,9 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from nltk.tree import Tree
 
+Measure = Callable[[str], float]  # how wide a label is drawn
 EMPTY = "ε"
+BLANK = "␣"
 _LABEL = 40  # characters
 
 
@@ -59,11 +61,48 @@ class TreeLayout:
         )
 
 
+def printable(label: str) -> str:
+    """Return a label on one line: what cannot be printed is escaped, and blanks that stand alone
+    are visible; "" is an empty one."""
+    label = "".join(c if c.isprintable() else repr(c)[1:-1] for c in label)
+    return label if label.strip() else label.replace(" ", BLANK) or '""'
+
+
 def shown(label: str) -> str:
-    """Return a label as it is shown: on one line, and cut off where it is long."""
-    label = "".join(c if c.isprintable() else repr(c)[1:-1] for c in label[: _LABEL + 1])
-    label = label.replace(" ", "␣") if not label.strip() else label
+    """Return a label as it is shown: printable, and cut off where it is long."""
+    label = printable(label[: _LABEL + 1])
     return label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
+
+
+def elided(text: str, measure: Measure, width: float) -> str:
+    """Return a text, or as much of its beginning as fits in a width, with … at the end."""
+    if measure(text) <= width:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if measure(text[:middle] + "…") <= width else (low, middle - 1)
+    return text[:low] + "…"
+
+
+def fitted(names: Sequence[str], measure: Measure, width: float) -> str:
+    """Return the names of a cell on two lines at most; +3 says that three more had no room."""
+    lines = [""]
+    for index, name in enumerate(names):
+        rest = len(names) - index
+        joined = f"{lines[-1]}, {name}" if lines[-1] else name
+        more = f" +{rest - 1}" if rest > 1 and len(lines) == 2 else ""
+        if measure(joined + more) <= width:
+            lines[-1] = joined
+        elif len(lines) == 1 and lines[0]:
+            lines[-1] += ","
+            lines.append(elided(name, measure, width))
+        elif not lines[-1]:
+            lines[-1] = elided(name, measure, width)
+        else:
+            lines[-1] += f" +{rest}"
+            break
+    return "\n".join(lines)
 
 
 class _Part:
@@ -81,7 +120,7 @@ class _Part:
 
 def lay_out(
     tree: Tree,
-    measure: Callable[[str], float],
+    measure: Measure,
     *,
     height: float = 24,
     row: float = 46,
@@ -139,8 +178,8 @@ def _parts(tree: Tree) -> tuple[list[_Part], list[list[int]]]:
         children.append([])
         if node is None:
             parts.append(_Part(EMPTY, "empty", parent, depth))
-        elif isinstance(node, str):
-            parts.append(_Part(node, "token", parent, depth))
+        elif not hasattr(node, "label"):
+            parts.append(_Part(str(node), "token", parent, depth))
         else:
             parts.append(_Part(str(node.label()), "node", parent, depth))
             below: list[Tree | str | None] = list(node) or [None]

@@ -1,0 +1,48 @@
+"""lifesim paste: a pattern put into a universe on disk."""
+
+from __future__ import annotations
+
+import click
+
+from lifesim import patterns
+from lifesim.cli.drive import busy
+from lifesim.cli.options import Position, rules_option
+from lifesim.cli.report import note_oddities
+from lifesim.cli.streamed import counting_bar
+from lifesim.pasting import Mode
+from lifesim.store import editing
+from lifesim.store.universe import Universe
+
+
+@click.command("paste")
+@click.argument("universe")
+@click.argument("pattern")
+@click.option(
+    "--at",
+    type=Position(),
+    required=True,
+    help="Column and row of the pattern's top-left cell: 100,-20.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice([str(mode) for mode in Mode]),
+    default=str(Mode.OR),
+    show_default=True,
+    help="or: live cells are added; copy: all cells are replaced; xor: live ones invert.",
+)
+@rules_option
+def command(universe: str, pattern: str, at: tuple[int, int], mode: str) -> None:
+    """Put PATTERN, a file, into UNIVERSE, a directory, as it is now.
+
+    A plane without bounds gets room for it; else the pattern must lie within. Killed at any moment,
+    the universe is as it was, or as it is to be. `lifesim undo` takes it back until the universe is
+    moved on. Coordinates are those of `lifesim info`.
+    """
+    with busy(f"reading {pattern}"):
+        read = patterns.read(pattern)
+    note_oddities(read, pattern)
+    with Universe.open(universe, writing=True) as opened:
+        before = opened.population()
+        with counting_bar(f"writing {universe}", show=True) as progress:
+            editing.paste(opened, read.grid, at, mode, progress=progress)
+        click.echo(f"population {before:,}, now {opened.population():,}")

@@ -1,0 +1,1 @@
+"""The Python console of the window, and what scripts may do with the window."""

@@ -1,0 +1,1 @@
+"""The start page, lists of files with small pictures, and the browser of patterns."""
