@@ -20,18 +20,12 @@ from lifesim.soup import random_grid
 
 FILE = "kernels/life/costs.py"
 FITTED = (
-    "row", "even_row", "narrow_row", "ragged_row", "direct_row", "direct_vector", "column",
-    "task", "whole_pass",
+    "row", "narrow_row", "ragged_row", "direct_row", "direct_vector", "column", "task",
+    "whole_pass",
 )  # fmt: skip
-PAIRS = "row", "even_row", "narrow_row", "ragged_row", "direct_vector"
+PAIRS = "row", "narrow_row", "ragged_row", "direct_vector"
 HEIGHTS = 48, 384, 1536
-COLUMNS = (
-    MAX_COLUMNS // 4,
-    3 * MAX_COLUMNS // 8,
-    MAX_COLUMNS // 2,
-    3 * MAX_COLUMNS // 4,
-    MAX_COLUMNS,
-)
+COLUMNS = MAX_COLUMNS // 4, MAX_COLUMNS // 2, 3 * MAX_COLUMNS // 4, MAX_COLUMNS
 STEPS = 2, 8, 32
 
 

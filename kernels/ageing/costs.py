@@ -39,7 +39,6 @@ def cpu_costs(planes: int, ages: int) -> CpuCosts:
     return replace(
         life.CPU_COSTS,
         row=rows(life.CPU_COSTS.row),
-        even_row=rows(life.CPU_COSTS.even_row),
         narrow_row=rows(life.CPU_COSTS.narrow_row),
         ragged_row=rows(life.CPU_COSTS.ragged_row),
         task=life.CPU_COSTS.task / unit,

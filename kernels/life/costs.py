@@ -13,15 +13,13 @@ class CpuCosts:
 
     row: a row of a panel, to vectors and back, where strips are 32-bit words: cheapest by far,
         so that few generations are best made of such even where most of them is halo.
-    even_row, narrow_row, ragged_row: the same where strips are 2, 4, 8 or 16 bits, of others that
-        are at most half a word, and of other widths.
+    narrow_row, ragged_row: the same where strips are at most half a word, and of other widths.
     direct_row, direct_vector: a row, and each vector of it, of a generation straight on the rows.
     column: a column's extra work per row: seam, first rows.
     task, whole_pass: what each of them costs beside its rows.
     """
 
     row: tuple[float, float]
-    even_row: tuple[float, float]
     narrow_row: tuple[float, float]
     ragged_row: tuple[float, float]
     direct_row: float
@@ -35,7 +33,6 @@ class CpuCosts:
 # AVX-512; only ratios matter.
 CPU_COSTS = CpuCosts(
     row=(60.0, 0.40),
-    even_row=(60.0, 0.20),
     narrow_row=(90.0, 0.62),
     ragged_row=(160.0, 0.94),
     direct_row=33.0,

@@ -14,7 +14,6 @@ from kernels.life.rules import LifeRule, NineCellRule
 STATIC_OPERATIONS = 14  # of StaticRule in circuit.hpp, beside the row sums
 _LENGTHS = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # generations of passes that are tried
 MAX_COLUMNS = 32  # vectors in a row of a CPU panel: a strip is at most a 32-bit word wide
-EVEN_COLUMNS = (2, 4, 8, 16)  # whose rows go to vectors and back in ways of their own
 
 
 class CpuPlan(NamedTuple):
@@ -172,13 +171,10 @@ def strip_plans(
 
 
 def _row_cost(columns: int, vector_bits: int, costs: CpuCosts) -> float:
-    fixed, per_bit = costs.ragged_row
+    narrow = columns <= MAX_COLUMNS // 2
+    fixed, per_bit = costs.narrow_row if narrow else costs.ragged_row
     if columns == MAX_COLUMNS:
         fixed, per_bit = costs.row
-    elif columns in EVEN_COLUMNS:
-        fixed, per_bit = costs.even_row
-    elif columns <= MAX_COLUMNS // 2:
-        fixed, per_bit = costs.narrow_row
     return fixed + per_bit * vector_bits
 
 
@@ -200,10 +196,8 @@ def _panels(
         columns = -(-(useful + 2 * steps) // vector_bits)
         if useful <= widest and columns <= MAX_COLUMNS:
             ways.append((count, useful, columns, steps))
-            wider = {next((even for even in EVEN_COLUMNS if even >= columns), MAX_COLUMNS)}
             if panels == least:
-                wider.add(MAX_COLUMNS)
-            ways += [(count, useful, more, steps) for more in sorted(wider - {columns})]
+                ways.append((count, useful, MAX_COLUMNS, steps))
     return ways
 
 
