@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QWidget
 
-from lifesim.until import Condition, parse
+from lifesim.until import Condition, ConditionError, parse
 from ui.numbers import generation_of
 from ui.qt.dialogs import Form
 
@@ -66,7 +66,6 @@ class UntilDialog(Form):
         kind = self._shown = str(self.kind.currentData())
         self.number.setEnabled(kind in self._written)
         self.number.setText(self._written.get(kind, ""))
-        self.number.setPlaceholderText("" if kind in self._written else "nothing to be said")
         self.number.setToolTip(_MEANINGS[kind])
         self.kind.setToolTip(_MEANINGS[kind])
         self.limit.setEnabled(kind != "generation")
@@ -92,7 +91,12 @@ class UntilDialog(Form):
             return generation
         if kind == "period":
             return parse(f"period:{generation_of(text, self._most)}")
-        return parse(f"population:{text}" if kind == "population" else kind)
+        if kind != "population":
+            return parse(kind)
+        try:
+            return parse(f"population:{text}")
+        except ConditionError:
+            raise ValueError("write it as >1000, >=64, <10, =0 or !=5") from None
 
     def value(self) -> Until:
         """Return what has been entered."""

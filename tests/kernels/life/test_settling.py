@@ -283,7 +283,7 @@ def test_interrupted_at_a_whole_generation() -> None:
 
 @pytest.mark.parametrize("steps", [36, 37])
 def test_several_threads_read_rows_at_once(steps: int) -> None:
-    """As the contract lets them, whether the last round has made all the generations or not."""
+    """Check that they may, whether the last round has made all the generations or not."""
     on, cells = target(-1, 2), placed(PULSAR, 256, 200, 30, 60)
     universe, witness = opened(on, cells, LIFE, True), whole(on, cells, LIFE, True)
     with ThreadPoolExecutor(4) as pool:
