@@ -353,8 +353,10 @@ def test_patterns_are_found_as_one_types(bare: LifeWindow) -> None:
     assert "Bill\N{NO-BREAK SPACE}Gosper" in browser.facts.text()
     assert not browser.insert_button.isVisible()
     QTest.keyClick(browser.list, Qt.Key.Key_Return)
-    until(lambda: not menu_of(bare).is_shown)
-    assert bare.session.cells(bare.session.box).population() == 36
+    gun = PatternLibrary.of_ours().find("gosper-gun")
+    assert gun is not None
+    opened(bare, gun.path)
+    assert bare.session.status().population == 36
     # Our own patterns are not written over: where to save them is asked.
     answer(save_file=None)(bare)
     bare.files.save()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction
 
 from lifesim import patterns
-from lifesim.library.names import is_ours
+from lifesim.library import PatternLibrary
 from lifesim.store.names import MANIFEST
 from ui import opening
 from ui.cells.edited import EditedSession
@@ -133,7 +133,7 @@ class FileMenu(Menu):
     def _folder(self) -> str:
         """Return the folder in which files are looked for: never the one of our own patterns."""
         paths = [self.window.session.path or "", *self.recent[:1]]
-        path = next((path for path in paths if path and not is_ours(path)), "")
+        path = next((path for path in paths if path and not _is_ours(path)), "")
         return os.path.dirname(path) or os.getcwd()
 
     # --- recent ----------------------------------------------------------------
@@ -220,10 +220,10 @@ class FileMenu(Menu):
             self._write(path, then, otherwise)
 
     def _is_to_be_written(self, path: str) -> bool:
-        """Tell whether what is in memory may be saved there: a directory that it once became, and a
-        file whose name tells no format, stay as they are."""
+        """Tell whether what is in memory may be saved there: a directory that it once became, a
+        file whose name tells no format, and our own patterns stay as they are."""
         is_memory = isinstance(self.window.session, EditedSession)
-        return not is_memory or _is_pattern(path)
+        return not is_memory or (_is_pattern(path) and not _is_ours(path))
 
     def save_as(
         self,
@@ -233,6 +233,8 @@ class FileMenu(Menu):
         """Ask for a name, and save there; then go on, if it could be saved, or do otherwise."""
         session = self.window.session
         start = session.path or os.path.join(self._folder(), "untitled.rle")
+        if _is_ours(start):
+            start = os.path.join(self._folder(), os.path.basename(start))
         if not self._is_to_be_written(start):
             start += ".rle"
         path = self.window.dialogs.save_file(start)
@@ -263,3 +265,9 @@ class FileMenu(Menu):
 def _is_pattern(path: str) -> bool:
     ends = tuple(end for ends in patterns.formats().values() for end in ends)
     return path.lower().removesuffix(".gz").endswith(ends)
+
+
+def _is_ours(path: str) -> bool:
+    """Tell whether a file is one of the patterns that come with this program."""
+    ours = os.path.realpath(PatternLibrary.of_ours().folder)
+    return os.path.realpath(path).startswith(ours + os.sep)
