@@ -1,6 +1,7 @@
 """The page of `lifesim serve` in headless Chromium over a slow line.
 
-Prints the seconds to the first picture, and the frames a second while one pans.
+Prints the seconds to the first picture, the frames a second while one pans, and how many
+generations a second are seen of a run.
 
     python -m benchmarks.browser UNIVERSE [--latency 50] [--seconds 5]
 
@@ -31,6 +32,20 @@ new Promise((done) => {
     }
     viewer.pan(6, 3);
     requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+})
+"""
+
+PLAY = """
+new Promise((done) => {
+  const began = performance.now(), seen = new Set();
+  viewer.order({ do: "play" });
+  const step = (now) => {
+    seen.add(viewer.target);
+    if (now - began < 1000 * SECONDS) return requestAnimationFrame(step);
+    viewer.order({ do: "pause" });
+    done(seen.size / (now - began) * 1000);
   };
   requestAnimationFrame(step);
 })
@@ -73,6 +88,9 @@ def main() -> None:
                 f"{found['frames'] / found['seconds']:.1f} frames/s while panning, {sharp:.0%} of "
                 f"them sharp, {mean:.0%} of what is seen"
             )
+            if browser.value("viewer.facts.plays"):
+                played = browser.value(PLAY.replace("SECONDS", str(chosen.seconds)))
+                print(f"{played:.1f} generations/s seen of a run")
             for problem in browser.problems():
                 print(problem, file=sys.stderr)
         finally:

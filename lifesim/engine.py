@@ -14,29 +14,28 @@ import numpy.typing as npt
 
 from kernels.life.contract import Words
 from kernels.targets.contract import Target
-from lifesim.colours import colours_of, state_colours
+from lifesim.colours import colours_of
 from lifesim.edge import EdgeWatch
 from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, Box, check_size
 from lifesim.growing import REFERENCE_COPIES, never
 from lifesim.held import HeldUniverse
 from lifesim.kept import Kept
+from lifesim.notebook import NotebookLife
 from lifesim.pauses import Progress, chunk_of, periods_of, stops
-from lifesim.pictured import MOST_CELLS, Pictured, show, sketch_scale
 from lifesim.rule import LIFE, Rule
-from lifesim.topology import Edges, Topology, described, topology_of
+from lifesim.topology import Edges, Topology, topology_of
 from lifesim.unbounded import ENGINES, target_of
 
 if TYPE_CHECKING:
     from kernels.plane.hashlife.listing import SquareList
     from kernels.targets.cuda.array import DeviceArray
-    from lifesim.animation import Animation
     from lifesim.patterns import Pattern
     from lifesim.start import Start
     from lifesim.until import Condition, Found
 
 
-class Life(Pictured):
+class Life(NotebookLife):
     """A universe that evolves: a torus, a plane, another bounded grid of Golly's, or a plane
     without bounds.
 
@@ -425,71 +424,6 @@ class Life(Pictured):
         colours = colours_of(self.rule, palette)
         with self._stepping:
             return self._held.pixels(box, scale_log2, colours)
-
-    # --- in a notebook -------------------------------------------------------------
-
-    def __repr__(self) -> str:
-        width, height = self.bounds
-        size = f"{width or 'endless'}x{height or 'endless'}"
-        size = size if width or height else "no bounds"
-        return f"<Life {self.rule}, {described(self.topology)}, {size}, {self.where()}>"
-
-    def _facts(self) -> str:
-        frame = self.frame()
-        live = "" if self._is_huge(frame) else f" · population {self.population():,}"
-        size = f"{frame.width:,} × {frame.height:,}"
-        return f"generation {self.generation:,}{live} · {size} · {self.rule}"
-
-    def _sketch(self) -> npt.NDArray[np.uint8] | None:
-        frame = self.frame()
-        if self._is_huge(frame):
-            return None
-        if state_colours(self.rule) is None:
-            return self.levels(frame, sketch_scale(frame))
-        return self.pixels(frame, sketch_scale(frame))
-
-    def _is_huge(self, frame: Box) -> bool:
-        """Tell whether a rectangle would have to be read that takes more than a moment."""
-        return frame.width * frame.height > MOST_CELLS and self.engine == "dense"
-
-    def animate(
-        self,
-        generations: int,
-        every: int = 1,
-        *,
-        region: Box | None = None,
-        scale: int | None = None,
-        palette: str = "dark",
-        frame_ms: int = 100,
-    ) -> Animation:
-        """Move on by `generations`, and return a film of it, which a notebook shows.
-
-        every: generations between two frames. region: the cells that are shown, by default all; of
-        a plane without bounds all that live in any frame. scale: the binary logarithm of cells a
-        pixel, by default what makes frames of a quarter of a megapixel at most. frame_ms: how long
-        a frame is shown. Raises RenderError, and ValueError for more than 10,000 frames.
-        """
-        from lifesim.animation import animate
-
-        return animate(
-            self,
-            generations,
-            every,
-            region=region,
-            scale=scale,
-            palette=palette,
-            frame_ms=frame_ms,
-        )
-
-    def show(self, *, draws: bool = True, height: int = 420) -> Any:
-        """Return a widget for a notebook that pans, zooms, plays, steps and draws this universe.
-
-        draws: whether it may change cells. height: in pixels. Needs anywidget: pip install
-        'bulkbits[notebook]'.
-        """
-        return show(self, draws=draws, height=height)
-
-    # --- running -------------------------------------------------------------------
 
     def _advance(self, generations: int, stopped: Callable[[], bool]) -> None:
         with self._stepping:

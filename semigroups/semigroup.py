@@ -23,8 +23,8 @@ from .sequences import RewritingRules, Word, Words
 from .structure import Structure
 
 _LONG = 1 << 12  # bytes of maps that are not rows by default
-_SMALL = 1 << 20  # bytes of generators, and elements and seconds, of what a notebook enumerates
-_SHOWN, _MOMENT = 5_000, 0.5
+# What a notebook enumerates: bytes of generators and of all maps, elements, seconds.
+_SMALL, _ROOM, _SHOWN, _MOMENT = 1 << 20, 1 << 26, 100_000, 0.5
 _DRAWN = 200_000  # elements of what a notebook draws
 
 
@@ -385,8 +385,10 @@ class Semigroup:
         """
         runner = self._enumeration.runner
         try:
-            if not runner.begun and self._enumeration.problem.generators.nbytes <= _SMALL:
-                self.run(limit=_SHOWN, seconds=_MOMENT)
+            generators = self._enumeration.problem.generators
+            if not runner.begun and generators.nbytes <= _SMALL:
+                most = _ROOM // generators[0].nbytes
+                self.run(limit=min(_SHOWN, most), seconds=_MOMENT)
             if not self.finished or self.current_size > _DRAWN:
                 return None
             return self.egg_boxes().svg()

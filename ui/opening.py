@@ -16,7 +16,6 @@ from kernels.targets.contract import BackendUnavailableError, Target
 from lifesim import patterns
 from lifesim.grid import BitGrid, Box, GridError, check_size
 from lifesim.growing import COPIES, check_birth
-from lifesim.library.names import is_ours
 from lifesim.patterns import Pattern
 from lifesim.planes import HashedUniverse, plane_target
 from lifesim.rule import LIFE, Rule, RuleError
@@ -70,8 +69,7 @@ def open(
     except (GridError, RuleError, TopologyError) as error:
         raise SessionError(f"{path}: {error}") from None
     notes = pattern.name, pattern.comments
-    # One of ours is not to be saved over.
-    where = None if path == "-" or is_ours(path) else os.path.abspath(path)
+    where = None if path == "-" else os.path.abspath(path)
     session = _begun(lambda: _session(start, backend, where, notes, True, engine or "dense"))
     session.oddities = pattern.notes
     return session

@@ -123,8 +123,8 @@ def climb(
     live: the live cells of each block, (rows, columns) of live_type(scale), rows one after the
     other, each contiguous. scale: 3 to HIGHEST. levels: uint8 of the same shape, C-contiguous: 255
     times a block's live share, a half rounded up, but 0 only where no cell lives and 255 only where
-    all do. above: live_type(scale + 1) of (ceil(rows / 2), ceil(columns / 2)), C-contiguous; what is
-    missing at the end is dead. level: as for fill_soup(). Raises ValueError for anything else.
+    all do. above: live_type(scale + 1) of (ceil(rows / 2), ceil(columns / 2)), C-contiguous; what
+    is missing at the end is dead. level: as for fill_soup(). Raises ValueError for anything else.
     """
     scale = operator.index(scale)
     if not 3 <= scale <= HIGHEST:
@@ -137,7 +137,8 @@ def climb(
     ):
         if array is not None and (array.dtype != dtype or array.shape != shape):
             raise ValueError(
-                f"{name} must be {np.dtype(dtype)} of shape {shape}, not {array.dtype} {array.shape}"
+                f"{name} must be {np.dtype(dtype)} of shape {shape}, "
+                f"not {array.dtype} {array.shape}"
             )
     level = _level(level)
     if level == REFERENCE:

@@ -6,6 +6,7 @@ import click
 
 from lifesim import patterns
 from lifesim.cli.drive import busy
+from lifesim.cli.named import PatternFile
 from lifesim.cli.options import Position, rules_option
 from lifesim.cli.report import note_oddities
 from lifesim.cli.streamed import counting_bar
@@ -16,7 +17,7 @@ from lifesim.store.universe import Universe
 
 @click.command("paste")
 @click.argument("universe")
-@click.argument("pattern")
+@click.argument("pattern", type=PatternFile())
 @click.option(
     "--at",
     type=Position(),
@@ -32,7 +33,7 @@ from lifesim.store.universe import Universe
 )
 @rules_option
 def command(universe: str, pattern: str, at: tuple[int, int], mode: str) -> None:
-    """Put PATTERN, a file, into UNIVERSE, a directory, as it is now.
+    """Put PATTERN, a file or a name of `lifesim patterns`, into UNIVERSE, a directory.
 
     A plane without bounds gets room for it; else the pattern must lie within. Killed at any moment,
     the universe is as it was, or as it is to be. `lifesim undo` takes it back until the universe is

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from lifesim.library.folder import extension_of
-from lifesim.library.library import PatternLibrary, our_folder
+from lifesim.library.library import PatternLibrary
 
 
 def file_called(name: str) -> str | None:
@@ -28,8 +28,3 @@ def is_bare(name: str) -> bool:
     """Tell whether this could be the name of a pattern of ours: it leads into no folder."""
     separators = {os.sep, os.altsep or os.sep, "\0"}
     return name not in ("", "-", ".", "..") and not separators & set(name)
-
-
-def is_ours(path: str) -> bool:
-    """Tell whether a file is one of our patterns, which nobody should save over."""
-    return os.path.dirname(os.path.realpath(path)) == os.path.realpath(our_folder())

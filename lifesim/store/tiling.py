@@ -268,15 +268,16 @@ def tile_universe(
     planes: int = 1,
 ) -> Tiling:
     """Return a tiling of `tiles` (across, down), by default of full rows in files of up to 256 MiB,
-    whose cells are in so many bit planes: 32 files of 4 to 16 MiB, or more, up to 256, of 16 MiB and
-    above.
+    whose cells are in so many bit planes: 32 files of 4 to 16 MiB, or more, up to 256, of 16 MiB
+    and above.
 
     Edges fall on multiples of the largest power of two that leaves tiles nearly even, so
     that pyramids nest. Raises TilingError for more tiles than the universe can have.
     """
     if tiles is None:
         across = -(-width // _WIDEST)
-        row = planes * 8 * -(-(-(-width // across)) // WORD)
+        columns = -(-width // across)
+        row = planes * 8 * -(-columns // WORD)
         whole = height * row * across
         size = min(max(whole // _FILES, _LEAST_BYTES), _USUAL_BYTES)
         size = min(max(whole // _MOST_FILES, size), _MOST_BYTES)
@@ -287,15 +288,15 @@ def tile_universe(
         )
     if width * height > MOST_CELLS:
         raise TilingError(f"{width}x{height} cells are too many: less than 2^62 in all")
-    columns = _cut(width, tiles[0], WORD)
-    rows = _cut(height, tiles[1], 1)
-    if columns is None or rows is None:
+    vertical = _cut(width, tiles[0], WORD)
+    horizontal = _cut(height, tiles[1], 1)
+    if vertical is None or horizontal is None:
         most = f"{-(-width // WORD)}x{height}"
         raise TilingError(
             f"{width}x{height} cells cannot be cut into {tiles[0]}x{tiles[1]} sub-universes "
             f"(at most {most})"
         )
-    return Tiling(columns, rows, torus)
+    return Tiling(vertical, horizontal, torus)
 
 
 def _cut(length: int, parts: int, least: int) -> tuple[int, ...] | None:

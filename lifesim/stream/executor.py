@@ -13,6 +13,7 @@ from kernels.targets.contract import Target
 from kernels.targets.cpu import core_count
 from kernels.targets.memory import available_memory
 from lifesim.engines import stored_engine
+from lifesim.rule import Rule
 from lifesim.store.tilefile import TileFormat
 from lifesim.store.tiling import TileBlock, Tiling, blocks
 from lifesim.store.universe import Universe
@@ -98,9 +99,9 @@ class PhaseExecutor(ABC):
             raise Stopped
         return tally
 
-    def release(self) -> None:
-        """Give back what is held from one phase of a run to the next."""
-        pass
+    def release(self) -> None:  # noqa: B027
+        """Give back what is held from one phase of a run to the next: nothing unless an executor
+        says otherwise."""
 
     def check_budget(self, tiling: Tiling, form: TileFormat) -> None:
         """Raise BudgetError where not even one tile can be moved on by one generation."""

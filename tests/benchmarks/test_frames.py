@@ -65,9 +65,9 @@ def test_what_was_interrupted_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_stand_in(tmp_path: Path) -> None:
-    path = frames.stand_in(tmp_path, (512, 65536), 3)
+    path = frames.stand_in(tmp_path, (512, 131072), 3)
     made = path.stat().st_mtime_ns
-    assert frames.stand_in(tmp_path, (512, 65536), 3) == path
+    assert frames.stand_in(tmp_path, (512, 131072), 3) == path
     assert path.stat().st_mtime_ns == made
     with Universe.open(path) as universe:
         count = len(universe.tiling)

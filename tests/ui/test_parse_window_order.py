@@ -208,6 +208,17 @@ def test_the_chart_stays_where_it_is_while_the_grammar_is_typed(win: ParseWindow
     assert win.chart.pick is None
 
 
+def test_the_next_tree_does_not_keep_another_sentence_from_being_shown(win: ParseWindow) -> None:
+    write(win, "S -> S S | 'a'", "aaaa")
+    assert win.trees.has_next
+    win.look_at("aaaaa")
+    win.trees.next()  # of the sentence that is still shown
+    settle(win)
+    assert win.verdict.text() == "Accepted, 14 parses"
+    assert win.chart.triangle.tokens == 5
+    assert win.trees.index == 0
+
+
 # --- export -------------------------------------------------------------------------------
 
 

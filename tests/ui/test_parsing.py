@@ -88,7 +88,16 @@ def test_examples_are_judged_as_they_say(path: Path) -> None:
             assert seen.prefix == findings.prefixes[index]
 
 
-def test_chart_and_trees_are_those_of_nltk() -> None:
+def test_what_is_counted_at_once_is_in_the_first_look() -> None:
+    language = read(CATALAN)
+    first, found = look(language, "chars", "aaaa")
+    assert isinstance(first, SentenceLook)
+    assert isinstance(found, FoundTree)
+    assert first.count == 5
+
+
+def test_chart_and_trees_are_those_of_nltk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "_AT_ONCE", 0.0)
     path = next(path for path in examples() if path.name == "english.cfg")
     text = read_grammar(path)
     language = read(text)

@@ -236,6 +236,10 @@ def test_what_is_dropped_is_opened(bare: LifeWindow, tmp_path: Path) -> None:
     bare.dropEvent(QDropEvent(QPointF(50, 300), copy, mime, LEFT, none))
     opened(bare, glider(tmp_path))
     assert not [widget for widget in page.findChildren(QWidget) if widget.acceptDrops()]
+    mime.setUrls([QUrl.fromLocalFile(str(tmp_path))])
+    bare.dropEvent(QDropEvent(QPointF(50, 300), copy, mime, LEFT, none))
+    until(lambda: "a glider" in titles(menu_of(bare).browser))
+    assert menu_of(bare).dock.isVisible()
 
 
 @pytest.mark.parametrize("width", [1300, 800, 500, 300])
@@ -437,7 +441,7 @@ def test_patterns_of_more_states_are_refused(window: LifeWindow, tmp_path: Path)
     assert window.edits.ghost is None
 
 
-def test_nothing_is_inserted_into_a_universe_on_disk(window: LifeWindow) -> None:
+def test_patterns_are_inserted_where_cells_can_be_pasted(window: LifeWindow) -> None:
     menu = menu_of(window)
     window.files.open_path(write_universe(window))
     until(lambda: not isinstance(window.session, MemorySession))
@@ -445,5 +449,6 @@ def test_nothing_is_inserted_into_a_universe_on_disk(window: LifeWindow) -> None
     until(lambda: titles(menu.browser))
     menu.browser.list.focus_first()
     assert menu.browser.insert_button.isVisible()
-    assert not menu.browser.insert_button.isEnabled()
-    assert not window.registry.is_enabled("library.insert")
+    can = window.registry.is_enabled("edit.paste")
+    assert menu.browser.insert_button.isEnabled() == can
+    assert window.registry.is_enabled("library.insert") == can

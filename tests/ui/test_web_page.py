@@ -17,6 +17,7 @@ import pytest
 
 pytest.importorskip("tornado")
 
+from kernels.targets import cpu
 from lifesim import BitGrid, Life, random_grid
 from lifesim.render import palette_table
 from tests.browsers import Browser
@@ -124,7 +125,8 @@ def test_cells_that_are_drawn() -> None:
 
 
 def test_coordinates_that_no_float_holds() -> None:
-    pytest.importorskip("kernels._cpu")
+    if not cpu.levels():
+        pytest.skip("the extension is not built")
     glider = BitGrid.from_cells(3, 3, [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)])
     life = Life(glider, topology="unbounded", engine="hashlife")
     life.run(1 << 70)

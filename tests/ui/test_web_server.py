@@ -89,6 +89,7 @@ def test_the_page(served: Served) -> None:
     assert headers["Cache-Control"] == "no-store"
     assert headers["Content-Security-Policy"].startswith("default-src 'self';")
     assert headers["Referrer-Policy"] == "no-referrer"
+    assert served.get(f"/{TOKEN}")[1]["Location"] == f"/{TOKEN}/"
     for name in ("viewer.js", "page.js", "viewer.css"):
         assert served.get(f"/{TOKEN}/{name}")[0] == 200
 

@@ -15,7 +15,7 @@ from lifesim.store.undo import EditLog
 from lifesim.store.universe import Universe
 from ui.cells.commands import CommandThread
 from ui.cells.edits import Edit
-from ui.session import EditableSession
+from ui.session import EditableSession, HistoryLine, HistoryLines
 
 _COPIES = 5  # of a box of cells, that changing it takes
 _ROOM = 1 << 14  # cells around what is held of a plane without bounds, that it may get room for
@@ -167,3 +167,13 @@ class EditedDisk(EditableSession):
         done: Future[None] = Future()
         self._edits.then(lambda: done.set_result(None))
         return done
+
+    @property
+    def history(self) -> HistoryLines:
+        """Return what can be undone and redone: changes of this generation."""
+        log, now = self._log or EditLog(0), self.status().generation
+        done, undone = (
+            tuple(HistoryLine(entry.title, now) for entry in some)
+            for some in (log.undo, reversed(log.redo))
+        )
+        return HistoryLines(now, done, undone)

@@ -34,7 +34,7 @@ from ui.numbers import many
 from ui.picture.coloured import in_colours
 from ui.picture.live import live_box
 from ui.picture.request import FrameRequest
-from ui.session import Event, HistoryLine, HistoryLines, SessionError, Status
+from ui.session import Event, SessionError, Status
 
 _POLL = {False: 0.2, True: 0.1}  # seconds between two looks at the directory; in a run
 _RESTS = 5  # times as long as a look takes, to the next one
@@ -320,16 +320,6 @@ class DiskSession(EditedDisk):
     @property
     def _log(self) -> EditLog | None:
         return None if self.refusal else self._parts.view.universe.manifest.edits
-
-    @property
-    def history(self) -> HistoryLines:
-        """Return what can be undone and redone: changes of this generation."""
-        log, now = self._log or EditLog(0), self._parts.view.universe.generation
-        done, undone = (
-            tuple(HistoryLine(entry.title, now) for entry in some)
-            for some in (log.undo, reversed(log.redo))
-        )
-        return HistoryLines(now, done, undone)
 
     def _edited(self, failed: bool) -> None:
         self._look()

@@ -37,6 +37,7 @@ Way = Literal["space", "chars"]
 _STEPS = 3e10  # rules at split points
 _FEW = 16  # rules take no longer than that many
 COUNTING = 4.0  # seconds for a number of parses
+_AT_ONCE = 0.001  # of them that nobody notices
 _SPLIT, _RULE = 5e-9, 0.14e-9  # of them for a split point, and each rule there
 _TOKENS = 30  # whose numbers of parses are likely to fit in a word
 _CHART = 1 << 28  # bytes of the chart of one sentence
@@ -190,7 +191,7 @@ class SentenceLook:
 
 def look(language: Language, way: Way, sentence: str) -> Iterator[SentenceLook | FoundTree]:
     """Yield, as a job, a SentenceLook, then the first tree if there is one, then the SentenceLook
-    with the count."""
+    with the count, if the first one has none: what is counted at once needs no second look."""
     parser, tokens = language.looker, tuple(split(sentence, way))
     if len(tokens) > language.longest:
         yield SentenceLook(language, tokens, problem=_too_long(len(tokens), language.longest))
@@ -208,11 +209,14 @@ def look(language: Language, way: Way, sentence: str) -> Iterator[SentenceLook |
             language, tokens, False, prefix, unknown, count=0, chart=chart, filled=filled
         )
         return
-    hard = bool(language.counting(np.array([len(tokens)]))[0] > COUNTING)
+    seconds = float(language.counting(np.array([len(tokens)]))[0])
+    hard = seconds > COUNTING
     trees = Trees(chart)
     found = SentenceLook(
         language, tokens, True, prefix, unknown, hard=hard, chart=chart, filled=filled, trees=trees
     )
+    if seconds <= min(_AT_ONCE, COUNTING):
+        found = _counted(found)
     yield found
     yield from tree(found, 0)
 
@@ -223,13 +227,17 @@ def tree(look: SentenceLook, index: int) -> Iterator[SentenceLook | FoundTree]:
         for found in look.trees.seek(index):
             yield FoundTree(index, found)
     if look.accepted and look.count is None and not look.hard:
-        language, tokens = look.language, [look.tokens]
-        count, log = language.looker.counts(tokens)[0], None
-        if language.grammar.is_probabilistic:
-            # Weights may have no sum, or be too small for floats.
-            with suppress(ValueError):
-                log = float(language.looker.log_probabilities(tokens)[0])
-        yield replace(look, count=count, log=log)
+        yield _counted(look)
+
+
+def _counted(look: SentenceLook) -> SentenceLook:
+    """Return a look with the number of parses, and the probability if there is such."""
+    language, tokens, log = look.language, [look.tokens], None
+    if language.grammar.is_probabilistic:
+        # Weights may have no sum, or be too small for floats.
+        with suppress(ValueError):
+            log = float(language.looker.log_probabilities(tokens)[0])
+    return replace(look, count=language.looker.counts(tokens)[0], log=log)
 
 
 def _filled(chart: Chart) -> npt.NDArray[np.uint8]:

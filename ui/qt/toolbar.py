@@ -84,6 +84,8 @@ class UniverseToolbar(QToolBar):
         ):  # fmt: skip
             button.setText(text)
             button.setAccessibleName(f"{what}: {text or 'no universe is open'}")
+        for widget in (self.speed, self.states):
+            widget.setEnabled(session is not None)
 
     def dress(self, shades: Colours) -> None:
         """Draw Qt's own button in the colours of a theme."""

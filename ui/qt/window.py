@@ -360,7 +360,7 @@ class LifeWindow(QMainWindow):
         paths = files_of(event)
         if paths:
             # The other program waits for the end of this.
-            QTimer.singleShot(0, lambda: self.files.open_path(paths[0]))
+            QTimer.singleShot(0, lambda: self.files.open_dropped(paths[0]))
         if len(paths) > 1:
             self.banner.note(f"One universe at a time: of {len(paths)} files the first is opened.")
 

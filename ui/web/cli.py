@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bulkbits.options import json_option, one_device_options
+from lifesim.cli.named import PatternFile
 from lifesim.cli.options import chosen_edges, universe_options
 from lifesim.errors import LifesimError
 from lifesim.unbounded import ENGINES
@@ -30,7 +31,7 @@ class NoServerError(LifesimError):
 
 
 @click.command("serve")
-@click.argument("universe", metavar="PATTERN|UNIVERSE")
+@click.argument("universe", metavar="PATTERN|UNIVERSE", type=PatternFile())
 @universe_options
 @click.option(
     "--engine",

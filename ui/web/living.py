@@ -151,7 +151,8 @@ class LifeBoard(Board):
             made = Shot(version, source_of_kept(kept, self.life.rule)), frame, kept.generation
             self._shots[version] = made
             size = 2 * kept.grid.words.nbytes + 1
-            while len(self._shots) > max(2, min(_SHOTS, _BUDGET // size)):
+            least = 2 if size <= _BUDGET else 1
+            while len(self._shots) > max(least, min(_SHOTS, _BUDGET // size)):
                 self._shots.popitem(last=False)
             return made
 

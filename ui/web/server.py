@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import json
 import os
+import socket
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
@@ -103,6 +103,9 @@ class _AssetHandler(_Guarded):
     """The page and what it is made of."""
 
     def get(self, token: str, name: str) -> None:
+        if self.request.path == f"/{token}":  # the page's own addresses begin with a slash more
+            self.redirect(f"/{token}/")
+            return
         if name not in _PAGES:
             raise HTTPError(404)
         file = _PAGES[name]
@@ -271,7 +274,7 @@ async def serve(board: Board, port: int, token: str, ready: Callable[[int], None
         max_buffer_size=1 << 20,
     )
     try:
-        sockets = bind_sockets(port, HOST)
+        listening = socket.create_server((HOST, port), backlog=128)
     except OSError as error:
         raise LifesimError(f"port {port}: {error.strerror or error}") from None
     loop = asyncio.get_running_loop()
@@ -286,8 +289,9 @@ async def serve(board: Board, port: int, token: str, ready: Callable[[int], None
 
     board.listen(heard)
     try:
-        server.add_sockets(sockets)
-        ready(sockets[0].getsockname()[1])
+        listening.setblocking(False)
+        server.add_socket(listening)
+        ready(listening.getsockname()[1])
         await asyncio.Event().wait()
     finally:
         board.forget(heard)

@@ -61,8 +61,8 @@ void cells_climb(const std::string& level, Live live, int scale, Bytes made,
     const std::size_t rows = live.shape(0), columns = live.shape(1);
     checks::require(scale >= LEAST && scale <= MOST, "a scale is 3 to 12");
     checks::require(live.dtype() == type_of(scale) && checks::aligned(live) &&
-                        (columns < 2 || live.stride(1) == 1) &&
-                        (rows < 2 || live.stride(0) >= std::int64_t(columns)),
+                        (!live.size() || ((columns < 2 || live.stride(1) == 1) &&
+                                          (rows < 2 || live.stride(0) >= std::int64_t(columns)))),
                     "live must be of the narrowest type that holds a block's cells, rows in order");
     checks::require(made.shape(0) == rows && made.shape(1) == columns,
                     "levels must have a byte for each block");

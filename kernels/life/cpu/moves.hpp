@@ -36,6 +36,54 @@ void transpose(V* a) {
     }
 }
 
+// Strips of one or two whole bytes (Strip): `columns` of them fill 32 bits. Of row i of the square that
+// transpose() takes only these bits are set, so that the rows of a square fit into `columns` vectors:
+// row r * columns + q is part r of vector q, and squares of that side are transposed, not of 32.
+template <class Strip>
+struct WholeBytes {
+    static constexpr int COLUMNS = 8 * sizeof(Strip), PARTS = 32 / COLUMNS;
+    typedef Strip Row __attribute__((vector_size(sizeof(Strip) * LANES), aligned(1), may_alias));
+
+    static Row* row(void* line, int r, int q) {
+        return reinterpret_cast<Row*>(static_cast<char*>(line) + (r * COLUMNS + q) * sizeof(Row));
+    }
+
+    static void transpose_squares(V* a) {
+        if (COLUMNS == 16)
+            for (int i = 0; i < 8; i++) exchange<8>(a[i], a[i + 8]);
+        for (int i = 0; i < COLUMNS; i += 8) {
+            V w0 = a[i], w1 = a[i + 1], w2 = a[i + 2], w3 = a[i + 3];
+            V w4 = a[i + 4], w5 = a[i + 5], w6 = a[i + 6], w7 = a[i + 7];
+            exchange<4>(w0, w4), exchange<4>(w1, w5), exchange<4>(w2, w6), exchange<4>(w3, w7);
+            exchange<2>(w0, w2), exchange<2>(w1, w3), exchange<2>(w4, w6), exchange<2>(w5, w7);
+            exchange<1>(w0, w1), exchange<1>(w2, w3), exchange<1>(w4, w5), exchange<1>(w6, w7);
+            a[i] = w0, a[i + 1] = w1, a[i + 2] = w2, a[i + 3] = w3;
+            a[i + 4] = w4, a[i + 5] = w5, a[i + 6] = w6, a[i + 7] = w7;
+        }
+    }
+
+    // Turns a line into a row of vectors.
+    static void to_vectors(const void* line, V* to) {
+        void* from = const_cast<void*>(line);
+        for (int q = 0; q < COLUMNS; q++) {
+            V v = __builtin_convertvector(*row(from, 0, q), V);
+            for (int r = 1; r < PARTS; r++) v |= __builtin_convertvector(*row(from, r, q), V) << (r * COLUMNS);
+            to[q] = v;
+        }
+        transpose_squares(to);
+    }
+
+    // Turns a row of vectors back into a line.
+    static void to_line(const V* from, void* line) {
+        V a[COLUMNS];
+        std::memcpy(a, from, sizeof a);
+        transpose_squares(a);
+        for (int q = 0; q < COLUMNS; q++)
+            for (int r = 0; r < PARTS; r++)
+                *row(line, r, q) = __builtin_convertvector(a[q] >> (r * COLUMNS), Row);
+    }
+};
+
 // Returns the 64 bits from `bit` on.
 u64 bits_at(const u64* words, i64 bit) {
     const u64* w = words + (bit >> 6);

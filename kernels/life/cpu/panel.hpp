@@ -6,6 +6,7 @@
 
 #include "life.hpp"
 #include "moves.hpp"
+#include "narrow.hpp"
 #include "strips.hpp"
 
 namespace {
@@ -63,6 +64,12 @@ struct Task {
 
     // Turns the line into a row of vectors.
     void to_vectors(V* row) const {
+#if defined(__AVX512F__)
+        if (columns == 2) return NarrowStrips<2>::to_vectors(s.line, row);
+        if (columns == 4) return NarrowStrips<4>::to_vectors(s.line, row);
+#endif
+        if (columns == 8) return WholeBytes<std::uint8_t>::to_vectors(s.line, row);
+        if (columns == 16) return WholeBytes<std::uint16_t>::to_vectors(s.line, row);
         const char* bytes = reinterpret_cast<const char*>(s.line);
         const u32* strips = s.strips;
         if (columns == 32) strips = reinterpret_cast<const u32*>(s.line);
@@ -80,6 +87,12 @@ struct Task {
 
     // Turns a row of vectors back into the line.
     void to_line(const V* row) const {
+#if defined(__AVX512F__)
+        if (columns == 2) return NarrowStrips<2>::to_line(row, s.line);
+        if (columns == 4) return NarrowStrips<4>::to_line(row, s.line);
+#endif
+        if (columns == 8) return WholeBytes<std::uint8_t>::to_line(row, s.line);
+        if (columns == 16) return WholeBytes<std::uint16_t>::to_line(row, s.line);
         alignas(64) V a[32];
         std::memcpy(a, row, std::size_t(columns) * sizeof(V));
         std::memset(a + columns, 0, std::size_t(32 - columns) * sizeof(V));

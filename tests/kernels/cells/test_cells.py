@@ -393,7 +393,7 @@ def test_climbs_that_are_refused() -> None:
         (live, 3, levels, np.zeros((2, 2), np.uint16)),
         (live, 3, levels, np.zeros((2, 3), np.uint8)),
     ):
-        with pytest.raises(ValueError, match="must be|not added up"):
+        with pytest.raises(ValueError, match=r"must be|not added up"):
             cells.climb(*arguments)
 
 

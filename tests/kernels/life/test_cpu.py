@@ -131,10 +131,27 @@ def test_rows_and_steps(backend: CpuTarget, rule: tuple[int, int], torus: bool) 
         assert_holds(universe, expected, plan)
 
 
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 8, 9, 16, 24, 32])
+@pytest.mark.parametrize("level", LEVELS)
+def test_strips_of_any_width(level: str, columns: int) -> None:
+    """Rows go to strips and back in ways of their own where strips are 2, 4, 8, 16 or 32 bits."""
+    backend = CpuTarget(1, level)
+    width, height = columns * backend.vector_bits, 11
+    source = np.random.default_rng(columns).integers(0, 1 << 64, (height, width // 64), np.uint64)
+    arena = CpuArena(backend, [LifeShape(width, height, True)], 1, LifeRule(*LIFE))
+    expected, made = source, np.zeros_like(source)
+    for _ in range(3):
+        before, expected = expected, np.zeros_like(source)
+        assert arena.make_pass(before, expected, width, True, direct(width))
+    plan = CpuPlan(3, 1, width, columns, 0, height, 6)
+    assert arena.make_pass(source, made, width, True, plan)
+    assert np.array_equal(made, expected)
+
+
 @given(st.data())
 @settings(deadline=None, max_examples=examples(40))
 def test_rows_at_the_edge_are_only_read(data: st.DataObject) -> None:
-    """Where a pass leaves out rows at both ends, the others are as they would be without."""
+    """A pass that leaves out rows at both ends makes the others as it does without."""
     level = data.draw(st.sampled_from(LEVELS))
     backend = CpuTarget(data.draw(st.sampled_from([1, 2])), level)
     width, height = data.draw(st.sampled_from([70, 200, 700])), data.draw(st.integers(1, 40))

@@ -190,7 +190,7 @@ def test_the_usual_cut(w: int, h: int) -> None:
     [(4096, 1), (16384, 8), (32768, 32), (65536, 32), (131072, 128), (262144, 256), (1 << 20, 512)],
 )
 def test_universes_of_usual_sizes_are_cut_evenly(side: int, files: int) -> None:
-    """Into files of 4 MiB to 256 MiB: few, as each costs time of its own."""
+    """Files are of 4 MiB to 256 MiB, and few, as each costs time of its own."""
     tiling = tile_universe(side, side, True)
     assert len(tiling) == files
     assert len({below - above for above, below in pairwise(tiling.rows)}) == 1

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 
 from lifesim import patterns
 from lifesim.library import PatternLibrary
+from lifesim.store.names import MANIFEST
 from ui import opening
 from ui.cells.edited import EditedSession
 from ui.numbers import many
@@ -116,6 +117,13 @@ class FileMenu(Menu):
             return opening.open(path, backend=backend, is_cancelled=asked, progress=asked.tell)
 
         self.window.open_with(f"Opening {name}…", make, path)
+
+    def open_dropped(self, path: str) -> None:
+        """Open a file or a universe directory; show the patterns in any other folder."""
+        if os.path.isdir(path) and not os.path.exists(os.path.join(path, MANIFEST)):
+            self.window.menu_of(StartMenu).show_folder(path)
+        else:
+            self.open_path(path)
 
     def cancel(self) -> None:
         """Cancel what is being opened: stay with what is open."""

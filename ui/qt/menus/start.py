@@ -13,7 +13,6 @@ from lifesim.engines import cells_for
 from lifesim.grid import BitGrid
 from lifesim.library import PatternEntry
 from ui import opening
-from ui.cells.edited import EditedSession
 from ui.qt import theme
 from ui.qt.actions import Action
 from ui.qt.focus import focus_on
@@ -224,9 +223,12 @@ class StartMenu(Menu):
         window = self.window
         kept = strings(window.settings, _FOLDERS)
         path = window.dialogs.pattern_folder(kept[0] if kept else os.getcwd())
-        if path is None:
-            return
-        path = os.path.abspath(path)
+        if path is not None:
+            self.show_folder(path)
+
+    def show_folder(self, path: str) -> None:
+        """Show the patterns in a folder."""
+        window, path = self.window, os.path.abspath(path)
         browser = self.browser
         if self.page is not None and self.is_shown:
             browser = self.page.browser
@@ -251,7 +253,8 @@ class StartMenu(Menu):
         self.window.files.open_path(entry.path)
 
     def _can_insert(self) -> bool:
-        return not self.is_shown and isinstance(self.window.session, EditedSession)
+        """Tell whether cells can be put into the universe that is open."""
+        return self.window.registry.is_enabled("edit.paste")
 
     def _offer(self) -> None:
         self.browser.show_insert(not self.is_shown, self._can_insert())

@@ -85,6 +85,7 @@ class ParseWindow(QMainWindow):
         self.registry.fill(self.menuBar())
 
         self._watcher = Latest("sentence", self._looked.emit)
+        self._is_looking = False  # at another sentence than the one that is shown
         self._patience = QTimer(self, singleShot=True, interval=_PATIENCE)
         self._connect()
         self._memory = SettingsMemory(settings, self._remembered)
@@ -158,6 +159,7 @@ class ParseWindow(QMainWindow):
             self._hint()
             return
         self._patience.start()
+        self._is_looking = True
         self._watcher.ask(lambda: look(language, way, sentence))
 
     def _hint(self) -> None:
@@ -167,6 +169,7 @@ class ParseWindow(QMainWindow):
             else "Type a grammar, open one, or take an example from the File menu"
         )
         self._patience.stop()
+        self._is_looking = False
         self.verdict.setText("")
         self.chart.show_look(None, what)
         self.trees.show_look(None, "")
@@ -176,6 +179,7 @@ class ParseWindow(QMainWindow):
         if serial != self._watcher.serial:
             return
         self._patience.stop()
+        self._is_looking = False
         if isinstance(found, SentenceLook):
             self.verdict.setText(found.verdict[:1].upper() + found.verdict[1:])
             if found.accepted:
@@ -190,7 +194,7 @@ class ParseWindow(QMainWindow):
 
     def _want_tree(self, index: int) -> None:
         shown = self.trees.look
-        if shown is not None:
+        if shown is not None and not self._is_looking:  # else another sentence's are to come
             self._watcher.ask(lambda: tree(shown, index))
 
     def _span_changed(self) -> None:
