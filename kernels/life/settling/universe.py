@@ -74,6 +74,7 @@ class SettlingLife(LifeUniverse):
         self._rounds: _cpu.Settling | None = None
         self._by_rounds = False  # whether that has the cells
         self._within = 0  # generations that these are behind
+        self._begun = 0  # the generation at which it has had them last from a whole
         self._making = threading.Lock()
         self._whole_at = 0  # the generation of the cells in `whole`
         self._looked = 0  # the generation at which it was looked at what changes
@@ -197,7 +198,7 @@ class SettlingLife(LifeUniverse):
         cells = self._whole.view()
         assert cells is not None
         self._rounds.put(0, cells)
-        self._by_rounds, self._within = True, 0
+        self._by_rounds, self._within, self._begun = True, 0, self.generation
 
     def _step_rounds(self, stopped: Callable[[], bool] | None, generations: int) -> bool:
         """Move on by rounds, and by what is left of generations. Returns whether it went on.
@@ -226,7 +227,8 @@ class SettlingLife(LifeUniverse):
         if made < wanted and has_memory:
             return False
         windows = (self.width / _INNER) * (self.height / _INNER)
-        is_worth = ahead + self.ahead >= self._costs.worth
+        # At first all of it is computed, whatever changes.
+        is_worth = max(ahead, self.generation - self._begun) >= self._costs.worth
         boils = rounds.windows() > self._costs.leave * windows and is_worth
         if boils or not has_memory:
             self._make_whole()
