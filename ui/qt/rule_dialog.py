@@ -153,7 +153,7 @@ class _Delegate(QStyledItemDelegate):
         palette: QPalette = known.palette
         rule: NamedRule = index.data(_KNOWN)
         where = known.rect.adjusted(10, 4, -10, -4)
-        above, below = where.adjusted(0, 0, 0, -where.height() // 2), where
+        above = where.adjusted(0, 0, 0, -where.height() // 2)
         below = where.adjusted(0, where.height() // 2, 0, 0)
         painter.save()
         ink, dim = palette.color(QPalette.ColorRole.Text), palette.placeholderText().color()

@@ -17,6 +17,17 @@ BITS_FN void exchange(V& a, V& b) {
     a ^= t << J;
 }
 
+// Transposes the squares of 8 x 8 bits of eight vectors.
+BITS_FN void transpose_eight(V* a) {
+    V w0 = a[0], w1 = a[1], w2 = a[2], w3 = a[3];
+    V w4 = a[4], w5 = a[5], w6 = a[6], w7 = a[7];
+    exchange<4>(w0, w4), exchange<4>(w1, w5), exchange<4>(w2, w6), exchange<4>(w3, w7);
+    exchange<2>(w0, w2), exchange<2>(w1, w3), exchange<2>(w4, w6), exchange<2>(w5, w7);
+    exchange<1>(w0, w1), exchange<1>(w2, w3), exchange<1>(w4, w5), exchange<1>(w6, w7);
+    a[0] = w0, a[1] = w1, a[2] = w2, a[3] = w3;
+    a[4] = w4, a[5] = w5, a[6] = w6, a[7] = w7;
+}
+
 // Transposes the 32 x 32 bits of each lane: bit j of a[i] and bit i of a[j] change places.
 void transpose(V* a) {
     for (int i = 0; i < 8; i++) {
@@ -25,15 +36,7 @@ void transpose(V* a) {
         exchange<8>(w0, w1), exchange<8>(w2, w3);
         a[i] = w0, a[i + 8] = w1, a[i + 16] = w2, a[i + 24] = w3;
     }
-    for (int i = 0; i < 32; i += 8) {
-        V w0 = a[i], w1 = a[i + 1], w2 = a[i + 2], w3 = a[i + 3];
-        V w4 = a[i + 4], w5 = a[i + 5], w6 = a[i + 6], w7 = a[i + 7];
-        exchange<4>(w0, w4), exchange<4>(w1, w5), exchange<4>(w2, w6), exchange<4>(w3, w7);
-        exchange<2>(w0, w2), exchange<2>(w1, w3), exchange<2>(w4, w6), exchange<2>(w5, w7);
-        exchange<1>(w0, w1), exchange<1>(w2, w3), exchange<1>(w4, w5), exchange<1>(w6, w7);
-        a[i] = w0, a[i + 1] = w1, a[i + 2] = w2, a[i + 3] = w3;
-        a[i + 4] = w4, a[i + 5] = w5, a[i + 6] = w6, a[i + 7] = w7;
-    }
+    for (int i = 0; i < 32; i += 8) transpose_eight(a + i);
 }
 
 // Strips of one or two whole bytes (Strip): `columns` of them fill 32 bits. Of row i of the square that
@@ -51,15 +54,7 @@ struct WholeBytes {
     static void transpose_squares(V* a) {
         if (COLUMNS == 16)
             for (int i = 0; i < 8; i++) exchange<8>(a[i], a[i + 8]);
-        for (int i = 0; i < COLUMNS; i += 8) {
-            V w0 = a[i], w1 = a[i + 1], w2 = a[i + 2], w3 = a[i + 3];
-            V w4 = a[i + 4], w5 = a[i + 5], w6 = a[i + 6], w7 = a[i + 7];
-            exchange<4>(w0, w4), exchange<4>(w1, w5), exchange<4>(w2, w6), exchange<4>(w3, w7);
-            exchange<2>(w0, w2), exchange<2>(w1, w3), exchange<2>(w4, w6), exchange<2>(w5, w7);
-            exchange<1>(w0, w1), exchange<1>(w2, w3), exchange<1>(w4, w5), exchange<1>(w6, w7);
-            a[i] = w0, a[i + 1] = w1, a[i + 2] = w2, a[i + 3] = w3;
-            a[i + 4] = w4, a[i + 5] = w5, a[i + 6] = w6, a[i + 7] = w7;
-        }
+        for (int i = 0; i < COLUMNS; i += 8) transpose_eight(a + i);
     }
 
     // Turns a line into a row of vectors.
