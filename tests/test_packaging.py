@@ -37,7 +37,17 @@ def test_one_version() -> None:
 def test_lists_of_packages_agree() -> None:
     folders = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests", "benchmarks"}
     tools = PROJECT["tool"]
-    for listed in (PACKAGES, tools["mypy"]["packages"], tools["importlinter"]["root_packages"]):
+    (sources,) = (
+        other["wheel"]["packages"]
+        for other in tools["scikit-build"]["overrides"]
+        if other["if"].get("state") == "editable"
+    )
+    for listed in (
+        PACKAGES,
+        sources,
+        tools["mypy"]["packages"],
+        tools["importlinter"]["root_packages"],
+    ):
         assert set(listed) == folders
 
 
