@@ -43,7 +43,7 @@ def test_squares_are_the_cells_of_the_grid(runs, x, y) -> None:
     text = f"#CXRLE Pos={x},{y}\nx = 1, y = 1, rule = B3/S23\n{body}!\n"
     wanted, found = read(text), read(text, far=True)
     box = wanted.grid.bounding_box()
-    if box is None:
+    if box is None or (box.width, box.height) == (1, 1):  # no box is smaller than its grid
         assert found == wanted
         return
     assert found.squares is not None

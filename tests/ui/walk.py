@@ -41,6 +41,7 @@ from ui.film.export import ExportLook
 from ui.qt import app as application
 from ui.qt.dialogs import New, UnsavedAnswer
 from ui.qt.film.export_dialogs import FilmOf, PictureChoice
+from ui.qt.menus.script import ScriptMenu
 from ui.qt.menus.share import ShareMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.until_dialog import Until
@@ -78,6 +79,8 @@ class Answers:
                 return UnsavedAnswer.DISCARD
             case "open_file":
                 return str(folder / f"{dice.choice(PATTERNS)}.rle")
+            case "pattern_folder":
+                return str(folder)
             case "open_directory":
                 return write_universe(self._window)
             case "save_file":
@@ -129,6 +132,10 @@ class Walk:
         share.ask_film = lambda *_: FilmOf(film, look, 10.0, 4)  # type: ignore[method-assign]
         share.ask_to_give_up = lambda: True  # type: ignore[method-assign]
         window.menu_of(TimeMenu).ask_folder = lambda: ""  # type: ignore[method-assign]
+        script = folder / "script.py"
+        script.write_text("life.run(3)\n")
+        scripts = window.menu_of(ScriptMenu)
+        scripts.ask_script = lambda: str(script)  # type: ignore[method-assign]
 
     def run(self) -> None:
         """Walk until the time is over, then close the window."""

@@ -35,11 +35,14 @@ class ThumbnailPainter:
         self._closed = False
         self._busy: str | None = None
 
-    def want(self, path: str) -> None:
+    def want(self, path: str, *, again: bool = False) -> None:
         """Ask for a thumbnail, before those that were asked for earlier. Of many, the one that was
-        asked for first is forgotten."""
+        asked for first is forgotten.
+
+        again: the file may have changed by now; else one that is being drawn is not drawn twice.
+        """
         with self._changed:
-            if self._closed or path == self._busy:
+            if self._closed or (path == self._busy and not again):
                 return
             self._wanted.pop(path, None)
             self._wanted[path] = None

@@ -34,10 +34,10 @@ class Thumbs(QObject):
     def of(self, path: str) -> Thumbnail | ThumbnailError | None:
         """Return the thumbnail of a path, or why there is none; None where it is not known yet: it
         is asked for then."""
-        found = self._held.get(path)
-        if found is None or path in self._doubted:
+        found, is_doubted = self._held.get(path), path in self._doubted
+        if found is None or is_doubted:
             self._doubted.discard(path)
-            self._painter.want(path)
+            self._painter.want(path, again=is_doubted)
         if found is not None:
             self._held.move_to_end(path)
         return found
