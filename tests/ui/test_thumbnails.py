@@ -243,6 +243,23 @@ def test_what_was_asked_for_last_is_drawn_first(tmp_path: Path) -> None:
     again.painter.close()
 
 
+def test_a_file_that_changes_while_it_is_drawn(tmp_path: Path) -> None:
+    watched = Watched(ThumbnailCache(tmp_path / "cache"))
+    path = glider(tmp_path)
+    watched.painter.want(path)
+    until(lambda: watched.drawn)
+    watched.painter.want(path)  # is being drawn
+    patterns.write(Pattern(BitGrid.from_cells(5, 1, [(0, 0), (4, 0)])), path)
+    watched.painter.want(path, again=True)
+    watched.go.release(9)
+    until(lambda: len(watched.told) == 2)
+    (_, found), (_, last) = watched.told[0], watched.told[1]
+    assert isinstance(found, Thumbnail)
+    assert isinstance(last, Thumbnail)
+    assert last.pixels.shape == (1, 5)
+    watched.painter.close()
+
+
 def test_a_painter_that_is_closed_gives_up(tmp_path: Path) -> None:
     watched = Watched(ThumbnailCache(tmp_path / "cache"))
     watched.painter.want(glider(tmp_path))
