@@ -356,7 +356,7 @@ def test_patterns_are_found_as_one_types(bare: LifeWindow) -> None:
     gun = PatternLibrary.of_ours().find("gosper-gun")
     assert gun is not None
     opened(bare, gun.path)
-    assert bare.session.status().population == 36
+    until(lambda: bare.session.status().population == 36)
     # Our own patterns are not written over: where to save them is asked.
     answer(save_file=None)(bare)
     bare.files.save()
