@@ -25,6 +25,7 @@ from kernels.bignum.cuda import slabs
 from kernels.bignum.cuda.divide import divmod as divide
 from kernels.bignum.cuda.layouts import SLAB, Slabs
 from kernels.bignum.cuda.multiply import multiply, multiply_add
+from kernels.bignum.cuda.powmod import powmod
 from kernels.gcd.cuda.gcd import gcd
 from kernels.targets.contract import BackendUnavailableError
 from kernels.targets.cuda.device import Buffer, Device
@@ -34,6 +35,9 @@ RUNS = 5
 RUN_SECONDS = 0.03  # a run is as many calls as take about this long
 MOST, MOST_BYTES = 1 << 22, 1 << 29  # numbers, and bytes of an operand
 CHECKED = 40  # results that are compared with Python's
+# Numbers of 1024 bits that powers are of; of other sizes about as many bits, in multiples of what
+# an H200 computes at a time: powers take so long that a rest would count.
+POWERS, WAVE = 132 * 512, 132 * 128
 
 SlabFunction = Callable[[Device, Slabs, Slabs], Slabs | None]
 
@@ -46,6 +50,8 @@ class DeviceOperation:
     python: Callable[[int, int], int]
     cgbn: float | None  # nanoseconds
     moved: int  # bits read and written
+    most: int = MOST  # numbers
+    odd: bool = False  # the second operand
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +120,38 @@ def cases() -> list[DeviceOperation]:
                 "divmod", (2 * bits, bits), quotient, lambda a, b: a // b, cgbn, 6 * bits
             )
         )
+    for bits in (256, 512, 1024, 1536, 2048, 3072, 4096):
+        few = -(-POWERS * 1024 // bits // WAVE) * WAVE
+        found.append(
+            DeviceOperation(
+                "powmod", (bits, bits), _power, lambda a, m: pow(a, a, m), None, 4 * bits, few, True
+            )
+        )
+        found.append(
+            DeviceOperation(
+                "powmod of 65537",
+                (bits, bits),
+                _short_power,
+                lambda a, m: pow(a, 65537, m),
+                None,
+                3 * bits,
+                16 * few,
+                True,
+            )
+        )
     for bits, cgbn in ((256, 4.2), (1024, 18.0), (4096, 140.0)):
         found.append(DeviceOperation("gcd", (bits, bits), gcd, _gcd, cgbn, 3 * bits))
     return found
+
+
+def _power(device: Device, a: Slabs, moduli: Slabs) -> Slabs:
+    return powmod(device, a, a, moduli)
+
+
+def _short_power(device: Device, a: Slabs, moduli: Slabs) -> Slabs:
+    words = np.zeros(SLAB, np.uint32)
+    words[0] = 65537
+    return powmod(device, a, Slabs(slabs.upload(device, words), 1, 17), moduli)
 
 
 def _gcd(a: int, b: int) -> int:
@@ -126,12 +161,18 @@ def _gcd(a: int, b: int) -> int:
 
 
 def random_slabs(
-    device: Device, words: npt.NDArray[np.uint32], at: int, count: int, bits: int
+    device: Device,
+    words: npt.NDArray[np.uint32],
+    at: int,
+    count: int,
+    bits: int,
+    odd: bool = False,
 ) -> Slabs:
     """Make slabs of the words from number `at` on; the topmost bit of each number is set."""
     width, whole = bits // 32, -(-count // SLAB) * SLAB
     own = words[at : at + whole * width].reshape(-1, width, SLAB).copy()
     own[:, -1] |= np.uint32(1 << 31)
+    own[:, 0] |= np.uint32(odd)
     own.reshape(-1, SLAB)[-width:, (count - 1) % SLAB + 1 :] = 0
     buffer = device.alloc(own.nbytes)
     device.upload(buffer, own)
@@ -162,14 +203,15 @@ def measure(device: Device, chosen: Iterable[DeviceOperation], most: int = MOST)
     chosen = list(chosen)
     words = np.random.default_rng(1).integers(0, 1 << 32, MOST_BYTES // 4 + (1 << 20), np.uint32)
     for case in chosen:
-        count = min(most, MOST_BYTES * 8 // max(case.bits))
+        count = min(most, case.most, MOST_BYTES * 8 // max(case.bits))
         own = Reusing(device)
         a = random_slabs(device, words, 0, count, case.bits[0])
-        b = random_slabs(device, words, 1 << 19, count, case.bits[1])
+        b = random_slabs(device, words, 1 << 19, count, case.bits[1], case.odd)
         result = case.run(own, a, b)  # compiles, wakes the clocks
         assert result is not None
         values = (some_values(device, x) for x in (a, b, result))
-        for i, (p, q, r) in enumerate(zip(*values, strict=True)):
+        checked = CHECKED if case.most == MOST else 8  # Python takes as long for a power
+        for i, (p, q, r) in enumerate(list(zip(*values, strict=True))[:checked]):
             if case.python(p, q) != r:
                 raise WrongResultError(f"{case.name} of {case.bits} bits, number {i}")
         own.reclaim()

@@ -88,7 +88,8 @@ class Peer:
     def _unpacked(self, path: Path) -> Path:
         """Unpack an archive, which bgolly does not read, and return the path of its pattern."""
         data = path.read_bytes()
-        cells, name = archive.only_member(data, patterns.readable(), str(path))
+        extensions = tuple(end for end in patterns.readable() if end != ".zip")
+        cells, name = archive.member_of(data, extensions, str(path))
         rules = archive.rule_files(data, str(path))
         for where, contents in [(name, cells), *rules.items()]:
             (self._folder / Path(where).name).write_bytes(contents)

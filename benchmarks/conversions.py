@@ -3,14 +3,19 @@
     python -m benchmarks.conversions [--bits 64 1024] [--count 1000000] [--rounds 5]
 
 By turns, nanoseconds for one of many random ints of full length: `in order` of a list whose ints
-were made one after another, `shuffled` of one whose ints lie anywhere, and `to ints`. Beside them
-Python's own `[-x for x in list]`, which makes as many ints.
+were made one after another, `shuffled` of one whose ints lie anywhere, `to ints`, with the ints
+dropped again, and `journey`: two arrays made of ints, their sums, and these as ints. Beside them
+what else makes as many ints: Python's own `[x + y for ...]`, numpy's sums of arrays of objects,
+made of lists and turned into one, and a loop over gmpy2's mpz, there and back.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+
+import gmpy2
+import numpy as np
 
 from arith import IntArray
 from benchmarks.turns import least_times
@@ -20,33 +25,45 @@ def measure(bits: int, count: int, rounds: int) -> list[float]:
     """Return the nanoseconds of each column."""
     rng = random.Random(bits)
     values = [rng.getrandbits(bits) | 1 << bits - 1 for _ in range(count)]
+    others = [rng.getrandbits(bits) | 1 << bits - 1 for _ in range(count)]
     shuffled = values.copy()
     rng.shuffle(shuffled)
     array = IntArray(values)
     if array.to_ints() != values:
         raise SystemExit("the integers differ")
+    mpz = gmpy2.mpz
+
+    def objects() -> list[int]:
+        sums: list[int] = (np.array(values, object) + np.array(others, object)).tolist()
+        return sums
+
     seconds = least_times(
         rounds,
         lambda: IntArray(values),
         lambda: IntArray(shuffled),
         array.to_ints,
-        lambda: [-x for x in values],
+        lambda: (IntArray(values) + IntArray(others)).to_ints(),
+        lambda: [x + y for x, y in zip(values, others, strict=True)],
+        objects,
+        lambda: [int(mpz(x) + mpz(y)) for x, y in zip(values, others, strict=True)],
     )
     return [1e9 * x / count for x in seconds]
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bits", type=int, nargs="+", default=(64, 256, 1024, 4096))
+    parser.add_argument("--bits", type=int, nargs="+", default=(64, 256, 1024, 4096, 16384))
     parser.add_argument("--count", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args(argv)
-    print("| bits | count | in order, ns | shuffled, ns | to ints, ns | Python's, ns |")
-    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
+    print(
+        "| bits | count | in order, ns | shuffled | to ints | journey | Python's | numpy's | mpz |"
+    )
+    print("| ---: " * 9 + "|")
     for bits in options.bits:
         count = min(options.count, (1 << 30) // bits)
         cells = " | ".join(f"{x:.1f}" for x in measure(bits, count, options.rounds))
-        print(f"| {bits} | {count:,} | {cells} |")
+        print(f"| {bits} | {count:,} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

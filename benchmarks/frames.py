@@ -24,6 +24,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,9 +37,10 @@ from kernels.targets.cpu import core_count
 from lifesim.cli.options import Size
 from lifesim.grid import BitGrid, Box
 from lifesim.render import format_scale
-from lifesim.rule import LIFE
+from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
 from lifesim.store.making import UniverseBuilder
+from lifesim.store.names import tile_name
 from lifesim.store.tilejob import TileJob
 from lifesim.store.tiling import tile_universe
 from lifesim.store.workers import TileWorkers
@@ -47,7 +49,7 @@ from ui.picture.ages import Ages
 from ui.picture.draw import draw
 from ui.picture.live import Aim
 from ui.picture.pyramid import FIRST
-from ui.picture.request import FARTHEST_AGES, FrameRequest, clipped
+from ui.picture.request import FARTHEST_AGES, FrameRequest
 from ui.picture.sources import MemorySource
 from ui.picture.viewport import NEAREST, Viewport
 from ui.session import Event
@@ -68,6 +70,7 @@ _PATIENCE = 120.0  # seconds until a picture must be exact
 @click.option("--disk-size", type=Size(), default=(1 << 18, 1 << 18), help="[256K]")
 @click.option("--every", "shares", multiple=True, type=int, default=(16, 1),
               help="On disk one tile in so many holds life. [16, then 1]")  # fmt: skip
+@click.option("--rule", default="B3/S23", help="Of the stand-in. [B3/S23]")
 @click.option("--look", "looked", type=click.Path(exists=True, file_okay=False))
 @click.option("--json", "as_json", is_flag=True)
 def main(  # each parameter is an option, or an argument
@@ -78,6 +81,7 @@ def main(  # each parameter is an option, or an argument
     folder: str | None,
     disk_size: tuple[int, int],
     shares: tuple[int, ...],
+    rule: str,
     looked: str | None,
     as_json: bool,
 ) -> None:
@@ -89,7 +93,7 @@ def main(  # each parameter is an option, or an argument
     if not as_json:
         click.echo(_memory_table(found["memory"]))
     for every in shares if folder else ():
-        path = stand_in(Path(str(folder)), disk_size, every)
+        path = stand_in(Path(str(folder)), disk_size, every, Rule.parse(rule))
         command = [
             sys.executable,
             "-m",
@@ -203,7 +207,7 @@ def _switches() -> int:
 
 def _bytes_of(view: Viewport, source: MemorySource) -> npt.NDArray[Any]:
     """Return how many bytes of cells a frame is drawn from."""
-    box = clipped(view.box, source.width, source.height)
+    box = view.box.common(Box(0, 0, source.width, source.height))
     assert box is not None
     if view.scale < FIRST:
         return source.grid.words[
@@ -243,15 +247,15 @@ def _memory_row(name: str, facts: dict[str, Any]) -> str:
 # --- on disk -------------------------------------------------------------------
 
 
-def stand_in(folder: Path, size: tuple[int, int], every: int) -> Path:
+def stand_in(folder: Path, size: tuple[int, int], every: int, rule: Rule = LIFE) -> Path:
     """A universe in a folder, unless it is there: one tile in so many holds a soup, all of them
-    from a few files, and the others are dead, all of them one file: to be looked at, not to be
-    run."""
-    path = folder / "stand-in-{}-{}x{}".format(every, *size)
+    from a few files, and the others are dead, all of them one file, by many names: to be looked
+    at, not to be run."""
+    path = folder / "stand-in-{}{}-{}x{}".format(every, f"-{rule.states}" * (rule != LIFE), *size)
     if path.exists():
         return path
-    tiling = tile_universe(*size, True)
-    making = UniverseBuilder(path, tiling, rule=LIFE, origin="a stand-in")
+    tiling = tile_universe(*size, True, planes=rule.planes)
+    making = UniverseBuilder(path, tiling, rule=rule, origin="a stand-in")
     made: dict[tuple[int, tuple[int, int]], Any] = {}
     with TileWorkers(core_count()) as workers:
         for tile in range(len(tiling)):
@@ -259,18 +263,23 @@ def stand_in(folder: Path, size: tuple[int, int], every: int) -> Path:
             kind = 0 if tile % every else 1 + tile // every % _SOUPS
             key = kind, (box.width, box.height)
             if key not in made:
-                fetch = partial(_fetch, kind, box)
+                fetch = partial(_fetch, kind, rule.states, box)
                 form = making.universe.manifest.form
                 job = TileJob(partial(making.writer, tile), box, form, fetch, workers)
                 made[key] = job.finish()
-            making.add(tile, made[key])
+            # Each tile has a name of its own for the file.
+            name = tile_name(*divmod(tile, tiling.across), 0)
+            if name != made[key].file:
+                files = Path(making.universe.tiles_folder)
+                (files / name).hardlink_to(files / made[key].file)
+            making.add(tile, replace(made[key], file=name))
     making.finish().close()
     return path
 
 
-def _fetch(kind: int, box: Box, y: int, words: Any) -> None:
+def _fetch(kind: int, states: int, box: Box, y: int, words: Any) -> None:
     if kind:
-        Soup(_DENSITY, kind).fill(words, y, 0, box.width)
+        Soup(_DENSITY, kind).source(states)(words, y, 0, box.width)
     else:
         words[:] = 0
 

@@ -34,6 +34,7 @@ from benchmarks.life_tables import (
 )
 from bulkbits.timing import TimedRunner, compete
 from kernels.life.cpu.engine import CpuLife
+from kernels.life.cuda.engine import DeviceLife
 from kernels.life.plan import choose_cuda
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cpu import CpuTarget, core_count
@@ -63,6 +64,9 @@ def measure(backend: Target, case: SoupCase, seconds: float, tile: TimedRunner |
         universe = soup_universe(
             backend, case.width, case.height, rule=case.rule, topology=case.topology
         )
+        plots = universe.plots if isinstance(universe, DeviceLife) else None
+        if plots:
+            plots.compiling().result()
         samples = compete([runner_of(universe), *([tile] if tile else [])], seconds)
     except (GridError, MemoryError) as error:
         return Row(case, problem=str(error) or "out of memory")
@@ -72,9 +76,11 @@ def measure(backend: Target, case: SoupCase, seconds: float, tile: TimedRunner |
         cost = cpu_cost(plan, case.width, case.height, backend.vector_bits)
     elif backend.devices:
         count, torus = multiprocessors_of(backend), case.topology is Topology.TORUS
-        pass_plan = choose_cuda(case.width, case.height, torus, count)
-        cost = cuda_cost(pass_plan, case.width, case.height)
-        of_limit = samples[0].best / cuda_limit(count, pass_plan.layout.words, case.rule)
+        words = 0
+        if not plots:
+            pass_plan = choose_cuda(case.width, case.height, torus, count)
+            cost, words = cuda_cost(pass_plan, case.width, case.height), pass_plan.layout.words
+        of_limit = samples[0].best / cuda_limit(count, words, case.rule)
     return Row(
         case,
         rate=samples[0].best,

@@ -60,7 +60,10 @@ def cuda_cost(plan: CudaPlan, width: int, height: int) -> PassCost:
 
 
 def cuda_limit(multiprocessors: int, words: int, rule: Rule) -> float:
-    """Cell updates per second if the pipe of LOP3 did nothing else and nothing waited."""
+    """Cell updates per second if the pipe of LOP3 did nothing else and nothing waited.
+
+    words: that a lane holds side by side; 0 for plots, which shift none.
+    """
     operations = CONWAY_OPERATIONS if rule == LIFE else TABLE_OPERATIONS
     rate = LOP3_RATE * multiprocessors / LOP3_MULTIPROCESSORS
-    return rate * 32 / (operations + MOVES / words)
+    return rate * 32 / (operations + (MOVES / words if words else 0))

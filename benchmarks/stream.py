@@ -80,7 +80,7 @@ def main(  # each parameter is an option, or an argument
     files = len(list((soup / "tiles").iterdir()))
     click.echo(f"made in {made:.1f} s, {stored / made / 1e9:.2f} GB/s, {files} files")
 
-    read, write, both = _raw(here, stored, files)
+    read, write, both = raw_rates(here, stored, files)
     click.echo(
         f"plain direct: read {read / 1e9:.2f}, write {write / 1e9:.2f}, "
         f"both at once {both / 1e9:.2f} GB/s"
@@ -162,7 +162,7 @@ finally:
 """
 
 
-def _raw(folder: Path, total: int, files: int) -> tuple[float, float, float]:
+def raw_rates(folder: Path, total: int, files: int) -> tuple[float, float, float]:
     """Bytes per second of direct reads, of direct writes with one fsync a file, of both."""
     size = max(_CHUNK, min(total, 8 << 30) // files // _CHUNK * _CHUNK)
     count = max(2, min(files, (8 << 30) // size))

@@ -32,6 +32,7 @@ from PySide6.QtWidgets import QApplication
 from benchmarks.frames import ROOT, peak, stand_in
 from lifesim.cli.options import Size
 from lifesim.render import format_scale
+from lifesim.rule import Rule
 from ui import opening
 from ui.launch import ViewLaunch
 from ui.picture.viewport import NEAREST
@@ -51,7 +52,7 @@ _MEMORY = 1 << 30  # bytes
 
 @click.command()
 @click.option("--side", "sides", multiple=True, type=int, default=(4096, 32768))
-@click.option("--rule", default="B3/S23", help="Of the universes in memory. [B3/S23]")
+@click.option("--rule", default="B3/S23", help="Of all universes but --look's. [B3/S23]")
 @click.option("--window", type=Size(), default=(1920, 1080), help="In pixels. [1920x1080]")
 @click.option("--moves", default=60, help="Of each view. [60]")
 @click.option("--stops", default=12, help="Of runs. [12]")
@@ -83,7 +84,7 @@ def main(  # each parameter is an option, or an argument
     if looked:
         shown.append(os.path.abspath(looked))
     if folder:
-        shown.append(str(stand_in(Path(folder).absolute(), disk_size, 1)))
+        shown.append(str(stand_in(Path(folder).absolute(), disk_size, 1, Rule.parse(rule))))
     found = []
     for what in shown:
         command = [sys.executable, "-m", "benchmarks.viewer", "--window", "{}x{}".format(*window)]

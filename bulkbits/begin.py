@@ -60,15 +60,18 @@ def _end_at_once(code: int) -> None:
     """Exit as sys.exit() does, but leave it to the system to take all objects apart.
 
     Python does that one by one, for tenths of a second where much was imported. Threads and what
-    was registered to be done at exit have their turn before.
+    was registered to be done at exit have their turn before; unless a GPU is just being started,
+    which cannot be broken off.
     """
     import atexit
     import contextlib
     import threading
 
+    early = sys.modules.get("kernels.targets.cuda.early")
     try:
-        threading._shutdown()  # type: ignore[attr-defined]
-        atexit._run_exitfuncs()
+        if early is None or not early.under_way():
+            threading._shutdown()  # type: ignore[attr-defined]
+            atexit._run_exitfuncs()
     finally:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(AttributeError, OSError, ValueError):  # None, full, closed

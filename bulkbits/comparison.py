@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import metadata
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ import click
 from bulkbits.progress import bar
 from bulkbits.references import RecordedRate, find
 from bulkbits.timing import Samples
+from bulkbits.version import version
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,8 @@ class Comparison:
 
     def text(self) -> str:
         """Return the table in Markdown, with what was measured, where, and how."""
-        version = metadata.version("bulkbits")
         where = f"{self.place}; {self.processor}"
-        lines = [f"{self.command} bench of bulkbits {version} on {where}.", *self.notes]
+        lines = [f"{self.command} bench of bulkbits {version()} on {where}.", *self.notes]
         lines += ["", *markdown(self._cells()), ""]
         lines.append("here: the median of rounds that take turns with peers; /: times as fast as.")
         found = [self.reference_of(row) for row in self.rows]
@@ -100,7 +99,7 @@ class Comparison:
         """Return all of it for --json."""
         return {
             "command": f"{self.command} bench",
-            "version": metadata.version("bulkbits"),
+            "version": version(),
             "place": self.place,
             "backend": self.kind,
             "processor": self.processor,

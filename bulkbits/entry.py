@@ -16,6 +16,7 @@ import click
 
 from bulkbits.exit_codes import ExitCode, exit_code_of
 from bulkbits.faults import fail_internally
+from bulkbits.options import named_gpus
 from kernels.signals import undisturbed
 
 # Click before 8.2 prints the help by itself.
@@ -36,6 +37,16 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the subcommands."""
         return list(self._lines)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the subcommand; GPUs that its arguments name begin while it is imported."""
+        if gpus := named_gpus(args):
+            from kernels.targets.cuda import early
+
+            early.begin(gpus)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import a subcommand; None where there is none of that name."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from bulkbits.amounts import Memory
+from bulkbits.version import version
 
 if TYPE_CHECKING:
     from bulkbits.cluster import Cluster
@@ -26,6 +27,28 @@ DRIVERS = ("pycuda", "cuda.core")
 DRIVER_VARIABLE = "BULKBITS_DRIVER"
 
 
+_DEVICES = re.compile("[0-9]{1,4}(,[0-9]{1,4})*")
+_MOST_GUESSED = 16  # GPUs
+
+
+def named_gpus(args: Sequence[str]) -> tuple[int, ...]:
+    """Return the GPUs that a subcommand will use for certain, by a first look at its arguments.
+
+    These are the ones of --device where they say --backend cuda. Nothing is refused here: where the
+    arguments make no sense there are none.
+    """
+    found = {"--backend": "", "--device": "0", "--cluster": "", "--help": ""}
+    for arg, following in zip(args, [*args[1:], ""], strict=False):
+        name, equals, value = arg.partition("=")
+        if name in found:
+            found[name] = value if equals else following or "1"
+    if found["--backend"] != "cuda" or found["--cluster"] or found["--help"]:
+        return ()
+    if not _DEVICES.fullmatch(found["--device"]):
+        return ()
+    return tuple(map(int, found["--device"].split(",")))[:_MOST_GUESSED]
+
+
 class Devices(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """Numbers of GPUs: 0 or 0,1."""
 
@@ -35,7 +58,7 @@ class Devices(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         """Return the numbers."""
         if isinstance(value, tuple):
             return value
-        if not re.fullmatch(r"[0-9]{1,4}(,[0-9]{1,4})*", value):
+        if not _DEVICES.fullmatch(value):
             self.fail(f"{value!r} names no devices: write 0 or 0,1", param, ctx)
         devices = tuple(map(int, value.split(",")))
         if len(set(devices)) < len(devices):
@@ -118,6 +141,25 @@ one_device_options = all_of(backend_option(), device_option, threads_option)
 many_devices_options = all_of(backend_option(), devices_option, threads_option)
 
 # --- what is written -------------------------------------------------------------
+
+
+def version_option(program: str) -> Callable[[F], F]:
+    """Return the option --version of a program."""
+
+    def tell(context: click.Context, option: click.Parameter, is_given: bool) -> None:
+        if is_given and not context.resilient_parsing:
+            click.echo(f"{program}, version {version()}")
+            context.exit()
+
+    return click.option(
+        "--version",
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=tell,
+        help="Show the version and exit.",
+    )
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 quiet_option = click.option("--quiet", is_flag=True, help="No progress bar, no notes.")

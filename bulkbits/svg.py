@@ -21,7 +21,8 @@ _CAPTION = 24.0  # height of a line above the drawing
 
 def document(width: float, height: float, body: Iterable[str], caption: str = "") -> str:
     """Return a document of a size, in pixels, on white, on one line; what body draws begins at
-    0, 0. caption: a line above it, which must be printable, as must all text."""
+    0, 0. caption: a line above it, which must be printable, as must all text. Blanks are drawn as
+    they are."""
     above = _CAPTION if caption else 0.0
     inner = max(width, width_of(caption))
     whole = inner + 2 * _MARGIN, height + above + 2 * _MARGIN
@@ -30,7 +31,7 @@ def document(width: float, height: float, body: Iterable[str], caption: str = ""
     font = f'font-family="sans-serif" font-size="{number(_FONT)}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
-        f'viewBox="0 0 {number(whole[0])} {number(whole[1])}">',
+        f'viewBox="0 0 {number(whole[0])} {number(whole[1])}" xml:space="preserve">',
         f'<rect {size} fill="#fff"/>',
         f'<g {font} fill="{INK}" text-anchor="middle" transform="{place}">',
         *body,

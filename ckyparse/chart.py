@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import numpy.typing as npt
 
+from bulkbits.plurals import many
 from kernels.cky import ChartGroup, Cky, cell, cells
 from kernels.cky.batch import Mask
 from kernels.cky.weighted.contract import Logs
@@ -121,7 +122,7 @@ class Chart:
 
     def __repr__(self) -> str:
         said = "accepted" if self.accepted else "not accepted"
-        return f"<Chart of {len(self.tokens)} tokens, {said}>"
+        return f"<Chart of {many(len(self.tokens), 'token')}, {said}>"
 
     def __str__(self) -> str:
         """Draw the triangle of the chart, the whole sentence at the top, if it is small enough."""
@@ -182,7 +183,7 @@ class Charts(Sequence[Chart]):
         return Chart(self._form, sentences.tokens(s), terminals, bits, self._best_values)
 
     def __repr__(self) -> str:
-        return f"<Charts of {len(self)} {'sentence' if len(self) == 1 else 'sentences'}>"
+        return f"<Charts of {many(len(self), 'sentence')}>"
 
     def _compute(self, block: int) -> None:
         self._block, self._found = -1, {}

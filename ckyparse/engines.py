@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.costs import START_COSTS
 from kernels.targets.cpu import core_count
+from kernels.targets.cuda.early import THREAD
 
 from .costs import CORE_COSTS, GPU_COSTS, CoreCosts, GpuCosts
 
@@ -32,12 +34,48 @@ class Cost(NamedTuple):
     device: float
 
 
+class BackgroundStart:
+    """Starts a GPU in a thread, once that pays. Calls come from one thread at a time.
+
+    make: makes the target.
+    """
+
+    def __init__(self, make: Callable[[], Target]) -> None:
+        self._make = make
+        self._lost = 0.0  # seconds that it would have saved
+        self.made: Future[Target] | None = None  # once it has begun
+
+    def instead(self, host: float, device: float) -> Target | None:
+        """Return the target where a batch is done sooner with it, waiting until it is there if
+        that takes less time than the CPU; None where the CPU is to do it.
+
+        host, device: seconds that the CPU takes, and the target once it is there.
+        """
+        if device >= host:
+            return None
+        if self.made is None:
+            self._lost += host - device
+            if self._lost <= START_COSTS.seconds:
+                return None
+            self.made = Future()
+            threading.Thread(target=self._start, args=(self.made,), name=f"{THREAD}-pick").start()
+        if not self.made.done() and host <= device + START_COSTS.seconds:
+            return None
+        return self.made.result()
+
+    def _start(self, made: Future[Target]) -> None:
+        try:
+            made.set_result(self._make())
+        except BaseException as error:
+            made.set_exception(error)
+
+
 class ParserEngines:
     """The engines of one parser, for its grammar and others made from it.
 
     backend, device, threads, memory: as CKYParser takes them. "auto" leaves to the CPU what
     it does as quickly; and all, until a GPU would have saved as much time as its start takes.
-    Several devices get everything.
+    Then that begins in the background, and the CPU goes on unless it would take longer.
     """
 
     def __init__(
@@ -50,7 +88,7 @@ class ParserEngines:
         self._asked, self._device, self._threads = backend, device, threads
         self._memory = memory
         self._lock = threading.Lock()  # of those that are made, and of the choice
-        self._lost = 0.0  # seconds that a GPU would have saved
+        self._gpu = BackgroundStart(self._pick)
         # Rules are equal to themselves only.
         self._plain: dict[tuple[Rules, str], Cky] = {}
         self._weighted: dict[tuple[Rules, str], WeightedCky] = {}
@@ -76,18 +114,19 @@ class ParserEngines:
     def _backend_for(
         self, cost: Callable[[Rules, Batch, int], Cost], rules: Rules, batch: Batch
     ) -> Target:
-        several = not isinstance(self._device, int)
-        if self._asked != "auto" or several or self._host is None:
+        if self._asked != "auto" or self._host is None:
             return self._chosen
         host, device = cost(rules, batch, self._threads or core_count())
-        self._lost += max(0.0, host - device)
-        return self._chosen if host > device and self._lost > START_COSTS.seconds else self._host
+        return self._gpu.instead(host, device) or self._host
 
-    @cached_property
-    def _chosen(self) -> Target:
+    def _pick(self) -> Target:
         if isinstance(self._asked, Target):
             return self._asked
         return pick(self._asked, device=self._device, threads=self._threads)
+
+    @cached_property
+    def _chosen(self) -> Target:
+        return self._pick()
 
     @cached_property
     def _host(self) -> Target | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bulkbits.plurals import many
 from kernels.cky.rules import cell, cells
 from kernels.cky.weighted.semirings import Edge, Semiring
 
@@ -223,7 +224,7 @@ class Forest:
 
     def __repr__(self) -> str:
         trees = "no trees" if self.root is None else "trees"
-        return f"<Forest of {trees} over {len(self.tokens)} tokens>"
+        return f"<Forest of {trees} over {many(len(self.tokens), 'token')}>"
 
     def _repr_svg_(self) -> str:
         """Return the picture that notebooks show: the first tree, and how many there are."""

@@ -11,6 +11,8 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from bulkbits.plurals import many
+
 from .productions import (
     GrammarError,
     GrammarWarning,
@@ -219,10 +221,10 @@ class Grammar:
         return f"%start {self.start}\n" + "".join(f"{p}\n" for p in self.productions)
 
     def __repr__(self) -> str:
-        kind = "probabilistic productions" if self.is_probabilistic else "productions"
+        kind = "probabilistic production" if self.is_probabilistic else "production"
         return (
-            f"<Grammar of {len(self.productions)} {kind}, "
-            f"{len(self.nonterminals)} nonterminals, start symbol {self.start}>"
+            f"<Grammar of {many(len(self.productions), kind)}, "
+            f"{many(len(self.nonterminals), 'nonterminal')}, start symbol {self.start}>"
         )
 
     def __eq__(self, other: object) -> bool:

@@ -47,8 +47,8 @@ class CKYParser(NltkInterface):
     grammar: a Grammar; a CFG or PCFG of nltk; a grammar in nltk's syntax, as a str with
         "->" in it; or the path of a file of one.
     backend: "auto", "cuda", "cpu" or "reference", or what kernels.targets.choose.pick() makes;
-        "auto" takes a GPU for large batches, if there is one. device: which GPU; several, as
-        (0, 1), share the work of each batch. threads: of the CPU.
+        "auto" takes a GPU for large batches, if there is one, which starts in the background.
+        device: which GPU; several, as (0, 1), share the work of each batch. threads: of the CPU.
     memory: bytes for charts at any one time, on each device; by default what there is to
         spare.
     unknown: what becomes of a token that the grammar has not: "error" raises

@@ -34,6 +34,7 @@ void bind_semigroups(nb::module_& m);
 void bind_semigroup_graphs(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_settling(nb::module_& m);
+void bind_folded(nb::module_& m);
 void bind_tiles(nb::module_& m);
 
 // levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
@@ -396,5 +397,6 @@ NB_MODULE(_cpu, m) {
     bind_semigroup_graphs(m);
     bind_tables(m);
     bind_settling(m);
+    bind_folded(m);
     bind_tiles(m);
 }

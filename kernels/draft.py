@@ -32,9 +32,14 @@ class Draft:
     """Writes a file that appears when it is whole. A pipe or a device is written directly.
 
     It takes its name, and the mode of the file that had it, when a `with` block ends well, or
-    by finish(). Raises OSError with the path that was given, never the draft's own, or what
+    by finish(). A draft that nobody holds any more is given up: Ctrl-C can come before its `with`
+    block begins. Raises OSError with the path that was given, never the draft's own, or what
     `refusal` makes of it.
     """
+
+    _temporary: str | None = None
+    _handle: int | None = None
+    _process = 0
 
     def __init__(
         self,
@@ -51,8 +56,7 @@ class Draft:
         self.path = os.fspath(path)
         self._refusal = refusal
         self._size = 0
-        self._temporary: str | None = None
-        self._handle: int | None = None
+        self._process = os.getpid()
         with self.errors():
             if not is_regular(self.path):
                 if regular:
@@ -63,7 +67,22 @@ class Draft:
                 code = errno.EISDIR if self.path else errno.ENOENT
                 raise OSError(code, os.strerror(code))
             self._target = os.path.realpath(self.path)
-            self._temporary, self._handle = _begun(self._target)
+            self._begin()
+
+    def _begin(self) -> None:
+        """Make the draft, locked. Those of killed writers are removed."""
+        folder, name = os.path.split(self._target)
+        stem, (kernel, host) = _stem(name), _here()
+        _sweep(folder, stem)
+        for _ in range(_ATTEMPTS):
+            path = os.path.join(folder, f".{stem}.{kernel}-{host}-{secrets.token_hex(8)}.tmp")
+            self._temporary = path  # first: whatever comes between, drop() knows of it
+            self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            if _is_kept(self._handle, path):
+                return
+            self._temporary = None
+            self.drop()
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
     @contextlib.contextmanager
     def errors(self) -> Iterator[None]:
@@ -150,6 +169,10 @@ class Draft:
                 os.close(self._handle)
             self._handle = None
 
+    def __del__(self) -> None:
+        if self._process == os.getpid():  # not in a child, which has not begun it
+            self.drop()
+
     def __enter__(self) -> Draft:
         return self
 
@@ -200,26 +223,6 @@ def is_regular(path: str | os.PathLike[str]) -> bool:
         return stat.S_ISREG(os.stat(path).st_mode)
     except FileNotFoundError:
         return True
-
-
-def _begun(target: str) -> tuple[str, int]:
-    """Make a draft, locked; return its path and descriptor. Those of killed writers are removed."""
-    folder, name = os.path.split(target)
-    stem, (kernel, host) = _stem(name), _here()
-    _sweep(folder, stem)
-    for _ in range(_ATTEMPTS):
-        path = os.path.join(folder, f".{stem}.{kernel}-{host}-{secrets.token_hex(8)}.tmp")
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        try:
-            if _is_kept(handle, path):
-                return path, handle
-        except BaseException:
-            os.close(handle)
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-            raise
-        os.close(handle)
-    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
 
 def _is_kept(handle: int, path: str) -> bool:

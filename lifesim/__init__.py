@@ -13,6 +13,7 @@ TYPE_CHECKING = False  # typing's own would be most of the time of importing thi
 if TYPE_CHECKING:
     from typing import Any
 
+    from lifesim.batch import run_batch
     from lifesim.digests import digest
     from lifesim.engine import Life
     from lifesim.errors import DamagedDataError, LifesimError
@@ -47,6 +48,7 @@ __all__ = [
     "find_pattern",
     "random_grid",
     "read_pattern",
+    "run_batch",
     "write_pattern",
 ]
 
@@ -68,6 +70,7 @@ _HOME = {
     "find_pattern": "search:find",
     "random_grid": "soup",
     "read_pattern": "patterns:read",
+    "run_batch": "batch",
     "write_pattern": "patterns:write",
 }
 

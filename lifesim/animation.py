@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lifesim.errors import LifesimError, cannot_write
 from lifesim.grid import Box
 from lifesim.outputs import AnimationOutput
@@ -22,7 +24,7 @@ PIXELS = 1 << 18  # of a frame, unless a scale is asked for
 
 
 class Animation:
-    """A film of a run, as a GIF: a notebook shows it, save() writes it.
+    """A film of a run, as a GIF: a notebook shows it, save() writes it, as an MP4 too.
 
     data: the bytes of the GIF. first, last: generations. every: generations between two frames.
     """
@@ -41,16 +43,36 @@ class Animation:
         return {"text/plain": repr(self), "image/gif": base64.b64encode(self.data).decode()}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a .gif, or an animated .png. Raises LifesimError for another name, and for a path
-        that cannot be written."""
+        """Write a .gif, an animated .png or an .mp4.
+
+        An MP4 needs the ffmpeg program, which pip install 'bulkbits[mp4]' brings; it has the
+        picture's frames, with colours in half the resolution. Raises LifesimError without that
+        program, for another name, and for a path that cannot be written.
+        """
         from kernels.draft import Draft
 
         ending = os.path.splitext(path)[1].lower()
-        if ending not in (".gif", ".png"):
-            raise LifesimError(f"cannot write {os.fspath(path)}: a film here is a .gif or a .png")
+        if ending not in (".gif", ".png", ".mp4"):
+            raise LifesimError(
+                f"cannot write {os.fspath(path)}: a film here is a .gif, a .png or a .mp4"
+            )
+        if ending == ".mp4":
+            self._save_mp4(path)
+            return
         data = self.data if ending == ".gif" else self._as_png()
         with Draft(path, refusal=cannot_write) as draft:
             draft.append(data)
+
+    def _save_mp4(self, path: str | os.PathLike[str]) -> None:
+        from PIL import Image, ImageSequence
+
+        from lifesim.mp4 import Mp4Writer
+
+        with Image.open(io.BytesIO(self.data)) as film:
+            rate = 1000 / film.info["duration"]
+            with Mp4Writer(path, film.width, film.height, rate) as writer:
+                for frame in ImageSequence.Iterator(film):
+                    writer.append(np.asarray(frame.convert("RGB")))
 
     def _as_png(self) -> bytes:
         from PIL import Image

@@ -96,12 +96,9 @@ def pixels_of(grid: CellSource, box: Box | None, scale_log2: int, colours: Colou
     across, down = image_size(box.width, box.height, scale_log2, far=True)
     pixels = np.empty((down, across, 3), np.uint8)
     pixels[:] = colours[0]
-    left, top = max(box.x, 0), max(box.y, 0)
-    width = min(box.x + box.width, grid.width) - left
-    height = min(box.y + box.height, grid.height) - top
-    if width <= 0 or height <= 0:
+    inside = box.common(Box(0, 0, grid.width, grid.height))
+    if inside is None:
         return pixels
-    inside = Box(left, top, width, height)
     if scale_log2 <= 0:
         _enlarge(grid, box, inside, 1 << -scale_log2, colours, pixels)
     else:

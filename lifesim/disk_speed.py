@@ -6,6 +6,7 @@ import mmap
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,8 +31,16 @@ class DiskFacts:
     direct: bool
 
 
-def disk_facts(folder: Path) -> DiskFacts:
-    """Measure the disk of a folder. Raises DiskSpeedError, and OSError where it cannot be asked."""
+def _never() -> bool:
+    return False
+
+
+def disk_facts(folder: Path, stopped: Callable[[], bool] = _never) -> DiskFacts:
+    """Measure the disk of a folder. Raises DiskSpeedError, and OSError where it cannot be asked.
+
+    stopped: asked every few megabytes whether nobody wants to know any more; then whatever was
+    measured by then is returned, or DiskSpeedError raised where nothing was.
+    """
     free = _free_bytes(folder)
     if free < 2 * _DISK_BYTES:  # to fill a disk up, however briefly, may break what runs
         raise DiskSpeedError(f"not measured: {free / 1e6:.0f} MB are free in {folder}")
@@ -44,10 +53,10 @@ def disk_facts(folder: Path) -> DiskFacts:
         direct = _past_the_cache(descriptor)
         with mmap.mmap(-1, _DISK_CHUNK) as chunk:  # page-aligned, as direct access asks
             chunk.write(os.urandom(1 << 20) * (_DISK_CHUNK >> 20))
-            write, size = _rate(descriptor, chunk, writing=True)
+            write, size = _rate(descriptor, chunk, stopped, writing=True)
             if not direct and hasattr(os, "posix_fadvise"):
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            read, _ = _rate(descriptor, chunk, writing=False, size=size)
+            read, _ = _rate(descriptor, chunk, stopped, writing=False, size=size)
     except OSError as error:
         raise DiskSpeedError(f"cannot write in {folder}: {error.strerror}") from None
     finally:
@@ -55,11 +64,11 @@ def disk_facts(folder: Path) -> DiskFacts:
     return DiskFacts(str(folder), write, read, free, direct)
 
 
-def disk_rates(folder: str) -> tuple[float, float] | None:
+def disk_rates(folder: str, stopped: Callable[[], bool] = _never) -> tuple[float, float] | None:
     """Measure how many bytes per second the disk of a folder reads and writes; None: not to be
-    had."""
+    had. stopped: as of disk_facts()."""
     try:
-        disk = disk_facts(Path(folder))
+        disk = disk_facts(Path(folder), stopped)
     except (DiskSpeedError, OSError):
         return None
     return disk.read, disk.write
@@ -83,11 +92,18 @@ def _past_the_cache(descriptor: int) -> bool:
 
 
 def _rate(
-    descriptor: int, chunk: mmap.mmap, *, writing: bool, size: int = _DISK_BYTES
+    descriptor: int,
+    chunk: mmap.mmap,
+    stopped: Callable[[], bool],
+    *,
+    writing: bool,
+    size: int = _DISK_BYTES,
 ) -> tuple[float, int]:
     """Return bytes per second, and how many there were before the time was up."""
     start, done = time.perf_counter(), 0
     while done < size and (not done or time.perf_counter() - start < _DISK_SECONDS):
+        if stopped():
+            break
         if writing:
             count = os.pwrite(descriptor, chunk, done)
         else:

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from bulkbits.cluster import worker
 from bulkbits.timing import compete
+from bulkbits.version import version
 from kernels.targets import choose, cpu
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cuda import compile as compiler
@@ -28,7 +29,6 @@ from lifesim.scale import scale_of
 from lifesim.window import WindowFacts, WindowUnavailableError
 from lifesim.window import look as _window
 
-PACKAGE = "bulkbits"
 _SOUP_SECONDS = 0.15
 _DRIVER_VERSION = Path("/proc/driver/nvidia/version")
 
@@ -196,12 +196,8 @@ def _line(text: str) -> str:
 
 
 def _versions() -> Versions:
-    try:
-        package = metadata.version(PACKAGE)
-    except metadata.PackageNotFoundError:
-        package = "not installed"
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
-    return Versions(package, platform.python_version(), system)
+    return Versions(version(), platform.python_version(), system)
 
 
 def _cpu(threads: int | None) -> Cpu:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from kernels.life.contract import Words
 from kernels.targets.contract import Target
+from lifesim import notebook
 from lifesim.colours import colours_of
 from lifesim.edge import EdgeWatch
 from lifesim.engines import cells_for
@@ -21,8 +22,8 @@ from lifesim.grid import BitGrid, Box, check_size
 from lifesim.growing import REFERENCE_COPIES, never
 from lifesim.held import HeldUniverse
 from lifesim.kept import Kept
-from lifesim.notebook import NotebookLife
 from lifesim.pauses import Progress, chunk_of, periods_of, stops
+from lifesim.pictured import Pictured
 from lifesim.rule import LIFE, Rule
 from lifesim.topology import Edges, Topology, topology_of
 from lifesim.unbounded import ENGINES, target_of
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from lifesim.until import Condition, Found
 
 
-class Life(NotebookLife):
+class Life(Pictured):
     """A universe that evolves: a torus, a plane, another bounded grid of Golly's, or a plane
     without bounds.
 
@@ -185,6 +186,12 @@ class Life(NotebookLife):
     def generation(self) -> int:
         """Return the generation that the universe is at."""
         return self._held.generation
+
+    @property
+    def changes(self) -> int:
+        """Return how often change() and go_back() have replaced the cells so far: where it and the
+        generation are what they were, so are the cells."""
+        return self._held.changes
 
     @property
     def width(self) -> int:
@@ -424,6 +431,11 @@ class Life(NotebookLife):
         colours = colours_of(self.rule, palette)
         with self._stepping:
             return self._held.pixels(box, scale_log2, colours)
+
+    # What notebooks show of it and offer with it.
+    __repr__ = notebook.represented
+    _facts, _sketch = notebook.facts, notebook.sketch
+    animate, show = notebook.animate, notebook.show
 
     def _advance(self, generations: int, stopped: Callable[[], bool]) -> None:
         with self._stepping:

@@ -35,17 +35,6 @@ def engine_of(rule: Rule, target: Target) -> LifeEngine[Any]:
     raise LifesimError(f"rule {rule} cannot be computed")
 
 
-def is_stored(rule: Rule) -> bool:
-    """Tell whether universes on disk may have a rule: one of two states and nine cells, or of the
-    Generations family."""
-    return isinstance(rule.cells, LifeRule | MapRule | AgeingRule)
-
-
-def stored_engine(target: Target, planes: int) -> LifeEngine[Any]:
-    """Return the engine that moves on universes on disk whose cells are in so many bit planes."""
-    return life.engine_for(target) if planes == 1 else ageing.engine_for(target, planes)
-
-
 def cells_for(rule: Rule, grid: BitGrid) -> BitGrid:
     """Return a grid in as many bit planes as a rule has, the same one where it has them. Raises
     GridError for states that the rule does not have."""

@@ -43,8 +43,7 @@ class GifWriter:
         LifesimError for a path that cannot be written.
         """
         self._colours = palette_table(palette) if isinstance(palette, str) else palette
-        if not 10 <= frame_ms <= 655350:
-            raise RenderError(f"a frame lasts 10 to 655350 ms, not {frame_ms}")
+        check_time(frame_ms)
         self._frame_ms = (frame_ms + 5) // 10 * 10
         self._repeat = repeat
         self._last: Levels | None = None
@@ -119,6 +118,12 @@ class GifWriter:
         image = Image.fromarray(np.ascontiguousarray(levels))
         # Disposal 1: each frame is drawn over the last.
         return b"".join(GifImagePlugin.getdata(image, (x, y), duration=self._frame_ms, disposal=1))
+
+
+def check_time(frame_ms: int) -> None:
+    """Raise RenderError for a time, in milliseconds, that no frame is shown for."""
+    if not 10 <= frame_ms <= 655350:
+        raise RenderError(f"a frame lasts 10 to 655350 ms, not {frame_ms}")
 
 
 def check_size(width: int, height: int) -> None:

@@ -44,6 +44,20 @@ class Box(NamedTuple):
     width: int
     height: int
 
+    def common(self, other: Box) -> Box | None:
+        """Return the cells that are in another rectangle, too; None where there are none."""
+        x, y = max(self.x, other.x), max(self.y, other.y)
+        width = min(self.x + self.width, other.x + other.width) - x
+        height = min(self.y + self.height, other.y + other.height) - y
+        return Box(x, y, width, height) if width > 0 and height > 0 else None
+
+    def joined(self, other: Box) -> Box:
+        """Return the smallest rectangle that holds both."""
+        x, y = min(self.x, other.x), min(self.y, other.y)
+        right = max(self.x + self.width, other.x + other.width)
+        bottom = max(self.y + self.height, other.y + other.height)
+        return Box(x, y, right - x, bottom - y)
+
 
 class BitGrid(Pictured):
     """A width x height rectangle of cells, packed.

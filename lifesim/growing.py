@@ -155,16 +155,14 @@ class GrowingUniverse:
 
     def part(self, box: Box) -> BitGrid:
         """Return the cells of any rectangle; dead where nothing is held."""
-        left, top = max(box.x, self.x), max(box.y, self.y)
-        right = min(box.x + box.width, self.x + self.cells.width)
-        bottom = min(box.y + box.height, self.y + self.cells.height)
-        if left >= right or top >= bottom:
+        inside = box.common(Box(self.x, self.y, self.cells.width, self.cells.height))
+        if inside is None:
             return BitGrid(box.width, box.height, planes=self._planes)
-        held = part_of(self.cells, Box(left - self.x, top - self.y, right - left, bottom - top))
-        if (held.width, held.height) == (box.width, box.height):
+        held = part_of(self.cells, inside._replace(x=inside.x - self.x, y=inside.y - self.y))
+        if inside == box:
             return held
         grid = BitGrid(box.width, box.height, planes=self._planes)
-        grid.paste(held, left - box.x, top - box.y)
+        grid.paste(held, inside.x - box.x, inside.y - box.y)
         return grid
 
     def population(self) -> int:

@@ -71,6 +71,7 @@ class HeldUniverse:
         self._before = 0  # updates of cells in universes that were left to go back
         self._made: Counter[str] = Counter()  # by universes before this one
         self._box: tuple[int, Box | None] | None = None  # with its generation
+        self.changes = 0  # times that cells have been replaced by others
         if engine == "dense" and all(bounds):
             if bounds != (grid.width, grid.height) or at != (0, 0):
                 raise ValueError("the grid of a universe with bounds is all of it")
@@ -151,6 +152,7 @@ class HeldUniverse:
         if self._unbounded is None:
             raise GridError("a list of squares is for planes without bounds")
         self._unbounded.take(squares)
+        self.changes += 1
 
     def keep(self) -> Kept:
         """Return a copy of the cells, for go_back()."""
@@ -170,6 +172,7 @@ class HeldUniverse:
             self._made += Counter(self._unbounded.made)
             self._unbounded = opened
         self._first, self._box = kept.generation - self._universe.generation, None
+        self.changes += 1
 
     def bounding_box(self) -> Box | None:
         """Return the smallest rectangle that holds every live cell, None where none lives."""

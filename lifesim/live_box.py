@@ -73,7 +73,4 @@ def part_of(universe: LifeUniverse, box: Box) -> BitGrid:
 
 def common(box: Box, frame: Box) -> Box:
     """Return the cells of a box that are in a frame; where there are none, one of its own."""
-    x, y = max(box.x, frame.x), max(box.y, frame.y)
-    width = min(box.x + box.width, frame.x + frame.width) - x
-    height = min(box.y + box.height, frame.y + frame.height) - y
-    return Box(x, y, width, height) if min(width, height) > 0 else Box(box.x, box.y, 1, 1)
+    return box.common(frame) or Box(box.x, box.y, 1, 1)

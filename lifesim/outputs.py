@@ -13,10 +13,11 @@ from typing import Protocol
 from bulkbits import overwriting
 from bulkbits.overwriting import FileKind, begins
 from kernels.draft import Draft
-from lifesim import gif, patterns, render
-from lifesim.colours import Colours, GifColours
+from lifesim import patterns, render
+from lifesim.colours import Colours, Pixels
 from lifesim.engine import Life
 from lifesim.errors import LifesimError, cannot_write, writing_to
+from lifesim.film import ENDINGS, FilmFile, check_film, is_film
 from lifesim.pattern_of import Holder, is_macrocell, pattern_of, squares_of
 from lifesim.roll import Roll
 from lifesim.store.make import LEAST_ROOM, check_room, from_grid, from_pattern, make_universe
@@ -106,12 +107,13 @@ def open_output(
         output, kind = _SeriesOutput(path), _SERIES
     elif path.lower().endswith(".png"):
         output, kind = _PictureOutput(path, view), PICTURE
-    elif path.lower().endswith(".gif"):
+    elif is_film(path):
         if every is None:
             raise LifesimError(f"{path}: an animation needs --every")
-        output, kind = AnimationOutput(path, view), _ANIMATION
+        output = AnimationOutput(path, view)
+        kind = _ANIMATION if path.lower().endswith(".gif") else _MP4
     else:
-        known = ", ".join([".png", ".gif", ".csv", *extensions])
+        known = ", ".join([".png", *ENDINGS, ".csv", *extensions])
         raise LifesimError(f"cannot write {path}: the name must end in one of {known}")
     output.every = every
     check_target(path, kind, inputs, force)
@@ -151,6 +153,7 @@ def check_target(
 PATTERN = FileKind("pattern", patterns.looks_like_one)
 PICTURE = begins("picture", lambda head: head.startswith(b"\x89PNG"))
 _ANIMATION = begins("animation", lambda head: head.startswith(b"GIF8"))
+_MP4 = begins("MP4 film", lambda head: head[4:8] == b"ftyp")
 _SERIES = begins("series of populations", lambda head: head.startswith(b"generation,population"))
 
 
@@ -255,38 +258,36 @@ class _PictureOutput(_SnapshotOutput):
 
 
 class AnimationOutput(Output):
-    """A GIF with a frame of each snapshot, each of which is shown for frame_ms milliseconds."""
+    """A GIF or an MP4 with a frame of each snapshot, shown for frame_ms milliseconds each."""
 
     def __init__(self, path: str, view: PictureView, *, frame_ms: int = 100) -> None:
         super().__init__(path)
         self._view, self._frame_ms = view, frame_ms
-        self._writer: gif.GifWriter | None = None
-        self._colours: GifColours | None = None  # of several states
+        self._film: FilmFile | None = None
         self._states: Colours | None = None
         self._roll: Roll | None = None  # of a plane without bounds: its pictures' common frame
         self._frames = 0
 
     def check(self, width: int, height: int, planes: int = 1) -> None:
-        """Raise RenderError for a picture that a GIF cannot have."""
-        gif.check_size(*self._view.image_size(width, height))
+        """Raise LifesimError for a film that cannot be made."""
+        check_film(self.path, *self._view.image_size(width, height))
 
     def add(self, life: Running) -> None:
         """Append a frame of the cells as they are now."""
-        if self._writer is None:
-            self._states = self._view.colours(life.rule)
-            if self._states is not None:
-                self._colours = GifColours(self._states)
-            table = self._view.palette if self._colours is None else self._colours.table
-            self._writer = gif.GifWriter(self.path, table, frame_ms=self._frame_ms)
-        if self._view.region is None and not all(life.bounds):
+        view = self._view
+        if self._film is None:
+            self._states = view.colours(life.rule)
+            self._film = FilmFile(self.path, view.palette, self._states, frame_ms=self._frame_ms)
+        if view.region is None and not all(life.bounds):
             if self._roll is None:
                 self._roll = Roll()
-            gif.check_size(*self._view.of(self._roll.frame_with(life.frame())).image_size(0, 0))
+            size = view.of(self._roll.frame_with(life.frame())).image_size(0, 0)
+            check_film(self.path, *size)
             self._roll.add(life)
-        elif self._colours is not None and isinstance(life, ColourSource):
-            self._writer.append(self._colours.indices(self._view.pixels(life)))
+        elif self._states is not None and isinstance(life, ColourSource):
+            self._film.append(view.pixels(life))
         else:
-            self._writer.append(self._view.levels(life))
+            self._film.append(view.levels(life))
         self._frames += 1
 
     def close(self, life: Running) -> None:
@@ -302,26 +303,28 @@ class AnimationOutput(Output):
 
     def cut(self) -> None:
         """Write the frames there are, if there are any."""
-        if self._writer is not None and self._frames:
+        if self._film is not None and self._frames:
             if self._roll is not None and self._roll.frame:
                 view = self._view.of(self._roll.frame)
                 for shot in self._roll:
-                    self._writer.append(self._levels(view, shot))
-            self._writer.close()
+                    self._film.append(self._picture(view, shot))
+            self._film.close()
             self.written.append(self.path)
 
-    def _levels(self, view: PictureView, shot: GridPicture | TreePicture) -> render.Levels:
-        """Return a picture of kept cells as numbers of colours."""
-        if self._colours is None or self._states is None or not isinstance(shot, GridPicture):
+    def _picture(
+        self, view: PictureView, shot: GridPicture | TreePicture
+    ) -> render.Levels | Pixels:
+        """Return a picture of kept cells."""
+        if self._states is None or not isinstance(shot, GridPicture):
             return view.levels(shot)
-        return self._colours.indices(view.shot(shot, self._states))
+        return view.shot(shot, self._states)
 
     def abort(self) -> None:
         """Leave nothing half-written. Does nothing to a film that is finished."""
         if self._roll is not None:
             self._roll.close()
-        if self._writer is not None:
-            self._writer.abort()
+        if self._film is not None:
+            self._film.abort()
 
 
 class _SeriesOutput(Output):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import importlib
-import io
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from lifesim.errors import LifesimError
@@ -22,22 +20,26 @@ _LARGEST = 8  # pixels a side of a cell, at most
 MOST_CELLS = 1 << 32  # that are read for a picture of what has no pyramid
 
 
-class Pictured:
+class Pictured(ABC):
     """Makes a notebook show a picture and a line of facts, of a bounded size."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _facts(self) -> str:
         """Return a line of facts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _sketch(self) -> npt.NDArray[np.uint8] | None:
         """Return a small picture: levels, or colours; None where it would take too long. May raise
         LifesimError."""
-        raise NotImplementedError
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """Return what IPython shows: a PNG, HTML that has it and the facts, and plain text."""
+        import base64
+        import html
+        import io
+
         from lifesim.render import to_image
 
         try:

@@ -32,7 +32,9 @@ MANY = 1 << 20  # cells of a grid from which on a GPU is quicker with tiles than
 _GPU_SHARE = 85  # percent of its free memory that tiles may take, unless told
 _SHARE = 2  # of the memory that is free a plane may take the half, unless told
 _MOST_TILED = 1 << 32  # live cells of a tree that are put into tiles
-_QUICK, _SLOW = 0.02, 0.2  # seconds: steps that are quicker become four times as long, or twice
+# Seconds: a step that takes less makes the next one so many times as long.
+_LONGER = ((0.002, 16), (0.02, 4), (0.2, 2))
+_SMALL, _FIRST = 256, 1 << 10  # cells along the sides of a pattern that begins with so long a step
 
 
 def plane_target(
@@ -197,7 +199,8 @@ class HashedUniverse(_PlaneLife):
         if not isinstance(backend, CpuTarget):
             raise _not_there("hashlife")
         memory = max(_allowed(memory), LEAST_MEMORY)
-        self.stride = 1
+        # What begins in a small square cannot become so much in a first step that it takes long.
+        self.stride = _FIRST if max(grid.width, grid.height) <= _SMALL else 1
         self._longest = 1 << LONGEST - 1
         super().__init__(_opened(HashPlaneEngine(backend), rule, memory), memory, grid, at)
 
@@ -217,11 +220,13 @@ class HashedUniverse(_PlaneLife):
                 self._longest = self.stride = 1 << max(made.bit_length() - 3, 0)
                 continue
             took = time.perf_counter() - began
-            if made == self.stride and took < _SLOW:
-                self.stride = min(self.stride * (4 if took < _QUICK else 2), self._longest)
+            if made == self.stride:
+                longer = next((times for most, times in _LONGER if took < most), 1)
+                self.stride = min(self.stride * longer, self._longest)
 
     def take(self, squares: SquareList) -> None:
         """Replace all cells by those of a macrocell file. Raises OutgrownError."""
+        self.stride = 1
         try:
             self._plane.put_list(squares)
             self._plane.move_a_row(down=True)  # its root's middle is a row below that of ours

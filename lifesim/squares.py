@@ -19,7 +19,7 @@ _MOST_WORDS = 1 << 24  # of 64 cells, in which cells may live for there to be a 
 _MOST = 1 << 24  # cells, in a list of them
 _AT_ONCE = 1 << 12  # squares
 _ONES = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
-_FAR = 1 << 59  # from the origin: beyond, coordinates are not listed
+FARTHEST = 1 << 59  # from the origin: beyond, coordinates are not listed
 
 
 class LiveWords(NamedTuple):
@@ -121,7 +121,7 @@ def live_cells(universe: Listed, frame: Box) -> Ints:
     frame: Life.frame() of it. Raises GridError for too many, and for some too far away.
     """
     check_listed(universe.population())
-    if max(abs(frame.x), abs(frame.y), frame.width, frame.height) > _FAR:
+    if max(abs(frame.x), abs(frame.y), frame.width, frame.height) > FARTHEST:
         raise GridError("cells live too far from the origin to compare them")
     rows, columns, words = live_words(universe.all_squares(), _MOST)
     bits = np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")

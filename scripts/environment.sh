@@ -6,7 +6,7 @@
 # ends.
 prepare() {
     local extra=${1:-} venv=$root/.venv stamp=$root/.venv/prepared log=$root/.venv/install.log
-    local python state known="" only=()
+    local python state known="" only=(--no-compile)
     if ! new_enough "$venv/bin/python"; then
         python=$(find_python)
         echo "Making $venv with $("$python" --version) ..."
@@ -22,7 +22,7 @@ prepare() {
 
     # Tests run all the code for CPUs that there is, the demo only what this one would choose.
     # Bytecode is written when something is first used.
-    [ "$extra" = dev ] || only=(--config-settings=cmake.define.LEVELS=native --no-compile)
+    [ "$extra" = dev ] || only+=(--config-settings=cmake.define.LEVELS=native)
     echo "Installing bulkbits${extra:+ and what its $extra extra needs}; compiling takes a minute ..."
     rm -f "$stamp" "$log"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --progress-bar off \

@@ -24,6 +24,9 @@ TYPE_CHECKING = False  # typing's own would be most of the time of importing thi
 if TYPE_CHECKING:
     from typing import Any
 
+    from kernels.transformations.counts import SemigroupCounts
+
+    from .batch import count_batch
     from .classes import GreenClasses
     from .families import (
         Family,
@@ -48,9 +51,11 @@ __all__ = [
     "GreenClasses",
     "Progress",
     "Semigroup",
+    "SemigroupCounts",
     "StoredError",
     "bihecke",
     "catalan",
+    "count_batch",
     "full",
     "order_preserving",
     "parse_generators",
@@ -66,6 +71,8 @@ _HOME = {
     "GreenClasses": "classes",
     "Progress": "running",
     "Semigroup": "semigroup",
+    "SemigroupCounts": "batch",
+    "count_batch": "batch",
     "StoredError": "files",
     "GeneratorsError": "reading",
     "parse_generators": "reading",

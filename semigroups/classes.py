@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bulkbits.plurals import many
 from kernels.transformations import NumberArray, graphs
 
 GreenKind = Literal["R", "L", "J", "H", "D"]
@@ -69,6 +70,6 @@ class GreenClasses:
         return np.cumsum(self.sizes)
 
     def __repr__(self) -> str:
-        classes = "class" if self.count == 1 else "classes"
+        of = f"{self.kind}-class"
         regular = int(np.count_nonzero(self.regular))
-        return f"<{self.count} {self.kind}-{classes}, {regular} regular>"
+        return f"<{many(self.count, of, f'{of}es')}, {regular} regular>"

@@ -10,6 +10,8 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
+from bulkbits.plurals import many
+
 from .classes import GreenClasses, GreenKind
 from .structure import Structure
 
@@ -51,7 +53,7 @@ class EggBox:
     def __repr__(self) -> str:
         groups = int(np.count_nonzero(self.groups))
         of = f"{self.rows} x {self.columns} H-classes of {self.h_size}"
-        return f"<EggBox {self.number}: {of}, {groups} {'group' if groups == 1 else 'groups'}>"
+        return f"<EggBox {self.number}: {of}, {many(groups, 'group')}>"
 
 
 class EggBoxes(Sequence[EggBox]):
@@ -133,8 +135,9 @@ class EggBoxes(Sequence[EggBox]):
     def svg(self, most: int = 40) -> str:
         """Return a picture of `most` D-classes, the upper ones, as an SVG document on one line.
 
-        Above each other they are in the order of their ideals, with lines between neighbours in
-        it; groups are filled. Of large boxes a part is drawn, and said to be one.
+        They are drawn from the top down in the order of their ideals, with lines between neighbours
+        in that order. H-classes that are groups are filled. Of a large box a part is drawn, and the
+        text below it says so.
         """
         from .pictures import picture
 
@@ -144,4 +147,4 @@ class EggBoxes(Sequence[EggBox]):
         return self.svg()
 
     def __repr__(self) -> str:
-        return f"<{len(self)} egg {'box' if len(self) == 1 else 'boxes'}>"
+        return f"<{many(len(self), 'egg box', 'egg boxes')}>"

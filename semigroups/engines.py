@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError
-from kernels.transformations import SemigroupEngine, engine_for
+from kernels.transformations import EnumerationProblem, Enumerator, SemigroupEngine, engine_for
+from kernels.transformations.cpu.small import enumerate_small
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,10 @@ class EngineChoice:
             except BackendUnavailableError:
                 pass  # not compiled: a GPU, or else the reference
         return engine_for(pick(self.backend, device=self.device, threads=self.threads))
+
+    def at_once(self, problem: EnumerationProblem) -> Enumerator | None:
+        """Enumerate all on the CPU, in one call, if it is small; return None where it is not."""
+        return enumerate_small(problem) if self.backend in ("auto", "cpu") else None
 
     def larger(self) -> SemigroupEngine | None:
         """Return the engine for what turns out to be large; None where there is no other."""

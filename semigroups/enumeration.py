@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bulkbits.plurals import many
 from kernels.transformations import EnumerationProblem, Map, Maps
 
 from .finished import Finished
@@ -86,8 +87,8 @@ class Enumeration:
         if problem.whole:
             hashes = f"by {problem.hash_bits}-bit hashes only"
             return "proved by comparing rows" if problem.compare else hashes
-        points = counted(problem.width, "point")
-        rules = counted(self.runner.rules, "rule")
+        points = many(problem.width, "point")
+        rules = many(self.runner.rules, "rule")
         proof = f"proved by checking {rules}" if self.runner.proved else "not proved yet"
         return f"on the images of {points}, {proof}"
 
@@ -201,8 +202,3 @@ def checked_numbers(numbers: npt.ArrayLike, size: int) -> npt.NDArray[np.int64]:
     if array.min() < 0 or array.max() >= size:
         raise NoElementError(int(array.min() if array.min() < 0 else array.max()), size)
     return array.astype(np.int64)
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number of things in words: "1 map", "2 maps"."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

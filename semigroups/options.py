@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from kernels.targets.choose import NAMES
 from kernels.targets.memory import available_memory
-from kernels.transformations import Maps, NumberArray, as_maps
+from kernels.transformations import Maps, NumberArray, all_points, as_maps
 
 from .families import Family
 
@@ -57,7 +57,7 @@ def points_of(base: Base, degree: int) -> NumberArray:
     if isinstance(base, str):
         if base not in ("auto", "all"):
             raise ValueError(f"base is auto, all or a list of points, not {base!r}")
-        return np.arange(degree, dtype=np.uint32)
+        return all_points(degree)
     if not isinstance(base, Iterable):
         raise ValueError(f"base is auto, all or a list of points, not {base!r}")
     points = np.unique(np.asarray(list(base)))

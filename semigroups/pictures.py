@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bulkbits.plurals import many
 from bulkbits.svg import DIM, document, label, number, width_of
 
 if TYPE_CHECKING:
@@ -63,10 +64,9 @@ def picture(boxes: EggBoxes, most: int) -> str:
         levels[-1].append(boxes[k])
     places, width, height = _placed(levels)
     shown = "" if len(order) == len(boxes) else f" ({len(order)} of them shown, from the top)"
-    classes = "1 D-class" if len(boxes) == 1 else f"{len(boxes):,} D-classes"
-    elements = "1 element" if boxes.elements == 1 else f"{boxes.elements:,} elements"
+    classes = many(len(boxes), "D-class", "D-classes")
     said = "R-classes × L-classes, filled where they cross in a group"
-    caption = f"{elements} in {classes}{shown}; {said}"
+    caption = f"{many(boxes.elements, 'element')} in {classes}{shown}; {said}"
     return document(width, height, _drawn(places, _covers(boxes, order)), caption)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from bulkbits.plurals import many
 from kernels.targets.costs import START_COSTS
 from kernels.transformations import (
     CayleyTables,
@@ -24,6 +25,8 @@ from .engines import EngineChoice
 from .finished import CopiedTables, Finished
 from .limits import numbers_within
 from .proving import PATIENCE, ProofSchedule
+
+_ROOM = 1 << 26  # bytes: what is enumerated at once takes less
 
 StopReason = Literal["finished", "enough", "limit", "time", "cancelled"]
 
@@ -48,7 +51,7 @@ class CancelledError(RuntimeError):
     """Raised where a semigroup was needed whole, and cancel() stopped it at `found` elements."""
 
     def __init__(self, found: int) -> None:
-        super().__init__(f"cancelled at {found} elements")
+        super().__init__(f"cancelled at {many(found, 'element')}")
         self.found = found
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -63,7 +66,7 @@ class MemoryFullError(MemoryError):
     """
 
     def __init__(self, found: int, level: int, reason: str) -> None:
-        super().__init__(f"stopped at {found} elements, level {level}: {reason}")
+        super().__init__(f"stopped at {many(found, 'element')}, level {level}: {reason}")
         self.found, self.level, self.reason = found, level, reason
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -202,6 +205,9 @@ class EnumerationRunner:
         enough: int | None = None,
     ) -> StopReason:
         """Enumerate until no more than `most` numbers can be found, or `enough` are."""
+        everything = most is None and seconds is None and progress is None and enough is None
+        if everything and self._enumerator is None and self._at_once():
+            return "finished"
         cancels = self._cancels
         end = None if seconds is None else time.monotonic() + seconds
         while True:
@@ -269,6 +275,16 @@ class EnumerationRunner:
     def _done(self) -> bool:
         """True if all is found, and nothing is to be proved of it."""
         return self.enumerator.finished and not self._unsettled
+
+    def _at_once(self) -> bool:
+        """Enumerate all in one call, if it is small; return whether it was done."""
+        if self._choose or self._trust or 0 < self._memory < _ROOM:
+            return False
+        with self.lock:
+            if self._enumerator is not None:
+                return False  # another thread was first
+            self._enumerator = self._engines.at_once(self.problem)
+            return self._enumerator is not None
 
     def _start(self, tables: CayleyTables | None = None) -> None:
         problem = self.problem

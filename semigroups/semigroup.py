@@ -9,13 +9,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bulkbits.plurals import many
 from kernels.targets.contract import BackendUnavailableError
 from kernels.transformations import EnumerationProblem, Map, Maps, NumberArray
 
 from .classes import GreenClasses, GreenKind
 from .eggboxes import EggBoxes
 from .engines import EngineChoice
-from .enumeration import Enumeration, counted
+from .enumeration import Enumeration
 from .exports import cayley_networkx, gap_text
 from .options import Base, Generators, check_options, maps_of, points_of
 from .running import CancelledError, EnumerationRunner, EnumerationState, Progress
@@ -24,7 +25,7 @@ from .structure import Structure
 
 _LONG = 1 << 12  # bytes of maps that are not rows by default
 # What a notebook enumerates: bytes of generators and of all maps, elements, seconds.
-_SMALL, _ROOM, _SHOWN, _MOMENT = 1 << 20, 1 << 26, 100_000, 0.5
+_SMALL, _ROOM, _ENUMERATED, _MOMENT = 1 << 20, 1 << 26, 100_000, 0.5
 _DRAWN = 200_000  # elements of what a notebook draws
 
 
@@ -366,12 +367,12 @@ class Semigroup:
     def __repr__(self) -> str:
         problem = self._enumeration.problem
         finished = self.finished
-        size = counted(self.current_size, "map") if finished else "maps"
+        size = many(self.current_size, "map") if finished else "maps"
         identity = "with the identity"
         if not problem.monoid:
             added = "without the identity" if finished else "the identity not added"
             identity = identity if finished and self.contains_identity else added
-        of = f"{counted(problem.degree, 'point')}, {counted(problem.letters, 'generator')}"
+        of = f"{many(problem.degree, 'point')}, {many(problem.letters, 'generator')}"
         state = (
             self._stopped() if self._enumeration.runner.begun and not finished else self.certainty
         )
@@ -388,7 +389,7 @@ class Semigroup:
             generators = self._enumeration.problem.generators
             if not runner.begun and generators.nbytes <= _SMALL:
                 most = _ROOM // generators[0].nbytes
-                self.run(limit=min(_SHOWN, most), seconds=_MOMENT)
+                self.run(limit=min(_ENUMERATED, most), seconds=_MOMENT)
             if not self.finished or self.current_size > _DRAWN:
                 return None
             return self.egg_boxes().svg()
@@ -398,7 +399,7 @@ class Semigroup:
     def _stopped(self) -> str:
         levels = self.current_levels
         level = f", level {len(levels) - 1}" if levels else ""
-        return f"stopped at {counted(sum(levels), 'map')}{level}"
+        return f"stopped at {many(sum(levels), 'map')}{level}"
 
     @property
     def _whole(self) -> Structure:

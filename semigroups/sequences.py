@@ -9,6 +9,7 @@ from typing import TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
+from bulkbits.plurals import many
 from kernels.transformations import NumberArray
 from kernels.transformations.graphs import words
 
@@ -70,7 +71,7 @@ class Words(_Lazy[Word]):
         return self.of(indices + self._begin)
 
     def __repr__(self) -> str:
-        return f"<words of {len(self)} elements>"
+        return f"<words of {many(len(self), 'element')}>"
 
 
 class RewritingRules(_Lazy[Rule]):
@@ -92,4 +93,4 @@ class RewritingRules(_Lazy[Rule]):
         return [((*u, g), r) for u, g, r in zip(left, letters, right, strict=True)]
 
     def __repr__(self) -> str:
-        return f"<{len(self)} rules>"
+        return f"<{many(len(self), 'rule')}>"

@@ -34,6 +34,7 @@ pytest.register_assert_rewrite(
     "tests.lifesim.stream.streamed",
     "tests.transformations_contract",
     "tests.transformations_model",
+    "tests.svg",
     "tests.ui.parse_windows",
     "tests.universes",
     "tests.whole",
@@ -115,11 +116,14 @@ def _asks_for_slow(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Choose tests before -m does: properties are run again among the slow ones, at length.
+    """Choose and order tests before -m does: properties are run again among the slow ones, at
+    length.
 
     What needs a GPU runs only where it is asked for, be it slow or not.
     """
     quick.leave_out(items)
+    # What takes longest does not begin last, when the other processes have nothing left to do.
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
     if _asks_for_slow(config):
         for item in items:
             if quick.is_property(item):

@@ -15,6 +15,7 @@ import pytest
 
 from kernels.targets.choose import pick
 from lifesim.grid import BitGrid, Box
+from lifesim.rule import LIFE, Rule
 from lifesim.store.make import from_grid, make_universe
 from lifesim.store.tiling import tile_universe
 from lifesim.store.universe import Universe
@@ -44,9 +45,12 @@ def make(
     torus: bool = True,
     compression: str = "none",
     pyramid: bool = True,
+    rule: Rule = LIFE,
+    corner: tuple[int, int] | None = None,
 ) -> str:
     tiling = tile_universe(grid.width, grid.height, torus, tiles)
-    make_universe(path, tiling, from_grid(grid), compression=compression, pyramid=pyramid).close()
+    fill, form = from_grid(grid), {"compression": compression, "pyramid": pyramid}
+    make_universe(path, tiling, fill, rule=rule, corner=corner, **form).close()
     return str(path)
 
 

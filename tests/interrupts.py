@@ -58,17 +58,20 @@ def assert_threads_end(before: int) -> None:
 
 
 @contextmanager
-def interrupted_at(function: FunctionType, instruction: int) -> Iterator[list[int]]:
-    """KeyboardInterrupt at one instruction of a Python function, counted over all its calls.
+def interrupted_at(
+    function: FunctionType, instruction: int, *others: FunctionType
+) -> Iterator[list[int]]:
+    """KeyboardInterrupt at one instruction of a Python function, or of several, counted over all
+    their calls.
 
     Gives a list that has an item once it has come; nothing comes if fewer are executed.
     """
-    left = instruction
+    left, codes = instruction, {each.__code__ for each in (function, *others)}
     interrupted: list[int] = []
 
     def trace(frame: FrameType, event: str, argument: object) -> Any:
         nonlocal left
-        if frame.f_code is not function.__code__ or interrupted:
+        if frame.f_code not in codes or interrupted:
             return None
         frame.f_trace_opcodes = True
         if event == "opcode":

@@ -382,6 +382,23 @@ class LifeContract(CellsContract):
 
     # --- rows ----------------------------------------------------------------
 
+    def test_rows_are_written_where_they_lie(self, backend: Target) -> None:
+        expected = pack(soup(131, 20))
+        universe = make(backend, np.zeros((20, 131), np.bool_))
+        for first, end in ((7, 20), (0, 3), (3, 3), (3, 7)):
+            room = universe.room(first, end - first)
+            if room is None:
+                universe.put(first, expected[first:end])
+            else:
+                room[:] = expected[first:end]
+        assert_holds(universe, expected)
+        universe.step(1)
+        assert_holds(universe, pack(ref.run(soup(131, 20), 8, 12, True, 1)))
+        if universe.room(0, 20) is not None:
+            for first, count in ((-1, 2), (19, 2), (21, 0)):
+                with pytest.raises(ValueError, match="rows"):
+                    universe.room(first, count)
+
     def test_rows_in_staging_memory(self, backend: Target) -> None:
         expected = pack(soup(131, 20))
         for nbytes in (0, 1, expected.nbytes, 3 * PAGE + 8):

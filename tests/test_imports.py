@@ -60,6 +60,22 @@ def test_help_imports_nothing_heavy(command: str) -> None:
     assert not HEAVY & set(loaded.split())
 
 
+UNUSED = """
+import sys
+from lifesim.cli.serve import command
+command.main(["--help"], standalone_mode=False)
+from lifesim.store import universe
+print("LOADED", *sys.modules)
+"""
+
+
+def test_what_few_need_is_imported_where_it_is_used() -> None:
+    """Web servers, pictures for notebooks, and files of changes are not what others wait for."""
+    text, _, loaded = python(UNUSED).partition("LOADED")
+    assert text.startswith("Usage: ")
+    assert not {"asyncio", "ssl", "tornado", "zstandard", "html"} & set(loaded.split())
+
+
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_answers_at_once(command: str) -> None:

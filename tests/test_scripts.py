@@ -105,3 +105,38 @@ def test_a_gpu_is_seen() -> None:
     assert subprocess.run(["bash", "-c", code], env=emulated).returncode == 0
     hidden = code.replace("$COUNT_GPUS", "${COUNT_GPUS/libcuda/libnothing}")
     assert subprocess.run(["bash", "-c", hidden], env=emulated).returncode == 1
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_the_same_text_is_compiled_once(tmp_path: Path) -> None:
+    """Wherever it lies; other options, another header or another text make another object."""
+    kept = tmp_path / "kept"
+
+    def compiled(name: str, body: str, header: str, *options: str) -> tuple[int, int]:
+        """Return the exit code, and how many objects there are then."""
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "one.hpp").write_text(header)
+        (folder / "one.cpp").write_text(f'#include "one.hpp"\n{body}')
+        command = [
+            *(ROOT / "scripts" / "compile_once", "g++", f"-I{folder}", *options),
+            *("-MD", "-MT", "one.o", "-MF", folder / "one.d"),
+            *("-o", folder / "one.o", "-c", folder / "one.cpp"),
+        ]
+        environment = {**os.environ, "OBJECTS": str(kept)}
+        done = subprocess.run(command, env=environment, capture_output=True)
+        assert "one.hpp" in (folder / "one.d").read_text()
+        objects = list(kept.glob("*.o"))
+        assert set(kept.iterdir()) == set(objects)
+        return done.returncode, len(objects)
+
+    body, header = "int f() { return N; }", "enum { N = 1 };"
+    assert compiled("first", body, header) == (0, 1)
+    assert compiled("second", body, f"\n// elsewhere\n{header}") == (0, 1)
+    first, second = ((tmp_path / name / "one.o").read_bytes() for name in ("first", "second"))
+    assert first == second
+    assert compiled("third", body, header, "-O2") == (0, 2)
+    assert compiled("fourth", body, header.replace("1", "2")) == (0, 3)
+    assert compiled("fifth", body + "int g;", header) == (0, 4)
+    assert compiled("sixth", "no C++", header) == (1, 4)
+    assert not (tmp_path / "sixth" / "one.o").exists()

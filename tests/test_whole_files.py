@@ -22,13 +22,13 @@ from kernels.targets.cuda import compile as compiler
 from lifesim import gif, patterns, render
 from lifesim.engine import Life
 from lifesim.grid import BitGrid
+from lifesim.mp4 import Mp4Writer
 from lifesim.outputs import open_output
 from lifesim.store.make import from_grid, make_universe
 from lifesim.store.tiling import tile_universe
 from lifesim.view import PictureView
 from semigroups import Semigroup
 from tests.whole import recorded
-from ui.film.ffmpeg import Mp4Writer
 from ui.film.series import Point, Series
 from ui.parsing.files import write as write_text
 from ui.start.kept import ThumbnailCache
@@ -214,9 +214,8 @@ def test_writers_remove_what_killed_ones_left(name: str, folder: Path) -> None:
         pytest.skip("there is no CUDA compiler")
     path = WRITERS[name](folder)
     path.unlink()
-    dead, handle = draft._begun(os.path.realpath(path))
-    os.write(handle, b"half")
-    os.close(handle)  # as the system does for those that are killed
+    dead = Path(draft.Draft(path).temporary)
+    dead.write_bytes(b"half")  # without a lock, which the system drops for those that are killed
     assert WRITERS[name](folder) == path
     assert not os.path.exists(dead)
     assert path.exists()

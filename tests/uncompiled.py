@@ -201,8 +201,10 @@ def ckyparse(folder: Path) -> Iterator[tuple[str, Any]]:
 def semigroups(folder: Path) -> Iterator[tuple[str, Any]]:
     import numpy as np
 
-    from semigroups import Semigroup
+    from semigroups import Semigroup, count_batch
 
+    counts = count_batch(np.random.default_rng(4).integers(0, 4, (20, 2, 4)), limit=60)
+    yield "counts", [counts.sizes.tolist(), counts.idempotents.tolist(), counts.longest.tolist()]
     for seed in range(3):
         s = Semigroup(np.random.default_rng(seed).integers(0, 5, (3, 5)))
         results: dict[str, Callable[[], Any]] = {

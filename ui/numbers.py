@@ -59,12 +59,6 @@ def ticks(values: Sequence[float], between: float) -> list[str]:
     return ["0" if value == 0 else text for value, text in zip(values, texts, strict=True)]
 
 
-def many(number: float, what: str) -> str:
-    """Count things: 1 picture, 1,200 pictures."""
-    text = f"{number:,}" if isinstance(number, int) else f"{number:g}"
-    return f"{text} {what}" if number == 1 else f"{text} {what}s"
-
-
 def time_left(seconds: float) -> str:
     """Say about how long something will still take: 12 s left, 5 min left, 3.2 h left."""
     for unit, name in ((86400, "days"), (3600, "h"), (60, "min")):

@@ -69,15 +69,17 @@ class Session(ABC):
     called from any.
 
     most_speed: generations between two pictures, most_generation: that one can go to, at most.
-    is_endless: cells may live anywhere, and the box is where they lived when last looked at; else
-    nothing lives outside of the box. path: the file or directory that it was read from or saved to,
-    None of a new one. oddities: what was odd in the file that it was read from, though it could be
-    read; a line each.
+    looks: generations between two that a run until a condition looks at, unless somebody says
+    otherwise; None where each counts. is_endless: cells may live anywhere, and the box is where
+    they lived when last looked at; else nothing lives outside of the box. path: the file or
+    directory that it was read from or saved to, None of a new one. oddities: what was odd in the
+    file that it was read from, though it could be read; a line each.
     """
 
     can_edit: ClassVar[bool]
     most_speed: int = 1 << 20
     most_generation: int = 10**18
+    looks: ClassVar[int | None] = None
     is_endless: ClassVar[bool] = False
     path: str | None
     oddities: tuple[str, ...] = ()
@@ -178,13 +180,12 @@ class Session(ABC):
         """Go to a generation from the nearest one that is known, back in time too. Raises
         SessionError where there is none before it."""
 
-    def run_until(self, condition: Condition, most: int | None) -> None:
+    @abstractmethod
+    def run_until(self, condition: Condition, most: int | None, looks: int | None = None) -> None:
         """Stop a run, and begin one that ends in the first generation for which a condition is
-        true (lifesim.until), or after so many generations; None is no limit. Raises SessionError
-        where conditions are not looked for."""
-        raise SessionError(
-            "conditions are looked for in universes in memory: one on disk runs until a generation"
-        )
+        true (lifesim.until), or after so many generations; None is no limit. looks: generations
+        between two that are looked at, where not each counts. Raises SessionError for numbers out
+        of range."""
 
     @abstractmethod
     def reset(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from bulkbits.entry import LazyGroup, run
+from bulkbits.options import version_option
 
 COMMANDS = {
     "shared-primes": "Find the RSA keys that share a prime with another.",
@@ -19,7 +20,7 @@ COMMANDS = {
     lines=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(package_name="bulkbits", prog_name="arith")
+@version_option("arith")
 def group() -> None:
     """Big integers and rationals in bulk, on GPU or CPU.
 

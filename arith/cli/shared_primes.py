@@ -31,6 +31,7 @@ from bulkbits.options import (
     opened_cluster,
     threads_option,
 )
+from bulkbits.plurals import many
 from bulkbits.progress import bar
 
 if TYPE_CHECKING:
@@ -215,8 +216,7 @@ def _tell(keys: Keys, names: Sequence[str], found: Sequence[Finding]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    plural = "" if len(found) == 1 else "s"
-    table = Table(title=f"{count}: {len(found):,} finding{plural}", title_justify="left")
+    table = Table(title=f"{count}: {many(len(found), 'finding')}", title_justify="left")
     table.add_column("what")
     table.add_column("value", overflow="fold")
     table.add_column("where", overflow="fold")

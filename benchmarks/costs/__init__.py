@@ -36,12 +36,14 @@ MODELS: dict[str, Callable[[Place], Iterator[Found]]] = {
 
 # Of several GPUs, and how long Ctrl-C may wait.
 NOT_MEASURED = (
+    "PLOT_COSTS",
     "STRIP_COSTS",
     "PART_COSTS",
     "WEIGHTED_PART_COSTS",
     "BATCH_COSTS",
     "AGEING_COSTS",
     "SETTLING_COSTS",
+    "FOLD_COSTS",
 )
 
 

@@ -21,6 +21,8 @@ from kernels.cky.costs import CHART_COSTS, LAUNCH_COSTS, ChartCosts
 from kernels.cky.cuda.dense import DenseColumns, shared_bytes
 from kernels.cky.cuda.engine import CudaCky
 from kernels.cky.cuda.plan import dense_cost, sparse_cost
+from kernels.cky.cuda.scatter import ScatterColumns
+from kernels.cky.cuda.scatter_plan import scatter_cost
 from kernels.cky.cuda.sparse import SparseColumns
 from kernels.cky.weighted import INSIDE
 from kernels.cky.weighted.cuda.engine import CudaWeighted
@@ -128,13 +130,14 @@ def launch_costs(place: Place) -> Found:
 
 
 def chart_costs(place: Place) -> Found:
-    """Return what the two ways to fill charts cost.
+    """Return what the three ways to fill charts cost, but for what ORs pairs to rows in scatter.cu.
 
     Only ratios matter: a clock is what makes the source's costs of dense.cu right on the whole.
     """
-    by_kind: dict[type[DenseColumns | SparseColumns], list[Timed[ChartCosts]]] = {
+    by_kind: dict[type[DenseColumns | SparseColumns | ScatterColumns], list[Timed[ChartCosts]]] = {
         DenseColumns: [],
         SparseColumns: [],
+        ScatterColumns: [],
     }
     device, length = place.device, LENGTH // place.scale + 1
     shared = shared_bytes(device.info.capability)
@@ -149,23 +152,30 @@ def chart_costs(place: Place) -> Found:
         def sparse(costs: ChartCosts, rules: Rules = rules) -> float:
             return sparse_cost(rules, length, costs)
 
-        for engine, model in zip(engines, (dense, sparse), strict=True):
+        def scatter(costs: ChartCosts, rules: Rules = rules) -> float:
+            return scatter_cost(rules, length, shared, costs)
+
+        for engine, model in zip(engines, (dense, sparse, scatter), strict=True):
             run = partial(engine.resident(strings).run, 0)
             seconds = best(run, place.seconds, place.finish) / len(strings)
             by_kind[type(engine.columns)].append(Timed(seconds, model))  # type: ignore[index]
     clock = unit_of(by_kind[DenseColumns], CHART_COSTS)
     split, span = _fitted(by_kind[DenseColumns], ["tile_split", "tile_span"], clock)
     visit, step = _fitted(by_kind[SparseColumns], ["visit", "step"], clock)
+    names = ["scatter_split", "scatter_span"]
+    scatter_split, scatter_span = _fitted(by_kind[ScatterColumns], names, clock)
     return found(
         "kernels/cky/costs.py", "CHART_COSTS", CHART_COSTS,
         tile_split=split, tile_span=span, visit=visit, step=step,
+        scatter_split=scatter_split, scatter_span=scatter_span,
     )  # fmt: skip
 
 
 def _fitted(cases: list[Timed[ChartCosts]], names: list[str], clock: float) -> list[float]:
-    """Return costs in clocks; what the models say beside them is little, and left out."""
+    """Return costs in clocks, those that are not named being what the source says."""
     clocks = np.array([case.seconds for case in cases]) / clock
-    values: list[float] = nonnegative(weights(cases, CHART_COSTS, names)[:, 1:], clocks).tolist()
+    found = weights(cases, CHART_COSTS, names)
+    values: list[float] = nonnegative(found[:, 1:], clocks - found[:, 0]).tolist()
     return values
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bulkbits.plurals import many
 from kernels.targets.cuda.device import Device
 
 SOURCE = Path(__file__).with_name("ladder.cu")
@@ -55,7 +56,7 @@ class Variant:
     def __str__(self) -> str:
         order = "columns" if self.columns else "rows"
         store = ", bytes" if self.whole_bytes else ""
-        return f"{self.warps} warp{'s' * (self.warps > 1)}, {order}{store}"
+        return f"{many(self.warps, 'warp')}, {order}{store}"
 
 
 def _multi_step() -> list[Rung]:

@@ -14,12 +14,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bulkbits.version import DISTRIBUTION, version
+
 from .errors import ClusterError, line_of
 
 if TYPE_CHECKING:
     from .scheduler import Scheduler
 
-DISTRIBUTION = "bulkbits"
 # What tasks run; device sources are compiled where they run.
 _PACKAGES = ("arith", "bulkbits", "ckyparse", "kernels", "lifesim")
 _SOURCES = (".py", ".cu", ".hpp")
@@ -51,7 +52,7 @@ def code() -> Code:
                 data = path.read_bytes()
                 name = f"{package}/{path.relative_to(root).as_posix()}"
                 found.update(f"{name}\0{len(data)}\0".encode() + data)
-    return Code(metadata.version(DISTRIBUTION), found.hexdigest(), platform.python_version())
+    return Code(version(), found.hexdigest(), platform.python_version())
 
 
 @dataclass(frozen=True, slots=True)

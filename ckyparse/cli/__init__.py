@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 
 import click
 
 from bulkbits.entry import LazyGroup, run
+from bulkbits.options import version_option
 
 COMMANDS = {
     "accept": "Say of each line whether it is a sentence.",
@@ -30,7 +32,7 @@ STREAM = "ckyparse-stream"  # the name of threads that read and write
     lines=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(package_name="bulkbits", prog_name="ckyparse")
+@version_option("ckyparse")
 def group() -> None:
     """CKY parsing of sentences in bulk, on GPU or CPU.
 
@@ -46,7 +48,9 @@ def main() -> None:
     try:
         run(group, "ckyparse")
     except SystemExit as stop:
-        if any(thread.name.startswith(STREAM) for thread in threading.enumerate()):
+        early = sys.modules.get("kernels.targets.cuda.early")
+        starting = early is not None and early.under_way()  # a GPU that is not needed any more
+        if starting or any(thread.name.startswith(STREAM) for thread in threading.enumerate()):
             # Stuck, as where nobody reads what is written. To end the interpreter under it
             # would be noticed by what it holds.
             os._exit(stop.code if isinstance(stop.code, int) else 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ckyparse.cli.tokenise import Tokenizer
 from kernels.cky import Batch
 from kernels.cky.batch import Indices, Mask
 from kernels.cky.text import Bytes, Encoded
+
+if TYPE_CHECKING:
+    from ckyparse.chart import Chart
+    from ckyparse.parser import CKYParser
 
 B = TypeVar("B", bound=TextBlock | Extent)
 
@@ -156,3 +160,20 @@ class TokenRows(Sequence[Sequence[str]]):
         if isinstance(index, slice):
             return TokenRows(self._lines, self._tokenizer, self._which[index])
         return self._tokenizer.words(self._lines.line(int(self._which[index])))
+
+
+def charts_of(
+    lines: Lines, parser: CKYParser, tokenizer: Tokenizer, *statuses: int
+) -> Iterator[tuple[int, Chart | None]]:
+    """Yield the numbers of the lines that are not DROPPED, in order, each with its chart; None
+    where the line has another status than these. Charts are computed as they are asked for."""
+    from ckyparse.tokens import Sentences
+
+    chosen = np.flatnonzero(np.isin(lines.status, statuses))
+    rows = TokenRows(lines, tokenizer, chosen)
+    charts = iter(parser.charts(Sentences(lines.batch.take(chosen), parser.vocabulary, rows)))
+    for i, status in enumerate(lines.status.tolist()):
+        if status in statuses:
+            yield i, next(charts)
+        elif status != DROPPED:
+            yield i, None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -110,6 +110,24 @@ class Choices:
             raise click.ClickException(
                 f"--unknown {unknown}: no terminal of the grammar"
             ) from error
+
+    def parsers(self, grammar: Grammar) -> Iterator[CKYParser]:
+        """Yield a parser for each of the devices. Raises BackendUnavailableError.
+
+        With "auto" each has an even share of the CPU's threads, and uses its GPU where that is
+        quicker.
+        """
+        from kernels.targets.choose import pick
+        from kernels.targets.cpu import core_count
+
+        if self.backend == "auto":
+            threads = max(1, (self.threads or core_count()) // len(self.devices))
+            for number in self.devices:
+                yield replace(self, devices=(number,), threads=threads).parser(grammar)
+        else:
+            several = pick(self.backend, device=self.devices, threads=self.threads)
+            for one in several.members:
+                yield self.parser(grammar, one)
 
     def tokenizer(self, parser: CKYParser) -> Tokenizer:
         """Return the tokenizer that the options choose."""

@@ -7,22 +7,21 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
-import numpy as np
 from click.core import ParameterSource
 
 from bulkbits.options import format_option
 from ckyparse.cli.brackets import ARRAYS, BRACKETS, written
-from ckyparse.cli.charts import work_charts
-from ckyparse.cli.lines import ACCEPTED, DROPPED, REJECTED, Lines, TokenRows
+from ckyparse.cli.charts import ChartForm, work_charts
+from ckyparse.cli.lines import ACCEPTED, REJECTED, Lines, charts_of
 from ckyparse.cli.options import Choices, sentence_options
 from ckyparse.cli.processor import LineTask
 from ckyparse.cli.reports import FaultReport
 from ckyparse.cli.stream import stream
 from ckyparse.cli.tokenise import Tokenizer
-from ckyparse.drawing import TreeDrawing
+from ckyparse.drawing import MOST_TOKENS, TreeDrawing
 from kernels.cky.batch import Mask
 
 if TYPE_CHECKING:
@@ -55,14 +54,15 @@ _LONG = 1 << 23  # of a line of output that is written in parts
 @click.option("--limit", type=click.IntRange(1), help="At most so many trees, as they come.")
 @click.option(
     "--chart",
-    type=click.Choice(["text", "svg", "latex"]),
-    help="The chart of each line instead of its trees.",
+    type=click.Choice(get_args(ChartForm)),
+    help="The chart of each line instead of its trees. text, latex: several lines for each, and "
+    f"an empty one after them. svg: a line each. A chart has {MOST_TOKENS} tokens at most.",
 )
 def command(
     output: str,
     best: bool,
     limit: int | None,
-    chart: Literal["text", "svg", "latex"] | None,
+    chart: ChartForm | None,
     **options: Any,
 ) -> int:
     """Print the trees of each line of FILES (or standard input), in the original grammar.
@@ -77,12 +77,16 @@ def command(
     """
     choices = Choices(**options)
     if chart is not None:
-        for name, option in (("output", "--format"), ("best", "--all"), ("limit", "--limit")):
-            if (
-                click.get_current_context().get_parameter_source(name)
-                is ParameterSource.COMMANDLINE
-            ):
-                raise click.UsageError(f"{option} says which trees are printed, not charts")
+        source = click.get_current_context().get_parameter_source
+        for name, option in (
+            ("output", "--format"), ("best", "--best/--all"), ("limit", "--limit"),
+        ):  # fmt: skip
+            if source(name) is ParameterSource.COMMANDLINE:
+                raise click.UsageError(f"{option} is for trees, not charts")
+        if choices.cluster is not None:
+            raise click.UsageError(
+                "--chart cannot be used with --cluster: a worker's results come in one piece"
+            )
         return stream(choices, partial(work_charts, chart))
     if choices.cluster is not None and not best and limit is None:
         raise click.UsageError("--all with --cluster needs a --limit: results come in one piece")
@@ -129,17 +133,8 @@ class _Trees:
 
     def of(self, lines: Lines, report: FaultReport) -> Iterator[tuple[int, Iterable[Tree]]]:
         """Yield the lines that are not DROPPED, and of each its trees."""
-        from ckyparse.tokens import Sentences
-
-        accepted = np.flatnonzero(lines.status == ACCEPTED)
-        rows = TokenRows(lines, self.tokenizer, accepted)
-        sentences = Sentences(lines.batch.take(accepted), self.parser.vocabulary, rows)
-        charts = iter(self.parser.charts(sentences))
-        for i, status in enumerate(lines.status.tolist()):
-            if status == ACCEPTED:
-                yield i, self._of(lines, i, next(charts), report)
-            elif status != DROPPED:
-                yield i, ()
+        for i, chart in charts_of(lines, self.parser, self.tokenizer, ACCEPTED):
+            yield i, () if chart is None else self._of(lines, i, chart, report)
 
     def _of(self, lines: Lines, i: int, chart: Chart, report: FaultReport) -> Iterable[Tree]:
         if not self.several:
@@ -154,44 +149,34 @@ class _Trees:
 Found = Iterable[tuple[int, Iterable["Tree"]]]
 
 
-def _bracketed(tree: Tree) -> str:
-    return written(tree, BRACKETS)
+def _outline(tree: Tree) -> Iterator[str]:
+    for line in TreeDrawing(tree).lines():
+        yield f"{line}\n"
+    yield "\n"
 
 
-def _as_text(tree: Tree) -> str:
-    return TreeDrawing(tree).text() + "\n"
-
-
-def _as_svg(tree: Tree) -> str:
-    return TreeDrawing(tree).svg()
-
-
-def _as_forest(tree: Tree) -> str:
-    return TreeDrawing(tree).latex("forest")
-
-
-def _as_qtree(tree: Tree) -> str:
-    return TreeDrawing(tree).latex("qtree")
-
-
-_WRITTEN: dict[str, Callable[[Tree], str]] = {
-    "trees": _bracketed, "text": _as_text, "svg": _as_svg, "forest": _as_forest,
-    "qtree": _as_qtree,
-}  # fmt: skip
+# Each returns the texts of a tree, the last of which ends a line.
+_WRITTEN: dict[str, Callable[[Tree], Iterable[str]]] = {
+    "trees": lambda tree: [written(tree, BRACKETS) + "\n"],
+    "text": _outline,
+    "svg": lambda tree: [TreeDrawing(tree).svg() + "\n"],
+    "forest": lambda tree: [TreeDrawing(tree).latex("forest") + "\n"],
+    "qtree": lambda tree: [TreeDrawing(tree).latex("qtree") + "\n"],
+}
 
 
 def _as_trees(
-    write: Callable[[Tree], str],
+    write: Callable[[Tree], Iterable[str]],
     lines: Lines,
     found: Found,
     several: bool,
     place: dict[str, str],
 ) -> Iterator[str]:
-    """Yield a text for each tree; an empty line after those of a line, or where there is none."""
+    """Yield the texts of each tree; an empty line after those of a line, or where there is none."""
     for _, trees in found:
         printed = 0
         for tree in trees:
-            yield write(tree) + "\n"
+            yield from write(tree)
             printed += 1
         if several or not printed:
             yield "\n"

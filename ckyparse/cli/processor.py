@@ -35,11 +35,14 @@ class LineTask(Generic[R]):
     pieces: if there is more to be computed then, or more than memory should hold: where
         compute is called, what to give to render instead of what compute found, one after
         the other.
+    longest: tokens of a chart, at most: lines of more are reported and UNDECIDED, as are those
+        that memory does not suffice for. None: memory alone is the limit.
     """
 
     compute: Callable[[Lines], tuple[Mask, R]]
     render: Callable[[Lines, Any], bytes]
     pieces: Callable[[Lines, R, FaultReport], Iterator[Any]] | None = None
+    longest: int | None = None
 
 
 # A function of a module, or partial() of one: it goes to workers.
@@ -86,6 +89,9 @@ class LineProcessor:
             outcome.error = reports.unknown(lines, *unknown)
             lines = lines.part(0, unknown[0])
         lines.status[reports.faults(lines)] = UNDECIDED
+        if self.work.longest is not None:
+            longest = self.work.longest
+            self._leave_out(lines, longest, reports, f"a chart has {longest} at most")
         accepted, result = self._computed(lines, reports)
         decided = lines.status != UNDECIDED
         lines.status[decided & accepted] = ACCEPTED
@@ -110,11 +116,20 @@ class LineProcessor:
                 with self._computing:
                     return self.work.compute(lines)
             except TooLongError as error:
-                longer = lines.batch.lengths > error.longest
-                if not longer.any():
+                limit = f"memory suffices for {error.longest}"
+                if not self._leave_out(lines, error.longest, reports, limit):
                     raise
-                reports.too_long(lines, longer, error.longest)
-                lines.leave_out(longer)
+
+    @staticmethod
+    def _leave_out(lines: Lines, longest: int, reports: LineReports, limit: str) -> bool:
+        """Report lines that are longer, and make empty strings of them; tell whether there are
+        any. limit: what to say of them."""
+        longer = lines.batch.lengths > longest
+        found = bool(longer.any())
+        if found:
+            reports.too_long(lines, longer, limit)
+            lines.leave_out(longer)
+        return found
 
 
 def joined(outcomes: Iterable[LinesOutcome]) -> LinesOutcome:

@@ -9,6 +9,7 @@ from typing import Protocol
 import click
 import numpy as np
 
+from bulkbits.plurals import many
 from ckyparse.cli.lines import Lines
 from ckyparse.cli.tokenise import NO_TOKENS, Tokenizer
 from ckyparse.reading import shown
@@ -64,7 +65,7 @@ class Reporter:
             if count > _NAMED:
                 say(f"{kind}: {count - _NAMED:,} more")
         if self._unknown:
-            lines = f"{self._unknown:,} line{'s' if self._unknown > 1 else ''}"
+            lines = many(self._unknown, "line")
             say(f"{lines} with tokens that the grammar has not: {self._first_unknown}")
 
 
@@ -125,12 +126,12 @@ class LineReports:
         word = self._tokenizer.first_unknown(lines.line(i))
         return f"{lines.place(i, byte)}: unknown token {shown(word)}"
 
-    def too_long(self, lines: Lines, which: Mask, longest: int) -> None:
-        """Report strings whose charts do not fit in memory."""
+    def too_long(self, lines: Lines, which: Mask, limit: str) -> None:
+        """Report strings of too many tokens. limit: says how many there may be."""
 
         def text(i: int) -> str:
             length = lines.batch.lengths[i]
-            return f"{lines.place(i)}: {length} tokens; memory suffices for {longest}"
+            return f"{lines.place(i)}: {length} tokens; {limit}"
 
         indices = np.flatnonzero(which).tolist()
         self._report.found("too long", len(indices), map(text, indices))

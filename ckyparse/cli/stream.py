@@ -64,13 +64,8 @@ class DeviceDispatcher(Dispatcher):
     """Settles lines by threads for each of several devices, whole blocks by whichever is free."""
 
     def __init__(self, choices: Choices, grammar: Grammar, ask: Ask) -> None:
-        from kernels.targets.choose import pick
-
         self.paths = choices.paths
-        several = pick(choices.backend, device=choices.devices, threads=choices.threads)
-        processors = [
-            LineProcessor(choices, choices.parser(grammar, one), ask) for one in several.members
-        ]
+        processors = [LineProcessor(choices, parser, ask) for parser in choices.parsers(grammar)]
         self.free: SimpleQueue[LineProcessor] = SimpleQueue()
         for processor in processors * _EACH:
             self.free.put(processor)

@@ -18,7 +18,10 @@ S
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, overload
+
+from bulkbits.plurals import many
 
 from .layout import shown
 
@@ -30,13 +33,15 @@ if TYPE_CHECKING:
 
 MOST_TOKENS = 200  # of a chart that is drawn whole: 20,000 cells, a megabyte of SVG
 _SHOWN_TOKENS = 16  # of a chart in a notebook
-_COUNTED_TOKENS = 30  # of a sentence whose trees are counted for a notebook
+# Of a sentence whose trees are counted for a notebook: tokens, and rules at all places where their
+# parts can begin, meet and end, which takes half a second at most.
+_COUNTED_TOKENS, _COUNTED_WORK = 30, 500_000
 _SHOWN_NODES = 160  # of a tree in a notebook
 _SHOWN_DEPTH = 24
 
 
 class TreeDrawing:
-    """A tree to be drawn; a notebook shows it, of a large one the upper part."""
+    """Draws a tree. A notebook shows it as a picture, of a large tree the upper part."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -61,9 +66,13 @@ class TreeDrawing:
 
     def text(self) -> str:
         """Return an outline of a line for each node, without a newline at its end."""
-        from .text import tree_text
+        return "\n".join(self.lines())
 
-        return tree_text(self.tree)
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of text(), each made when asked for: of a deep tree they are long."""
+        from .text import tree_lines
+
+        return tree_lines(self.tree)
 
     def __str__(self) -> str:
         return self.text()
@@ -79,8 +88,8 @@ class TreeDrawing:
 
 
 class ChartDrawing:
-    """The chart of tokens start .. end - 1 to be drawn; a notebook shows it, of a large one the
-    beginning.
+    """Draws the chart of tokens start .. end - 1. A notebook shows it as a picture, of a large
+    chart the beginning.
 
     Raises IndexError for tokens that are not there, ValueError for more than MOST_TOKENS.
     """
@@ -148,7 +157,8 @@ def draw(what: Any, start: int | None = None, end: int | None = None) -> ChartDr
 
 
 def notebook_chart(chart: Chart, start: int = 0, end: int | None = None) -> str:
-    """Return SVG of a chart, of a large one its beginning, that says what it is."""
+    """Return the SVG that a notebook shows of a chart: of a large one the beginning, and above it
+    how long the sentence is and whether it is accepted."""
     from .svg import chart_svg
 
     end = len(chart.tokens) if end is None else end
@@ -161,7 +171,8 @@ def notebook_chart(chart: Chart, start: int = 0, end: int | None = None) -> str:
 
 
 def notebook_forest(forest: Forest) -> str:
-    """Return SVG of the first tree of a forest, or its upper part, that says how many there are.
+    """Return the SVG that a notebook shows of a forest: the first tree, or its upper part, and
+    above it how many trees there are.
 
     Trees are counted where that takes a moment only.
     """
@@ -170,7 +181,7 @@ def notebook_forest(forest: Forest) -> str:
     from .svg import tree_svg
 
     tokens = many(len(forest.tokens), "token")
-    is_small = len(forest.tokens) <= _COUNTED_TOKENS
+    is_small = _is_counted(forest)
     if forest.root is None:
         return document(0, 0, [], f"no trees over {tokens}")
     if forest.normal_form.cyclic and not is_small:  # to find the first takes as long as counting
@@ -188,14 +199,16 @@ def notebook_forest(forest: Forest) -> str:
     return tree_svg(part, f"{said}; {caption}" if caption else said)
 
 
-def many(count: int, what: str) -> str:
-    """Return 1 token, or 2 tokens."""
-    return f"{count:,} {what if count == 1 else what + 's'}"
+def _is_counted(forest: Forest) -> bool:
+    """Tell whether the trees of a forest are counted for a notebook, as that takes a moment."""
+    tokens = len(forest.tokens)
+    rules = sum(map(len, forest.normal_form.derivations))
+    return tokens <= _COUNTED_TOKENS and math.comb(tokens + 3, 3) * rules <= _COUNTED_WORK
 
 
 def shown_part(tree: Tree) -> tuple[Tree, str]:
-    """Return a tree, if it is small, or its upper part, where … stands for what is left out; and
-    what to say of it."""
+    """Return the upper part of a tree, where … stands for what is left out, and a text that says
+    how large the tree is. Of a small tree return all of it, and an empty text."""
     from nltk.tree import Tree
 
     nodes = tokens = 0
@@ -228,4 +241,5 @@ def shown_part(tree: Tree) -> tuple[Tree, str]:
         rows, depth = below, depth + 1
     if taken == nodes + tokens:
         return top, ""
-    return top, f"{nodes:,} nodes over {tokens:,} tokens; shown are the upper {taken:,} of them"
+    whole = f"{many(nodes, 'node')} over {many(tokens, 'token')}"
+    return top, f"{whole}; shown are the upper {taken:,} of them"

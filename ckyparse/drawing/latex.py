@@ -1,11 +1,13 @@
 """Trees and charts as LaTeX: trees for the packages forest and qtree, charts as a tabular.
 
-Names and tokens may be any strings: TeX's special characters are escaped, and marks that fonts
-would join or turn, as -- and ', are kept apart. Letters outside ASCII stay as they are in UTF-8.
+Names and tokens may be any strings: TeX's special characters are escaped, marks that fonts would
+join or turn, as -- and ', are kept apart, and " is a typewriter's, as most fonts have none that is
+straight. Letters outside ASCII stay as they are in UTF-8.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +22,17 @@ _NOTHING = r"$\varepsilon$"
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
     "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\char34{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\texttt{\char34}",
     "'": r"\textquotesingle{}", "`": r"\textasciigrave{}", "-": "{-}", ",": "{,}", "!": "{!}",
     "?": "{?}", BLANK: r"\textvisiblespace{}",
 }  # fmt: skip
+_LOST_BLANK = re.compile(r"^ | $|(?<= ) ")  # LaTeX drops these: at an end, or after another one
 
 
 def escaped(label: str) -> str:
     """Return a label that LaTeX prints as it is."""
-    return "".join(_ESCAPES.get(character, character) for character in printable(label))
+    text = "".join(_ESCAPES.get(character, character) for character in printable(label))
+    return _LOST_BLANK.sub(r"\\ ", text)
 
 
 def forest(tree: Tree) -> str:

@@ -62,8 +62,8 @@ class TreeLayout:
 
 
 def printable(label: str) -> str:
-    """Return a label on one line: what cannot be printed is escaped, and blanks that stand alone
-    are visible; "" is an empty one."""
+    """Return a label on one line: what cannot be printed is escaped, blanks are made visible where
+    there is nothing else, and an empty label is "" with its quotes."""
     label = "".join(c if c.isprintable() else repr(c)[1:-1] for c in label)
     return label if label.strip() else label.replace(" ", BLANK) or '""'
 

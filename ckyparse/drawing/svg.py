@@ -1,4 +1,4 @@
-"""Trees and charts as SVG: a document without scripts, styles or references, whose text is text.
+"""Trees and charts as SVG documents without scripts, styles or references, their text as text.
 
 Names and tokens may be any strings: what cannot be printed is escaped before XML is.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bulkbits.widths import cells
@@ -14,23 +15,26 @@ if TYPE_CHECKING:
     from ckyparse.chart import Chart
 
 
-def tree_text(tree: Tree) -> str:
-    """Return a tree as an outline: a line for each node, below its parent and farther right."""
-    lines: list[str] = []
-    # What is to be written, what stands before it, and before what is below it.
-    waiting: list[tuple[Tree | str, str, str]] = [(tree, "", "")]
+def tree_lines(tree: Tree) -> Iterator[str]:
+    """Yield a tree as an outline: a line for each node, below its parent and farther right.
+
+    Lines of deep trees are long: all together grow with the square of the depth.
+    """
+    bars: list[str] = []  # what stands below each node above the present one, but the root
+    waiting: list[tuple[Tree | str, int, bool]] = [(tree, 0, True)]  # with depth; is it the last?
     while waiting:
-        part, before, below = waiting.pop()
+        part, depth, is_last = waiting.pop()
+        before = ""
+        if depth:
+            before = "".join(bars[: depth - 1]) + ("└─ " if is_last else "├─ ")
+            bars[depth - 1 :] = ["   " if is_last else "│  "]
         if not hasattr(part, "label"):
-            lines.append(before + printable(str(part)))
+            yield before + printable(str(part))
             continue
-        lines.append(before + printable(str(part.label())))
+        yield before + printable(str(part.label()))
         children = list(part) or [EMPTY]
-        for place in range(len(children) - 1, -1, -1):
-            is_last = place == len(children) - 1
-            edge, rest = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
-            waiting.append((children[place], below + edge, below + rest))
-    return "\n".join(lines)
+        waiting.append((children[-1], depth + 1, True))
+        waiting += [(child, depth + 1, False) for child in reversed(children[:-1])]
 
 
 def chart_text(chart: Chart, start: int, end: int) -> str:

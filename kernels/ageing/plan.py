@@ -34,8 +34,8 @@ def choose_cpu(
     return quickest(
         generations,
         height,
-        lambda steps, rows: _plans(
-            width, rows, torus, steps, vector_bits, cache_bytes, threads, states
+        lambda steps: _plans(
+            width, height, torus, steps, vector_bits, cache_bytes, threads, states
         ),
         costs.whole_pass,
         chained=chained,

@@ -43,7 +43,8 @@ def in_slabs(
 # --- slabs: what is compiled --------------------------------------------------------------
 
 _EVEN_TO, _STEP = 12, 4
-_WIDEST_WINDOW = 5  # bits of an exponent
+_WINDOW = 5  # bits of an exponent, at most
+LONG_WINDOW = 6  # the same, where the table is in memory that many lanes share
 
 
 def width_class(width: int, widest: int) -> int:
@@ -58,9 +59,59 @@ def width_class(width: int, widest: int) -> int:
     return min(widest, -(-width // step) * step)
 
 
-def window_of(bits: int) -> int:
+def window_of(bits: int, widest: int = _WINDOW) -> int:
     """Return the bits of an exponent that are taken at once, where there are so many in all."""
-    return min(range(1, _WIDEST_WINDOW + 1), key=lambda w: (1 << w) - 2 + -(-bits // w))
+    return min(range(1, widest + 1), key=lambda w: (1 << w) - 2 + -(-bits // w))
+
+
+# --- slabs: numbers that lanes share ------------------------------------------------------
+
+_MOST_LANES = 32
+_OWN_WORDS = 4, 8, 12, 16  # of a lane
+
+
+@dataclass(frozen=True, slots=True)
+class LaneTeam:
+    """The lanes of a warp that share a number, and the words of it that each of them has.
+
+    blocks: of a multiprocessor, for which the lanes' registers suffice. squares: whether a power's
+    squares are made otherwise than its products, with fewer multiplications and more around them.
+    """
+
+    lanes: int
+    own: int
+    blocks: int
+    squares: bool = False
+
+    @property
+    def words(self) -> int:
+        """Return the words of a number."""
+        return self.lanes * self.own
+
+
+def _team(width: int, lanes: int) -> LaneTeam:
+    own = next(own for own in _OWN_WORDS if lanes * own >= width)
+    return LaneTeam(lanes, own, 8 if own > 8 else 10)
+
+
+def power_team(width: int, count: int, multiprocessors: int) -> LaneTeam | None:
+    """Return the team for odd moduli of so many words, or None where they are too long.
+
+    The fewest lanes are best, but with few numbers more keep more of the device busy. 32 words of
+    a lane are worth it where they are used.
+    """
+    fewest = 1
+    while fewest * _OWN_WORDS[-1] < width:
+        fewest *= 2
+    if fewest > _MOST_LANES:
+        return None
+    lanes = fewest
+    while 2 * lanes <= min(_MOST_LANES, width // 4) and count * lanes < 256 * multiprocessors:
+        lanes *= 2
+    team = _team(width, lanes)
+    if lanes == fewest >= 4 and width > 14 * lanes:
+        return LaneTeam(lanes // 2, 32, 4, squares=True)
+    return team
 
 
 # --- rows: the pool -----------------------------------------------------------------------

@@ -18,7 +18,7 @@ from kernels.targets import cpu
 from . import ref
 from .ref import Ages, Counts, Live, Words, live_type, scattered
 
-__all__ = ["ages", "climb", "densities", "fill_soup", "live_type", "scattered", "survey"]
+__all__ = ["HIGHEST", "ages", "climb", "densities", "fill_soup", "live_type", "scattered", "survey"]
 
 REFERENCE = "reference"
 _MASK = (1 << 64) - 1

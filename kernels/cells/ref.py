@@ -109,7 +109,9 @@ def densities(words: Words, first: int, scale: int, levels: Counts) -> None:
 
 def live_type(scale: int) -> type[np.unsignedinteger]:
     """Return the narrowest type that holds the live cells of a block of 2^scale x 2^scale cells."""
-    return np.uint8 if scale <= 3 else np.uint16 if scale <= 7 else np.uint32
+    if scale <= 7:
+        return np.uint8 if scale <= 3 else np.uint16
+    return np.uint32 if scale <= 15 else np.uint64
 
 
 def climb(live: Live, scale: int, levels: Counts, above: Live | None) -> None:

@@ -32,6 +32,9 @@ class ChartCosts:
     step: of sparse.cu, a cell of a group, for each thread of the block.
     tile_split, tile_span: of dense.cu, a tile of pairs for a group of 1024 strings, at each
         split point and once a span.
+    scatter_split, scatter_span: of scatter.cu, the same, without what ORs pairs to rows.
+    scatter_end: of a span, when all tiles have been computed.
+    scatter_rank: 64 pairs to a row each. scatter_entry: one pair that a list names.
     circuit_spans: spans of groups that have taken as much longer without generated code as the
         compiler takes to make it: some 3 s.
     few_tokens: tokens of a part below which its way to the device and back takes longest.
@@ -41,6 +44,11 @@ class ChartCosts:
     step: float
     tile_split: float
     tile_span: float
+    scatter_split: float
+    scatter_span: float
+    scatter_end: float
+    scatter_rank: float
+    scatter_entry: float
     circuit_spans: int
     few_tokens: int
 
@@ -50,6 +58,11 @@ CHART_COSTS = ChartCosts(  # of an H200
     step=1.5,
     tile_split=50.0,
     tile_span=120.0,
+    scatter_split=40.0,
+    scatter_span=40.0,
+    scatter_end=8000.0,
+    scatter_rank=64.0,
+    scatter_entry=9.3,
     circuit_spans=1 << 28,
     few_tokens=1 << 22,
 )

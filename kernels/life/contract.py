@@ -129,6 +129,15 @@ class LifeUniverse(ABC):
         """
         return None
 
+    def room(self, y: int, count: int) -> Words | None:
+        """Return the host memory in which rows y to y + count - 1 lie, so that rows written there,
+        as put() takes them, need not be put; else None.
+
+        They must be what put() would take: nothing is checked. Threads may write there when they
+        may put(). Raises ValueError for rows outside.
+        """
+        return None
+
     @abstractmethod
     def put(self, y: int, words: Words) -> None:
         """Set the cells of rows y to y + len(words) - 1; on return `words` is the caller's again.
@@ -188,12 +197,15 @@ class LifeChain:
     before: it is a window with a halo of `generations` rows above and below.
 
     passes: generations of each pass, the same for all blocks. planes: as of LifeShape.
+    trims: whether passes of the first block leave out the rows of its halo that nothing needs any
+    more: on a plane those below only, as rows above may be the plane's first.
     """
 
     width: int
     torus: bool
     passes: tuple[int, ...]
     planes: int = 1
+    trims: bool = False
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -219,6 +231,22 @@ class LifeChain:
         least = self.least_height(first=first)
         if height < least:
             raise ValueError(f"{height} rows of cells in a chain, where {least} are the least")
+
+    def trimmed(self, i: int) -> tuple[int, int]:
+        """Return how many rows pass i of the first universe leaves out, at its top and at its
+        bottom."""
+        if not self.trims:
+            return 0, 0
+        if self.torus:
+            return self.starts[i + 1], self.starts[i + 1]
+        return 0, self.starts[i]
+
+    def rows_made(self, height: int, *, first: bool) -> int:
+        """Return how many rows of a universe so high all passes make, each counted once for each of
+        its generations."""
+        if not first:
+            return height * self.generations
+        return sum(steps * (height - sum(self.trimmed(i))) for i, steps in enumerate(self.passes))
 
     @property
     def slack(self) -> int:

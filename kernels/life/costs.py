@@ -44,6 +44,25 @@ CPU_COSTS = CpuCosts(
 
 
 @dataclass(frozen=True, slots=True)
+class FoldCosts:
+    """Sizes from which on folded universes (kernels/life/folds.py) are cut into pieces.
+
+    rows_each: that a piece has at least. halo: rows that pieces have of each other. several: the
+    generations of a run for which it pays to begin with threads. looked_up: cells of a universe up
+    to which it is quicker to look a rule up in it than to make passes by native code.
+    """
+
+    rows_each: int
+    halo: int
+    several: int
+    looked_up: int
+
+
+# Found by measurement on a Zen 5 core (benchmarks/RESULTS.md).
+FOLD_COSTS = FoldCosts(rows_each=512, halo=24, several=256, looked_up=1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
 class CudaTuning:
     """Sizes at which life.cu runs fastest on a device.
 
@@ -80,3 +99,53 @@ class StripCosts:
 
 
 STRIP_COSTS = StripCosts(exchange=4e7, queuing=6e6)  # of an H200 (benchmarks/RESULTS.md)
+
+
+@dataclass(frozen=True, slots=True)
+class PlotCosts:
+    """Costs of plots, in clocks of a multiprocessor.
+
+    word: a word and generation. row: what a row of a warp costs beside its words, where it has a
+    scheduler alone, and where it shares one. least_row: a row at least. whole: what a generation
+    costs beside. meeting: of an exchange, and passed: for each word of a thread. frequency: clocks
+    a second. least: generations below which a universe is moved on by passes; plots of large ones
+    take long to be made, and more are asked for: one for each `cells` of them.
+    """
+
+    word: float
+    row: tuple[float, float]
+    least_row: float
+    whole: float
+    meeting: float
+    passed: float
+    frequency: float
+    least: int
+    cells: int
+
+    def worth(self, cells: int) -> int:
+        """Return from how many generations on plots pay for a universe of so many cells."""
+        return max(self.least, cells // self.cells)
+
+    def generation(self, words: int, rows: int, warps: int) -> float:
+        """Return what a generation of a plot costs, without the exchange."""
+        share = -(-warps // 4)
+        row = share * (self.word * words + self.row[share > 1])
+        return rows * max(row, self.least_row) + self.whole
+
+    def exchange(self, words: int, rows: int) -> float:
+        """Return what an exchange costs."""
+        return self.meeting + self.passed * words * rows
+
+
+# Fitted to measurements on an H200 (benchmarks/RESULTS.md).
+PLOT_COSTS = PlotCosts(
+    word=16.0,
+    row=(20.0, 12.0),
+    least_row=40.0,
+    whole=80.0,
+    meeting=4000.0,
+    passed=30.0,
+    frequency=1.9e9,
+    least=256,
+    cells=125_000,
+)

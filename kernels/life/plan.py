@@ -58,8 +58,8 @@ def choose_cpu(
     return quickest(
         generations,
         height,
-        lambda steps, rows: _cpu_plans(
-            width, rows, torus, steps, vector_bits, cache_bytes, threads, costs
+        lambda steps: _cpu_plans(
+            width, height, torus, steps, vector_bits, cache_bytes, threads, costs
         ),
         costs.whole_pass,
         chained=chained,
@@ -69,15 +69,15 @@ def choose_cpu(
 def quickest(
     generations: int,
     height: int,
-    plans: Callable[[int, int], Plans],
+    plans: Callable[[int], Plans],
     whole_pass: float,
     *,
     chained: bool,
 ) -> CpuPlan:
     """Return the plan by which passes of its length finish `generations` soonest.
 
-    plans: the plans of one pass of so many generations over so many rows. whole_pass: what a pass
-    costs beside. chained: as of choose_cpu().
+    plans: the plans of one pass of so many generations. whole_pass: what a pass costs beside.
+    chained: as of choose_cpu().
     """
     best: tuple[float, CpuPlan] | None = None
     limit = max(1, generations)
@@ -85,7 +85,7 @@ def quickest(
         limit = min(limit, height // 2)
     for steps in sorted({min(limit, length) for length in _LENGTHS}):
         passes = -(-max(1, generations) // steps)
-        for fits, cost, plan in plans(steps, height):
+        for fits, cost, plan in plans(steps):
             total = passes * (cost + whole_pass)
             if fits and (best is None or total < best[0]):
                 best = total, plan
@@ -241,6 +241,12 @@ class CudaLayout:
         """The words in a row of one panel (K of life.cu)."""
         return self.words * self.lanes
 
+    @property
+    def flush(self) -> bool:
+        """Tell whether panels of a plane can begin and end with its edges (panels.hpp)."""
+        last = self.period - 32 * self.row_words - (self.panels - 2) * self.useful
+        return self.panels > 1 and last >= self.halo
+
 
 @dataclass(frozen=True, slots=True)
 class CudaPlan:
@@ -260,6 +266,7 @@ class CudaPlan:
             "STEPS": self.steps,
             "MIN_BLOCKS": self.resident,
             "PLANE": int(not torus),
+            "FLUSH": int(not torus and self.layout.flush),
             **rule_defines(rule),
         }
 

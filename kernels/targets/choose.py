@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cuda import driver as drivers
+from kernels.targets.cuda import early
 
 NAMES = ("auto", "cuda", "cpu", "reference")
 
@@ -63,6 +64,7 @@ def _several(name: str, devices: Sequence[int]) -> Target:
     from kernels.targets.cuda.target import CudaTarget
     from kernels.targets.several import SeveralDevices
 
+    early.begin(devices)
     return SeveralDevices([CudaTarget(number) for number in devices])
 
 

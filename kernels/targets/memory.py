@@ -32,6 +32,11 @@ def available_memory(proc: Path = _PROC, cgroups: Path = _CGROUPS) -> int:
     return min([*free, *_left_of_process(proc / "self")])
 
 
+def resident_memory(proc: Path = _PROC) -> int:
+    """Return the bytes of memory that this process has now; 0 where the system does not tell."""
+    return 1024 * _fields(proc / "self" / "status").get("VmRSS:", 0)
+
+
 class _Recent:
     """The last answer of available_memory(), and when it was given."""
 

@@ -14,6 +14,7 @@ from .contract import (
     ProductCounts,
     SemigroupEngine,
     TooLittleMemoryError,
+    all_points,
 )
 from .maps import MAX_DEGREE, Map, Maps, as_maps, image_dtype
 
@@ -30,6 +31,7 @@ __all__ = [
     "ProductCounts",
     "SemigroupEngine",
     "TooLittleMemoryError",
+    "all_points",
     "as_maps",
     "engine_for",
     "image_dtype",

@@ -92,14 +92,22 @@ class EnumerationProblem:
         """True if rows are whole maps."""
         if self.width != self.degree:
             return False
-        if self.degree <= _FEW_POINTS and self.points.dtype == np.uint32:
-            return self.points.tobytes() == _first_points(self.degree)
-        return bool(np.array_equal(self.points, np.arange(self.degree)))
+        every = all_points(self.degree)
+        return self.points is every or bool(np.array_equal(self.points, every))
 
 
-@lru_cache(maxsize=16)
-def _first_points(count: int) -> bytes:
-    return np.arange(count, dtype=np.uint32).tobytes()
+def all_points(degree: int) -> NumberArray:
+    """Return the points 0 to degree - 1, read-only: of few points always the same array."""
+    return _kept_points(degree) if degree <= _FEW_POINTS else _points(degree)
+
+
+def _points(degree: int) -> NumberArray:
+    points = np.arange(degree, dtype=np.uint32)
+    points.flags.writeable = False
+    return points
+
+
+_kept_points = lru_cache(maxsize=16)(_points)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ multiplying x by y on the right is y[x], on the left x[y].
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,9 @@ Maps = npt.NDArray[np.unsignedinteger[Any]]
 Map = npt.NDArray[np.unsignedinteger[Any]]
 
 MAX_DEGREE = 2**32
-_FEW = 1 << 12  # images that are checked all at once
+# Images that are checked without an array, and all at once.
+_FEWEST, _FEW = 1 << 7, 1 << 12
+_LISTS = (list, tuple)
 
 
 def image_dtype(degree: int) -> np.dtype[np.unsignedinteger[Any]]:
@@ -40,6 +42,12 @@ def as_maps(rows: Iterable[npt.ArrayLike]) -> Maps:
     Raises ValueError where there are no rows, the degree is 0, degrees differ, something is
     no integer, or an image is not below the degree.
     """
+    if isinstance(rows, np.ndarray) and 0 < rows.size <= _FEWEST and rows.dtype.kind in "iu":
+        few = _fewest(rows.tolist()) if rows.ndim == 2 else None
+    else:
+        few = _fewest(rows) if isinstance(rows, _LISTS) else None
+    if few is not None:
+        return few
     arrays = [np.asarray(row) for row in rows]
     if not arrays:
         raise ValueError("no generators")
@@ -67,6 +75,24 @@ def as_maps(rows: Iterable[npt.ArrayLike]) -> Maps:
         result[k] = images
     assert result is not None
     return result
+
+
+def _fewest(rows: Sequence[npt.ArrayLike]) -> Maps | None:
+    """Return maps as as_maps() does, of a few lists of Python's ints; None of all else.
+
+    To make and check such arrays takes numpy several times as long.
+    """
+    degree = len(rows[0]) if rows and isinstance(rows[0], _LISTS) else 0
+    if not 0 < degree * len(rows) <= _FEWEST:
+        return None
+    images = bytearray()
+    for row in rows:
+        if not isinstance(row, _LISTS) or len(row) != degree or {*map(type, row)} != {int}:
+            return None
+        if min(row) < 0 or max(row) >= degree:
+            return None
+        images += bytes(row)
+    return np.frombuffer(images, np.uint8).reshape(len(rows), degree)
 
 
 def _few(arrays: list[npt.NDArray[Any]], degree: int) -> Maps | None:

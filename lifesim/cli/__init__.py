@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from bulkbits import entry
+from bulkbits.options import version_option
 
 COMMANDS = {
     "run": "Run a pattern, a universe or a random soup for a number of generations.",
@@ -31,7 +32,7 @@ COMMANDS = {
     lines=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(package_name="bulkbits", prog_name="lifesim")
+@version_option("lifesim")
 def group() -> None:
     """Conway's Game of Life and its relatives, bigger and longer.
 

@@ -38,8 +38,6 @@ from lifesim.soup import Soup
 from lifesim.stream.executor import PhaseExecutor
 from lifesim.until import Condition, parse
 
-NOT_ON_DISK = "--until is for universes in memory; one on disk, or of a --cluster, takes --steps"
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -213,8 +211,7 @@ class RunChoices(CommonChoices):
         if self.steps is None and self.until is None:
             raise click.UsageError("Missing option '--steps' (or '--until').")
         self._check_outputs()
-        if self.condition and (self.is_of_directory or self.cluster):
-            raise click.UsageError(NOT_ON_DISK)
+        _ = self.condition  # read now, so that a wrong one is refused before all else
         self._check_engine()
         rule = self.chosen_rule
         if self.is_of_directory:

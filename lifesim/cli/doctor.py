@@ -17,6 +17,7 @@ from bulkbits.options import (
     json_option,
     threads_option,
 )
+from bulkbits.plurals import many
 from lifesim.cli.drive import rate_text
 from lifesim.doctor import DoctorReport, SpeedFacts, Unknown, collect, worker_speed
 
@@ -64,7 +65,7 @@ def _tell_cluster(cluster: Cluster, speeds: dict[str, SpeedFacts], as_json: bool
         click.echo(json.dumps(facts))
         return
     code, hosts = workers[0].code, len({worker.host for worker in workers})
-    where = f"{len(workers)} on {hosts} host{'s' * (hosts > 1)}"
+    where = f"{len(workers)} on {many(hosts, 'host')}"
     total = sum(speed.rate for speed in speeds.values())
     lines = [
         ("scheduler", cluster.address),

@@ -109,11 +109,11 @@ def drive(
 ) -> RunOutcome:
     """Run for `steps`, and let the outputs write, with snapshots where they have an `every`.
 
-    until: ends the run sooner, or, where steps is None, only then; of a universe in memory.
+    until: ends the run sooner, or, where steps is None, only then.
 
     outgrow: puts a universe that memory holds no longer on disk, where its run goes on.
-    steps: None finishes the run of a universe on disk that was broken off. The first
-    Ctrl-C, or what goes wrong, ends the run; then every output still writes what it can:
+    steps: None without `until` finishes the run of a universe on disk that was broken off. The
+    first Ctrl-C, or what goes wrong, ends the run; then every output still writes what it can:
     of a universe on disk that is between two generations, the snapshots so far. The end of one
     in memory that cannot be written is kept elsewhere, see bulkbits.keeping. Ctrl-C while they
     write gives up what is not yet written. Raises LifesimError, before the run, for
@@ -144,7 +144,7 @@ class _DrivenRun:
         until: Condition | None,
     ) -> None:
         self._steps, self._outputs, self._show, self._until = steps, outputs, show, until
-        self.outcome = RunOutcome(life, _first(life, steps))
+        self.outcome = RunOutcome(life, life.generation if until else _first(life, steps))
 
     def move_on(self, stop: Stop, outgrow: Callable[[Life], StreamedLife] | None) -> None:
         """Run to the end, or until it is stopped or something goes wrong."""
@@ -155,7 +155,7 @@ class _DrivenRun:
         except KeyboardInterrupt:
             outcome.interrupted = True
             outcome.exit_code = 130
-            if self._until and isinstance(outcome.life, Life):
+            if self._until:
                 outcome.found = Found(str(self._until), False, outcome.life.generation)
             left_off = _left_off(outcome.life, self._outputs)
             click.echo(f"lifesim: interrupted {left_off}", err=True)
@@ -183,15 +183,7 @@ class _DrivenRun:
         if every and life.is_whole:
             self._snapshot(life)
         if self._until is not None:
-            assert isinstance(life, Life)
-            outcome.found = life.run_until(
-                self._until,
-                steps,
-                every=every,
-                progress=progress,
-                on_snapshot=self._snapshot,
-                stopped=lambda: stop.asked,
-            )
+            outcome.found = self._search(life, self._until, every, progress, stop)
             return
         if isinstance(life, StreamedLife) and steps is None:
             life.resume(every=every, progress=progress, on_snapshot=self._snapshot)
@@ -216,6 +208,24 @@ class _DrivenRun:
                 raise
         life = outcome.life = outgrow(life)
         life.resume(every=every, progress=progress, on_snapshot=self._snapshot)
+
+    def _search(
+        self,
+        life: Life | StreamedLife,
+        until: Condition,
+        every: Sequence[int],
+        progress: Callable[[Progress], None],
+        stop: Stop,
+    ) -> Found:
+        steps, snapshot = self._steps, self._snapshot
+        if isinstance(life, StreamedLife):
+            return life.run_until(
+                until, steps, every=every, progress=progress, on_snapshot=snapshot
+            )
+        return life.run_until(
+            until, steps, every=every, progress=progress, on_snapshot=snapshot,
+            stopped=lambda: stop.asked,
+        )  # fmt: skip
 
     def _snapshot(self, now: Life | StreamedLife) -> None:
         passed = now.generation - self.outcome.first

@@ -308,7 +308,7 @@ def periods(outs: Sequence[str], everies: Sequence[int]) -> list[int | None]:
 
 def check_outs(outs: Sequence[str], *, as_json: bool, view: bool) -> None:
     """Raise UsageError for outputs that contradict other options. view: one of view_options."""
-    if view and not any(out.lower().endswith((".png", ".gif")) for out in outs):
+    if view and not any(out.lower().endswith((".png", ".gif", ".mp4")) for out in outs):
         raise click.UsageError("--region, --scale and --palette need an --out that is a picture")
     if as_json and "-" in outs:
         raise click.UsageError("--json and --out - both write to standard output")

@@ -22,22 +22,24 @@ from lifesim.store.universe import Universe
     "--at",
     type=Position(),
     required=True,
-    help="Column and row of the pattern's top-left cell: 100,-20.",
+    help="Column and row that the top-left corner of the pattern's bounding box gets: 100,-20.",
 )
 @click.option(
     "--mode",
     type=click.Choice([str(mode) for mode in Mode]),
     default=str(Mode.OR),
     show_default=True,
-    help="or: live cells are added; copy: all cells are replaced; xor: live ones invert.",
+    help="or: live cells are added; copy: all cells of the box are replaced; xor: live ones "
+    "invert.",
 )
 @rules_option
 def command(universe: str, pattern: str, at: tuple[int, int], mode: str) -> None:
     """Put PATTERN, a file or a name of `lifesim patterns`, into UNIVERSE, a directory.
 
-    A plane without bounds gets room for it; else the pattern must lie within. Killed at any moment,
-    the universe is as it was, or as it is to be. `lifesim undo` takes it back until the universe is
-    moved on. Coordinates are those of `lifesim info`.
+    What is put there is the smallest box around the pattern's live cells: dead cells that the file
+    has around them are left out. A plane without bounds gets room for it; else it must lie within.
+    Killed at any moment, the universe is as it was, or as it is to be. `lifesim undo` takes it back
+    until the universe is moved on. Coordinates are those of `lifesim info`.
     """
     with busy(f"reading {pattern}"):
         read = patterns.read(pattern)

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
-from typing import Any
 
 import click
 
 from bulkbits.options import json_option
+from bulkbits.plurals import many
 from lifesim.cli.drive import busy
 from lifesim.cli.options import rules_option
 from lifesim.errors import LifesimError
@@ -60,15 +60,11 @@ def command(
     if one:
         _tell(one, library, as_json)
     elif as_json:
-        click.echo(json.dumps([_facts(entry) for entry in found]))
+        click.echo(json.dumps([asdict(entry) for entry in found]))
     elif found:
         _table(found, is_ours=folder is None)
     else:
         raise LifesimError(_nothing(library, text or search, kind, rule))
-
-
-def _facts(entry: PatternEntry) -> dict[str, Any]:
-    return {**asdict(entry), "others": list(entry.others)}
 
 
 def _nothing(library: PatternLibrary, text: str | None, kind: str | None, rule: str | None) -> str:
@@ -81,7 +77,7 @@ def _nothing(library: PatternLibrary, text: str | None, kind: str | None, rule: 
         )
         if part
     )
-    close = library.nearest(text) if text else []
+    close = library.nearest(text) if text and not (kind or rule) else []  # it may be of others
     hint = f": is {' or '.join(map(shown, close))} meant?" if close else ""
     return f"there is no pattern {asked}".rstrip() + hint
 
@@ -103,24 +99,21 @@ def _table(entries: Sequence[PatternEntry], is_ours: bool) -> None:
     if shows_rules:
         table.add_column("rule", overflow="fold")
     for entry in entries:
-        who = ", ".join(part for part in (entry.discoverer, str(entry.year or "")) if part)
         period = "" if entry.period is None else str(entry.period)
-        cells = [shown(entry.name), entry.kind, entry.size, period, entry.speed, who]
+        cells = [shown(entry.name), entry.kind, entry.size, period, entry.speed, entry.discovered]
         rules = [entry.rule] if shows_rules else []
         table.add_row(*(Text(cell) for cell in (*cells, *rules)))
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else _WIDE)
     console.print(table)
-    count = "1 pattern" if len(entries) == 1 else f"{len(entries):,} patterns"
     more = "; `lifesim patterns NAME` says all about one" if is_ours else ""
-    click.echo(f"{count}{more}", err=True)
+    click.echo(f"{many(len(entries), 'pattern')}{more}", err=True)
 
 
 def _tell(entry: PatternEntry, library: PatternLibrary, as_json: bool) -> None:
     grid = library.read(entry).grid
     if as_json:
-        click.echo(json.dumps([{**_facts(entry), "population": grid.population()}]))
+        click.echo(json.dumps([{**asdict(entry), "population": grid.population()}]))
         return
-    who = ", ".join(part for part in (entry.discoverer, str(entry.year or "")) if part)
     lines = [
         ("name", shown(entry.name)),
         ("title", entry.title),
@@ -131,7 +124,7 @@ def _tell(entry: PatternEntry, library: PatternLibrary, as_json: bool) -> None:
         ("period", "" if entry.period is None else f"{entry.period:,}"),
         ("speed", entry.speed),
         ("settled", "" if entry.lifespan is None else f"from generation {entry.lifespan:,} on"),
-        ("discovered", who),
+        ("discovered", entry.discovered),
         ("file", shown(entry.path)),
     ]
     for label, value in lines:

@@ -22,7 +22,7 @@ from lifesim.outputs import PATTERN, check_target, is_directory_name
 from lifesim.patterns import Pattern, write
 from lifesim.soup import Soup
 from lifesim.start import soup_placement, start_of
-from lifesim.store.making import check_new, check_rule
+from lifesim.store.making import check_new
 
 
 @click.command("random")
@@ -59,7 +59,6 @@ def command(  # each parameter is an option, or an argument
     soup = Soup(density, seed)
     where = soup_placement(size, *chosen_edges(rule, topology))
     if is_directory_name(out):
-        check_rule(out, where.rule)
         check_new(out)
         storage = Storage.chosen(**storing)
         beginning = Beginning(soup, where, origin_of(soup, where, None))

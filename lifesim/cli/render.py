@@ -24,6 +24,7 @@ from lifesim.cli.options import (
     view_options,
 )
 from lifesim.cli.report import note_oddities, tell_edge
+from lifesim.film import is_film
 from lifesim.outputs import PICTURE, check_target, open_output
 from lifesim.pauses import MOST_HASHED
 from lifesim.render import save_png
@@ -38,12 +39,12 @@ FRAMES = 100
 
 @click.command("render")
 @click.argument("file", type=PatternFile())
-@click.option("-o", "--out", required=True, help="A .png, or with --steps a .gif.")
+@click.option("-o", "--out", required=True, help="A .png, or with --steps a .gif or .mp4.")
 @force_option
 @click.option("--size", type=Size(), help="Size of the universe that the pattern is put in.")
 @click.option("--steps", type=Generations(most=MOST_HASHED), default=0, help="Run so far first.")
 @click.option(
-    "--every", type=Generations(1, MOST_HASHED), help="Generations between frames of a .gif."
+    "--every", type=Generations(1, MOST_HASHED), help="Generations between frames of a film."
 )
 @view_options
 @rules_option
@@ -110,7 +111,7 @@ class _RenderChoices:
     @property
     def is_moving(self) -> bool:
         """Tell whether the picture is an animation."""
-        return self.out.lower().endswith(".gif")
+        return is_film(self.out)
 
     @property
     def takes_squares(self) -> bool | None:
@@ -131,12 +132,12 @@ class _RenderChoices:
     def check(self) -> None:
         """Raise UsageError for options that contradict each other."""
         out = self.out
-        if not out.lower().endswith((".png", ".gif")):
-            raise click.UsageError(f"--out {out}: a picture is a .png or a .gif")
+        if not (self.is_moving or out.lower().endswith(".png")):
+            raise click.UsageError(f"--out {out}: a picture is a .png, a .gif or a .mp4")
         if self.is_moving and not self.steps:
             raise click.UsageError(f"--out {out}: an animation needs --steps")
         if self.every and not self.is_moving:
-            raise click.UsageError("--every is for a .gif")
+            raise click.UsageError("--every is for a film: a .gif or a .mp4")
         if os.path.isdir(self.file) and (self.steps or self.size):
             raise click.UsageError(f"{self.file} is a universe: `lifesim run` moves it on")
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from lifesim import patterns
-from lifesim.cli.choices import NOT_ON_DISK, RunChoices, running_options
+from lifesim.cli.choices import RunChoices, running_options
 from lifesim.cli.drive import begin, busy, drive, finish
 from lifesim.cli.named import PatternFile
 from lifesim.cli.options import (
@@ -30,13 +30,11 @@ from lifesim.cli.streamed import (
     usual_name,
 )
 from lifesim.engine import Life
-from lifesim.engines import is_stored
 from lifesim.outputs import Output
 from lifesim.patterns import Pattern
 from lifesim.pauses import MOST_HASHED
 from lifesim.soup import Soup
 from lifesim.start import Placement, held_size, placement, soup_placement, start_of
-from lifesim.store.making import check_rule
 from lifesim.store.universe import Universe
 from lifesim.stream.executor import PhaseExecutor
 from lifesim.stream.run import StreamedLife
@@ -68,8 +66,8 @@ from lifesim.unbounded import ENGINES
     "outs",
     multiple=True,
     help="Write the result: a pattern (.rle, .mc, .cells, .lif, also .gz), a picture (.png), "
-    "an animation (.gif), a series of populations (.csv), a universe directory (no extension). "
-    "May be given several times.",
+    "an animation (.gif, .mp4), a series of populations (.csv), a universe directory (no "
+    "extension). May be given several times.",
 )
 @click.option(
     "--engine",
@@ -98,7 +96,11 @@ def command(**options: Any) -> None:
     when all of it is the same, moved or not, N generations later. --until population looks at
     each generation, which is slower. Where a condition does not come true within --steps, this is
     said (`until` of --json), and the exit code is 0. Snapshots (--every) are made in a second run,
-    when it is known where to stop. Not for universes on disk.
+    when it is known where to stop.
+
+    A universe on disk keeps its last generation only, so --until looks at it every 60 generations,
+    or every --phase, and stops where the condition is true in one of these (`every` of --json).
+    stable and period:N are then about all cells at their places, which is told by digests.
 
     PATTERN may be a universe directory, which then moves on by so many generations where
     it lies; the same command again finishes a run that was broken off. A universe that
@@ -114,7 +116,6 @@ def command(**options: Any) -> None:
         run.span = life.generation, life.generation + (choices.steps or 0)
         show = choices.shows_progress
         grows = choices.engine in ("auto", "dense") and not choices.until
-        grows = grows and is_stored(life.rule)
         outgrow = run.outgrow if grows else None
         outcome = drive(
             life, run.left, run.outputs, show=show, outgrow=outgrow, until=choices.condition
@@ -164,10 +165,7 @@ class _LifeRun:
         self._path = named[0] if named else usual_name(source, placed, choices.pattern)
         on_disk = self._is_on_disk(source)
         if on_disk or named:
-            check_rule(self._path, placed.rule)
             torus_or_plane(placed.topology, f"{self._path}: a universe on disk")
-        if on_disk and choices.until:
-            raise click.UsageError(NOT_ON_DISK)
         if not on_disk and (choices.phase or choices.keep_previous):
             raise click.UsageError("--phase and --keep-previous are for universes on disk")
         self.outputs = choices.open_outputs(origin, choices.inputs, named if on_disk else ())
@@ -235,14 +233,15 @@ class _LifeRun:
 
     def _begins_on_disk(self, source: Pattern | Soup) -> StreamedLife:
         choices, executor = self._choices, self._executor()
-        assert choices.steps is not None
-        beginning = Beginning(source, self._placed, self._origin, choices.steps)
+        beginning = Beginning(source, self._placed, self._origin, choices.steps or 0)
         universe = self._held.enter_context(
             made_universe(
                 self._path, beginning, show=choices.shows_progress, budget=executor.check_budget
             )
         )
         self.left = steps_to(universe, source.generation, choices.steps, choices.quiet)
+        if choices.until and choices.steps is not None:  # whatever run was broken off
+            self.left = source.generation + choices.steps - universe.generation
         return self._streamed(universe, executor)
 
     def _executor(self) -> PhaseExecutor:

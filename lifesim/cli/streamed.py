@@ -12,7 +12,7 @@ import click
 
 from bulkbits.options import opened_cluster
 from bulkbits.progress import bar
-from kernels.targets.memory import available_memory
+from kernels.targets.memory import available_memory, resident_memory
 from lifesim.cli.drive import pick_devices
 from lifesim.digests import digest
 from lifesim.engine import Life
@@ -24,11 +24,10 @@ from lifesim.patterns import Pattern
 from lifesim.soup import Soup
 from lifesim.start import Placement
 from lifesim.store.make import LEAST_ROOM, Source, check_room, from_pattern, make_universe
-from lifesim.store.making import check_new, check_rule, form_of
-from lifesim.store.tilefile import TileFormat
-from lifesim.store.tiling import Tiling, tile_universe
+from lifesim.store.making import check_new, form_of
+from lifesim.store.tiling import tile_universe
 from lifesim.store.universe import MANIFEST, Universe
-from lifesim.stream.bounds import tiling_within
+from lifesim.stream.bounds import Budget, tiling_within
 from lifesim.stream.executor import LocalExecutor, PhaseExecutor
 from lifesim.topology import Topology, torus_or_plane
 
@@ -40,6 +39,13 @@ def exceeds_memory(size: tuple[int, int], memory: int | None, planes: int = 1) -
     cell."""
     most = available_memory() if memory is None else memory
     return COPIES * bytes_of(*size, planes) > most
+
+
+def left_for_windows(memory: int) -> int:
+    """Return how much of the memory that a command may take is left for windows: what the process
+    has already counts, unless that is more than a quarter."""
+    taken = resident_memory()
+    return memory - taken if 4 * taken <= memory else memory
 
 
 @contextmanager
@@ -54,7 +60,8 @@ def opened_executor(
     """Give the executor of a universe on disk: the workers of the cluster at that address, or else
     devices here."""
     if cluster is None:
-        yield LocalExecutor(pick_devices(backend, devices, threads), memory)
+        picked = pick_devices(backend, devices, threads)
+        yield LocalExecutor(picked, None if memory is None else left_for_windows(memory))
         return
     from lifesim.stream.cluster import ClusterExecutor
 
@@ -120,7 +127,7 @@ def made_universe(
     *,
     show: bool,
     storage: Storage = Storage(),
-    budget: Callable[[Tiling, TileFormat], None] = lambda tiling, form: None,
+    budget: Budget = lambda tiling, form, rule: None,
 ) -> Universe:
     """Return a universe that memory does not hold, open for writing: made, or as far as a run of
     it has come.
@@ -131,7 +138,6 @@ def made_universe(
     """
     source, where, origin = beginning.source, beginning.placement, beginning.origin
     edges = torus_or_plane(where.topology, f"{path}: a universe on disk")
-    check_rule(path, where.rule)
     fill, size, corner, edge = _laid_out(path, beginning)
     if os.path.exists(os.path.join(path, MANIFEST)):
         universe = Universe.open(path, writing=True)
@@ -144,13 +150,13 @@ def made_universe(
         return universe
     check_new(path)
     compression, pyramid = storage.compression, storage.pyramid
-    planes, states = where.rule.planes, where.rule.states
+    rule = where.rule
     if compression == "none":
-        check_room(path, *size, planes, pyramid=pyramid)
-    tiling = tile_universe(*size, edges is Topology.TORUS, storage.tiles, planes=planes)
+        check_room(path, *size, rule.planes, pyramid=pyramid)
+    tiling = tile_universe(*size, edges is Topology.TORUS, storage.tiles, planes=rule.planes)
     if storage.tiles is None:
         tiling = tiling_within(
-            tiling, lambda t: budget(t, form_of(t, compression, pyramid, states))
+            tiling, lambda t: budget(t, form_of(t, compression, pyramid, rule.states), rule)
         )
     with counting_bar(f"making {path}", show) as progress:
         return make_universe(
@@ -248,18 +254,18 @@ def _meets_edge(live: Box | None, where: Placement) -> bool:
     return False
 
 
-def steps_to(universe: Universe, first: int, steps: int, quiet: bool) -> int | None:
+def steps_to(universe: Universe, first: int, steps: int | None, quiet: bool) -> int | None:
     """Return the generations still to come of a run of `steps` from `first` on, None where they are
-    those of the run that was broken off; say where it goes on.
+    those of the run that was broken off, or nobody knows how many; say where it goes on.
 
     Raises LifesimError where the universe has come further.
     """
-    now, stop = universe.generation, first + steps
-    if now > stop:
+    now, stop = universe.generation, None if steps is None else first + steps
+    if stop is not None and now > stop:
         raise LifesimError(f"{universe.path}: is at generation {now} already, beyond {stop}")
-    if not quiet and now == stop > first:
+    if not quiet and stop is not None and now == stop > first:
         click.echo(f"lifesim: {universe.path}: is at generation {now} already", err=True)
     elif not quiet and (now > first or universe.phase):
         click.echo(f"lifesim: {universe.path}: goes on from generation {now}", err=True)
     run = universe.manifest.run
-    return None if run and run[1] == stop else stop - now
+    return None if stop is None or (run and run[1] == stop) else stop - now

@@ -8,6 +8,7 @@ import sys
 import click
 
 from bulkbits.options import json_option, one_device_options
+from bulkbits.plurals import many
 from kernels.targets.choose import pick
 from lifesim.cli.drive import busy
 from lifesim.cli.streamed import counting_bar
@@ -53,9 +54,8 @@ def command(
                 with busy("making samples again", show):
                     runner = pick(backend, device=device, threads=threads)
                     generations = replay(universe, runner, samples, damaged.append)
-                plural = "s" * (samples > 1)
                 notes.append(
-                    f"{samples} sample{plural} made again over {generations:,} generations"
+                    f"{many(samples, 'sample')} made again over {many(generations, 'generation')}"
                 )
             except DamagedDataError as error:
                 damaged.append(str(error))

@@ -62,6 +62,11 @@ class PatternEntry:
         """Return width and height as people read them, "36x9"; "" where the file does not say."""
         return f"{self.width}x{self.height}" if self.width is not None else ""
 
+    @property
+    def discovered(self) -> str:
+        """Return by whom and when it was found, "Bill Gosper, 1970", as far as that is known."""
+        return ", ".join(part for part in (self.discoverer, str(self.year or "")) if part)
+
     def is_called(self, name: str) -> bool:
         """Tell whether this is one of its names, in any case of letters, blanks as hyphens."""
         wanted = key_of(name)

@@ -83,12 +83,16 @@ class PatternLibrary:
             raise LifesimError(f"unknown kind {kind!r}: known are {', '.join(KINDS)}")
         entries = [entry for entry in self if kind is None or entry.kind == kind]
         if rule is not None:
-            wanted = _rule(rule)
-            if wanted is None:
+            wanted, text_of = rule_name(rule), rule.strip().partition(":")[0]
+            if wanted is None and not any(entry.rule == text_of for entry in entries):
                 from lifesim.rule import Rule
 
                 Rule.parse(rule)  # says what is wrong with it
-            entries = [entry for entry in entries if _rule(entry.rule) == wanted]
+            entries = [
+                entry
+                for entry in entries
+                if (rule_name(entry.rule) == wanted if wanted else entry.rule == text_of)
+            ]
         return ranked(text, entries)
 
     def find(self, name: str) -> PatternEntry | None:
@@ -163,11 +167,11 @@ def our_folder() -> str:
 
 
 @lru_cache(1 << 10)
-def _rule(text: str) -> str | None:
-    """Return a rule in its usual notation, None for one that cannot be read; without bounds."""
-    from lifesim.rule import Rule, RuleError
+def rule_name(text: str) -> str | None:
+    """Return a rule in its usual notation, without bounds; None for one that cannot be read."""
+    from lifesim.rule import Rule
 
     try:
         return Rule.parse(text.partition(":")[0]).name
-    except RuleError:
+    except LifesimError:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bulkbits.fuzzy import score
+from bulkbits import fuzzy
 from lifesim.library.entry import PatternEntry, key_of
 
 _LONGEST = 200  # letters of what is looked for
@@ -23,7 +23,7 @@ def ranked(text: str, entries: Sequence[PatternEntry]) -> list[PatternEntry]:
         return list(entries)
     fitting = [(_fit(text, words, entry), entry) for entry in entries]
     if not any(fit for fit, _ in fitting):
-        fitting = [(score(text[:_LONGEST], entry.title) or 0, entry) for entry in entries]
+        return fuzzy.ranked(text[:_LONGEST], entries, lambda entry: entry.title)
     chosen = [pair for pair in fitting if pair[0] > 0]
     return [entry for _, entry in sorted(chosen, key=lambda pair: -pair[0])]
 

@@ -108,7 +108,7 @@ def _bytes_of(path: str, name: str) -> bytes:
     """Return the bytes of a file or, as "-", of standard input, decompressed where they are gzip.
     name: what errors call them. Raises LifesimError and PatternError."""
     try:
-        with _standard_input() if path == "-" else open(path, "rb") as stream:
+        with standard_input() if path == "-" else open(path, "rb") as stream:
             return load(stream, name)
     except OSError as error:
         shown = "standard input" if path == "-" else path
@@ -182,7 +182,7 @@ def looks_like_one(path: str) -> bool:
     return not head or any(known.sniff(head) for known in _FORMATS)
 
 
-def _standard_input() -> AbstractContextManager[BinaryIO]:
+def standard_input() -> AbstractContextManager[BinaryIO]:
     """Open standard input, with a buffer of its own.
 
     Python cannot end while another thread waits for the buffer of sys.stdin.

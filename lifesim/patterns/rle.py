@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import BinaryIO
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
 
 from lifesim.grid import BitGrid, Box
 from lifesim.patterns.pattern import Pattern
-from lifesim.patterns.rle_body import Body, decode, encode, encode_runs
+from lifesim.patterns.rle_body import (
+    Body,
+    Decoded,
+    decode,
+    decode_at_once,
+    encode,
+    encode_runs,
+    measure,
+    paint,
+)
 from lifesim.patterns.text import (
     decoded,
     encoded,
@@ -23,6 +32,9 @@ from lifesim.rule import Rule, RuleError
 from lifesim.topology import Edges
 from lifesim.tree.quadtree import Quadtree
 from lifesim.tree.rows import live_runs
+
+if TYPE_CHECKING:
+    from kernels.plane.hashlife.listing import SquareList
 
 NAME = "rle"
 EXTENSIONS = (".rle",)
@@ -81,7 +93,7 @@ def read(data: bytes, name: str) -> Pattern:
     top-left cell on where the header's size is 0 or too large.
     """
     says = _preamble(data, name)
-    return _pattern(says, *decode(_body(says, data, name)))
+    return _of_grid(says, decode(_body(says, data, name)))
 
 
 def read_squares(data: bytes, name: str) -> Pattern:
@@ -93,14 +105,16 @@ def read_squares(data: bytes, name: str) -> Pattern:
     from lifesim.patterns.rle_far import is_far, squares_of
 
     body = _body(says, data, name)
-    grid, box, ended = decode(body, leave=is_far)
-    if box is None or (grid.width, grid.height) == (box.width, box.height):
-        return _pattern(says, grid, box, ended)
-    squares = squares_of(body, _origin(says))
-    if squares is None:
-        return read(data, name)
-    pattern = _pattern(says, grid, box, ended)
-    return replace(pattern, x=0, y=0, squares=squares)
+    decoded = decode_at_once(body)
+    if decoded is None:
+        measured = measure(body)
+        if measured.planes == 1 and measured.box is not None and is_far(body, measured.box):
+            squares = squares_of(body, _origin(says))
+            if squares is not None:
+                notes = _notes(says, measured.box, measured.ended)
+                return _pattern(says, BitGrid(1, 1), (0, 0), notes, squares)
+        decoded = paint(body, measured)
+    return _of_grid(says, decoded)
 
 
 def _body(says: _Preamble, data: bytes, name: str) -> Body:
@@ -108,15 +122,25 @@ def _body(says: _Preamble, data: bytes, name: str) -> Body:
     return Body(data, says.body, name, says.header, says.header_at, rule, states)
 
 
-def _pattern(says: _Preamble, grid: BitGrid, box: Box | None, ended: bool) -> Pattern:
-    notes = _notes(says, box, ended)
+def _of_grid(says: _Preamble, decoded: Decoded) -> Pattern:
+    grid, box, ended = decoded
     x, y = _origin(says)
     if box is not None:
         x, y = x + box.x, y + box.y
+    return _pattern(says, grid, (x, y), _notes(says, box, ended))
+
+
+def _pattern(
+    says: _Preamble,
+    grid: BitGrid,
+    at: tuple[int, int],
+    notes: tuple[str, ...],
+    squares: SquareList | None = None,
+) -> Pattern:
+    """Return such cells with what the file says about them."""
     return Pattern(
         grid,
-        x,
-        y,
+        *at,
         says.rule,
         says.topology,
         says.size,
@@ -124,6 +148,7 @@ def _pattern(says: _Preamble, grid: BitGrid, box: Box | None, ended: bool) -> Pa
         says.name,
         tuple(says.comments),
         notes,
+        squares,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -43,63 +43,89 @@ class Body(NamedTuple):
         return error_at(what, self.name, self.data, offset)
 
 
-def decode(
-    body: Body, leave: Callable[[Body, Box], bool] = lambda body, box: False
-) -> tuple[BitGrid, Box | None, bool]:
-    """Return the cells in the smallest grid; where it lies in the body, None without cells; and
-    whether a `!` ended it.
+class Decoded(NamedTuple):
+    """The cells of a body in the smallest grid that holds them, 1x1 where none lives.
 
-    leave: is asked whether cells of two states that lie in such a box are left in the file; the
-    grid is 1x1 and dead then. Else it has the bit planes of the body's rule; where the file names
-    none, those that the largest state needs. As in Golly cells may lie outside of what the header
-    says, and the `!` may be missing. Raises PatternError for a body without runs or that ends in a
-    count where no `!` ends it, for foreign characters, states that the rule does not have, a count
-    of 0, counts beyond 2^62, and a pattern too large for the file or for memory (nothing is
-    allocated before that is known).
+    box: where that grid lies in the body; None where none lives. ended: whether a `!` ended the
+    body.
     """
-    if body.states > 2:
-        return _decode_states(body)
+
+    grid: BitGrid
+    box: Box | None
+    ended: bool
+
+
+class Measured(NamedTuple):
+    """The facts of a body that has been read to its end without a grid.
+
+    walk: that of all of it. box, ended: as of Decoded. planes: as many as its cells need.
+    """
+
+    walk: runs.Walk | StateWalk
+    box: Box | None
+    ended: bool
+    planes: int
+
+
+def decode(body: Body) -> Decoded:
+    """Return the cells of a body.
+
+    They have the bit planes of the body's rule; where the file names none, those that the largest
+    state needs. As in Golly cells may lie outside of what the header says, and the `!` may be
+    missing. Raises PatternError for a body without runs or that ends in a count where no `!` ends
+    it, for foreign characters, states that the rule does not have, a count of 0, counts beyond
+    2^62, and a pattern too large for the file or for memory (nothing is allocated before that is
+    known).
+    """
+    return decode_at_once(body) or paint(body, measure(body))
+
+
+def decode_at_once(body: Body) -> Decoded | None:
+    """Return the cells of a body of two states whose header says hardly more cells than it has
+    text, without measuring it first; None for another, and where cells lie outside of what the
+    header says. Raises PatternError as decode() does."""
     header = body.header
-    if header is not None and is_dense(*header, len(body.data) - body.start):
-        # What is as large as its text is painted at once.
-        grid = BitGrid(*header)
-        walk = runs.Walk(grid.words, grid.width)
-        fault = through(walk, body)
-        if fault == runs.FOREIGN:
-            return _decode_states(body)
-        if fault != runs.OUTSIDE:
-            box = _box(walk)
-            if box is None:
-                return BitGrid(1, 1), None, fault == runs.END
-            whole = box == (0, 0, grid.width, grid.height)
-            return (grid if whole else grid.crop(box)), box, fault == runs.END
-    walk = runs.Walk()
+    if header is None or body.states > 2 or not is_dense(*header, len(body.data) - body.start):
+        return None
+    grid = BitGrid(*header)
+    walk = runs.Walk(grid.words, grid.width)
     fault = through(walk, body)
-    if fault == runs.FOREIGN:
-        return _decode_states(body)
+    if fault in (runs.FOREIGN, runs.OUTSIDE):
+        return None
     box = _box(walk)
     if box is None:
-        return BitGrid(1, 1), None, fault == runs.END
-    if leave(body, box):
-        return BitGrid(1, 1), box, fault == runs.END
-    grid = _grid(body, box, walk)
-    through(runs.Walk(grid.words, grid.width, box.x, box.y), body)
-    return grid, box, fault == runs.END
+        return Decoded(BitGrid(1, 1), None, fault == runs.END)
+    whole = box == (0, 0, grid.width, grid.height)
+    return Decoded(grid if whole else grid.crop(box), box, fault == runs.END)
 
 
-def _decode_states(body: Body) -> tuple[BitGrid, Box | None, bool]:
-    """Decode a body of more states than two; else as decode()."""
-    most = body.states or _MOST_STATES
-    walk = StateWalk(most)
-    fault = _through_states(walk, body)
-    planes = (most - 1 if body.states else max(walk.largest, 1)).bit_length()
-    box = _box(walk)
+def measure(body: Body) -> Measured:
+    """Read a body to its end, without a grid. Raises PatternError as decode() does for what is
+    wrong in the text."""
+    if body.states <= 2:
+        walk = runs.Walk()
+        fault = through(walk, body)
+        if fault != runs.FOREIGN:
+            return Measured(walk, _box(walk), fault == runs.END, 1)
+    states = StateWalk(body.states or _MOST_STATES)
+    fault = _through_states(states, body)
+    largest = body.states - 1 if body.states else max(states.largest, 1)
+    return Measured(states, _box(states), fault == runs.END, largest.bit_length())
+
+
+def paint(body: Body, measured: Measured) -> Decoded:
+    """Return the cells of a body that has been measured. Raises PatternError for a pattern too
+    large for the file or for memory."""
+    walk, box, ended, planes = measured
     if box is None:
-        return BitGrid(1, 1, planes=planes), None, fault == runs.END
+        return Decoded(BitGrid(1, 1, planes=planes), None, ended)
     grid = _grid(body, box, walk, planes)
-    words = grid.words.reshape(grid.height, planes, -1)
-    _through_states(StateWalk(most, words, box.x, box.y), body)
-    return grid, box, fault == runs.END
+    if isinstance(walk, StateWalk):
+        words = grid.words.reshape(grid.height, planes, -1)
+        _through_states(StateWalk(walk.states, words, box.x, box.y), body)
+    else:
+        through(runs.Walk(grid.words, grid.width, box.x, box.y), body)
+    return Decoded(grid, box, ended)
 
 
 def _box(walk: runs.Walk | StateWalk) -> Box | None:
@@ -109,7 +135,7 @@ def _box(walk: runs.Walk | StateWalk) -> Box | None:
     return Box(walk.left_most, walk.top_most, width, height)
 
 
-def _grid(body: Body, box: Box, walk: runs.Walk | StateWalk, planes: int = 1) -> BitGrid:
+def _grid(body: Body, box: Box, walk: runs.Walk | StateWalk, planes: int) -> BitGrid:
     """Return an empty grid of a box's size, where the file may have one so large."""
     size, header = len(body.data), body.header
     width, height = box.x + box.width, box.y + box.height

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _WIDE = 1 << 27  # bytes that a grid may have in any case
 _SPARSE = 64  # ... and more, if not beyond so many for a byte of text
 _MOST_WORDS = 1 << 22  # of 64 cells, in which any live
-_FARTHEST = 1 << 59  # from the origin: beyond, there is no list
 
 
 def is_far(body: Body, box: Box) -> bool:
@@ -35,14 +34,14 @@ def squares_of(body: Body, origin: tuple[int, int]) -> SquareList | None:
     """
     from kernels.targets.cpu import CpuTarget, levels
     from lifesim.planes import HashedUniverse
-    from lifesim.squares import squares_of_words, words_of_runs
+    from lifesim.squares import FARTHEST, squares_of_words, words_of_runs
 
     if not levels():
         return None
     x, y = origin
     walk = runs.Walk(found=[])
     through(walk, body)
-    if max(abs(x), abs(y), walk.right, walk.bottom) > _FARTHEST:
+    if max(abs(x), abs(y), walk.right, walk.bottom) > FARTHEST:
         return None
     try:
         moved = ((row + y, start + x, end + x) for row, start, end in walk.found or ())

@@ -102,13 +102,12 @@ def _halves(text: str, parts: list[_Part]) -> tuple[_Part | None, _Part | None]:
 
 
 def _rule(born: set[str], kept: set[str], place: Neighbourhood, states: int) -> CellRule:
-    table = neighbours.table(born, kept, place)
     if states > 2:
-        return AgeingRule(table, states)
+        return AgeingRule(neighbours.table(born, kept, place), states)
     counts = [counts_of(chosen) for chosen in (born, kept)]
     if place is Neighbourhood.MOORE and None not in counts:
         return LifeRule(counts[0] or 0, counts[1] or 0)
-    return MapRule(table)
+    return MapRule(neighbours.table(born, kept, place))
 
 
 def counts_of(chosen: set[str]) -> int | None:
@@ -119,7 +118,7 @@ def counts_of(chosen: set[str]) -> int | None:
         of_count = neighbours.kinds(count, Neighbourhood.MOORE)
         if of_count <= chosen:
             value |= 1 << count
-        elif of_count & chosen:
+        elif not of_count.isdisjoint(chosen):
             return None
     return value
 

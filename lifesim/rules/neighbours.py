@@ -62,9 +62,12 @@ def letters(count: int, place: Neighbourhood) -> str:
     return "".join(sorted(_EXAMPLES[min(count, 8 - count)]))
 
 
-def kinds(count: int, place: Neighbourhood) -> set[str]:
+@cache
+def kinds(count: int, place: Neighbourhood) -> frozenset[str]:
     """Return all kinds of a count."""
-    return {f"{count}{letter}" for letter in letters(count, place)} or {str(count)}
+    return frozenset(f"{count}{letter}" for letter in letters(count, place)) or frozenset(
+        [str(count)]
+    )
 
 
 @cache
@@ -97,9 +100,21 @@ def table(birth: set[str], survival: set[str], place: Neighbourhood) -> int:
     """Return the table of a MapRule: what is born and what survives with neighbours of these
     kinds."""
     value = 0
-    for cells, kind in enumerate(kinds_of_cells(place)):
-        value |= (kind in (survival if cells & CENTRE else birth)) << cells
+    for kind in birth:
+        value |= _squares_of(kind, place, False)
+    for kind in survival:
+        value |= _squares_of(kind, place, True)
     return value
+
+
+@cache
+def _squares_of(kind: str, place: Neighbourhood, lives: bool) -> int:
+    """Return the squares of nine cells with a kind, as bits of a table; `lives`: their middle."""
+    return sum(
+        (found == kind) << cells
+        for cells, found in enumerate(kinds_of_cells(place))
+        if bool(cells & CENTRE) == lives
+    )
 
 
 def read(whole: str, start: int, stop: int, place: Neighbourhood) -> set[str]:
@@ -130,7 +145,7 @@ def read(whole: str, start: int, stop: int, place: Neighbourhood) -> set[str]:
     return found
 
 
-def _named(whole: str, at: int, end: int, place: Neighbourhood) -> set[str]:
+def _named(whole: str, at: int, end: int, place: Neighbourhood) -> frozenset[str]:
     """Return the kinds of one count, whole[at], and of what stands behind it."""
     count, possible = int(whole[at]), letters(int(whole[at]), place)
     start = at + 1 + (whole[at + 1 : end][:1] == "-")
@@ -144,7 +159,7 @@ def _named(whole: str, at: int, end: int, place: Neighbourhood) -> set[str]:
         if letter in given:
             raise error_at(whole, offset, f"{count}{letter} stands twice")
         given.add(letter)
-    these = {f"{count}{letter}" for letter in given}
+    these = frozenset(f"{count}{letter}" for letter in given)
     if not these:
         return kinds(count, place)
     return kinds(count, place) - these if start == at + 2 else these
@@ -170,13 +185,15 @@ def written(chosen: set[str], place: Neighbourhood) -> str:
     those that are not."""
     text = ""
     for count in range(place.most + 1):
-        having = "".join(sorted(kind[1:] for kind in kinds(count, place) & chosen))
-        missing = "".join(sorted(kind[1:] for kind in kinds(count, place) - chosen))
-        if not kinds(count, place) & chosen:
+        of_count = kinds(count, place)
+        if of_count.isdisjoint(chosen):
             continue
-        if not kinds(count, place) - chosen:
+        if of_count <= chosen:
             text += str(count)
-        elif len(having) <= len(missing) + 1:
+            continue
+        having = "".join(sorted(kind[1:] for kind in of_count & chosen))
+        missing = "".join(sorted(kind[1:] for kind in of_count - chosen))
+        if len(having) <= len(missing) + 1:
             text += f"{count}{having}"
         else:
             text += f"{count}-{missing}"

@@ -24,9 +24,7 @@ MOST_VARIABLES = 1 << 14
 
 _HEAD = re.compile(r"(n_states|neighborhood|symmetries):\s*(.*)")
 # As in Golly, a brace needs no = before it.
-_VARIABLE = re.compile(
-    r"var\s+([^\s={},]+)\s*(?:=\s*|(?={))(.*)"
-)  # Golly needs no = before a brace
+_VARIABLE = re.compile(r"var\s+([^\s={},]+)\s*(?:=\s*|(?={))(.*)")
 
 
 @dataclass(slots=True)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from typing import Any
 
+from lifesim.errors import LifesimError
 from lifesim.store import disk
-from lifesim.store.manifest import Manifest, write_manifest
-from lifesim.store.names import JOURNAL, MANIFEST, TILES, draft_name, is_left_over, tile_name
-from lifesim.store.state import disk_errors
+from lifesim.store.manifest import Manifest, read_manifest, write_manifest
+from lifesim.store.names import (
+    JOURNAL,
+    MANIFEST,
+    TILES,
+    TileLabel,
+    draft_name,
+    is_left_over,
+    tile_name,
+)
+from lifesim.store.state import disk_errors, manifest_bytes
 from lifesim.store.tilefile import TileRecord
 from lifesim.store.tilereader import TileReader
 from lifesim.store.tilewriter import TileWriter
@@ -24,6 +34,7 @@ class Directory:
 
     def __init__(self, path: str, manifest: Manifest) -> None:
         self.path, self.manifest = path, manifest
+        self._in_doubt = False  # whether the manifest on the disk may be another
 
     @property
     def tiles_folder(self) -> str:
@@ -46,14 +57,13 @@ class Directory:
             )
 
     def writer(
-        self, tile: int, generation: int, attempt: str = "", *, label: tuple[int, int] | None = None
+        self, tile: int, generation: int, attempt: str = "", *, label: TileLabel | None = None
     ) -> TileWriter:
         """Begin a tile's file of a generation.
 
         attempt: tells apart several writers at once of the same file, each of which writes a
-        draft of its own; Universe.finish_tiles() takes one of them. label: a generation and the
-        number of a change, which stand in the file's name in place of the generation. Raises
-        OSError.
+        draft of its own; Universe.finish_tiles() takes one of them. label: stands in the file's
+        name in place of the generation. Raises OSError.
         """
         row, column = divmod(tile, self.manifest.tiling.across)
         x, y, width, height = box = self.manifest.tiling.box(tile)
@@ -65,7 +75,7 @@ class Directory:
             "width": width,
             "height": height,
         }
-        name = tile_name(row, column, *(label or (generation, 0)))
+        name = tile_name(row, column, *(label or TileLabel(generation)))
         return TileWriter(
             self.tiles_folder,
             name,
@@ -76,10 +86,36 @@ class Directory:
         )
 
     def write_manifest(self, manifest: Manifest) -> None:
-        """Make the universe the one that this manifest describes, in one rename."""
+        """Make the universe the one that this manifest describes, in one rename.
+
+        Where that fails, `manifest` becomes what is on the disk, as the rename may have been made.
+        Where that cannot be read, nothing is changed or removed any more. Raises LifesimError.
+        """
+        self.check_known()
+        data = write_manifest(manifest)
         with disk_errors(self.path):
-            disk.write_whole(self.at(MANIFEST), write_manifest(manifest))
-        self.manifest = manifest
+            try:
+                self._in_doubt = True
+                disk.write_whole(self.at(MANIFEST), data)
+            except BaseException:
+                self._look_again()
+                raise
+        self.manifest, self._in_doubt = manifest, False
+
+    def _look_again(self) -> None:
+        """Take the manifest from the disk, once it is sure to stay there."""
+        with contextlib.suppress(OSError, LifesimError):
+            manifest = read_manifest(manifest_bytes(self.path), self.at(MANIFEST))
+            disk.sync_folder(self.path)
+            self.manifest, self._in_doubt = manifest, False
+
+    def check_known(self) -> None:
+        """Raise LifesimError where the manifest on the disk may be another than `manifest`."""
+        if self._in_doubt:
+            raise LifesimError(
+                f"{self.path}: nobody knows whether the last change has reached the disk: open the "
+                f"universe again"
+            )
 
     def names_there(self) -> set[str]:
         """Return the names in the folder of tiles."""
@@ -92,8 +128,10 @@ class Directory:
         """Remove the files of tiles that are not wanted.
 
         Only names that runs of this universe, up to generation `last`, have given to files of its
-        tiles are touched.
+        tiles are touched, and none where the manifest on the disk may be another.
         """
+        if self._in_doubt:
+            return
         across, down = self.manifest.tiling.across, self.manifest.tiling.down
         if self.manifest.corner:  # a plane that grows was cut into other tiles, or was to be
             across = down = MOST_TILES

@@ -23,9 +23,9 @@ from lifesim.grid import BitGrid, Box, GridError, bytes_of, check_size, human_by
 from lifesim.pasting import Mode, overwrite, pasted
 from lifesim.store import disk, plane, read
 from lifesim.store.growth import grow
-from lifesim.store.make import LEAST_ROOM, Source, Words, make_tiles
+from lifesim.store.make import LEAST_ROOM, Source, Words, box_of_words, make_tiles
 from lifesim.store.manifest import Manifest
-from lifesim.store.names import MOST_EDITS
+from lifesim.store.names import TileLabel
 from lifesim.store.state import disk_errors
 from lifesim.store.tilefile import TileRecord
 from lifesim.store.tiling import TilingError, tile_universe
@@ -56,9 +56,9 @@ def cells(universe: Universe, box: Box) -> BitGrid:
     are dead. Raises GridError where it leaves a universe that has bounds, or is more than memory
     holds."""
     held = box_of(universe)
-    part = _common(box, held)
+    part = box.common(held)
     if part == box:
-        return read.region(universe, _inner(universe, box))
+        return read.region(universe, plane.inner(universe, box))
     if universe.manifest.corner is None:
         raise GridError(
             f"region {box.width}x{box.height} at ({box.x}, {box.y}) leaves the "
@@ -68,7 +68,9 @@ def cells(universe: Universe, box: Box) -> BitGrid:
     check_size(box.width, box.height, 2 * planes)
     grid = BitGrid(box.width, box.height, planes=planes)
     if part is not None:
-        grid.paste(read.region(universe, _inner(universe, part)), part.x - box.x, part.y - box.y)
+        grid.paste(
+            read.region(universe, plane.inner(universe, part)), part.x - box.x, part.y - box.y
+        )
     return grid
 
 
@@ -80,42 +82,51 @@ def paste(
     *,
     progress: Progress = None,
 ) -> None:
-    """Put a grid with its top-left cell at a place of a universe that is open for writing.
+    """Put a grid into a universe that is open for writing, with its top-left cell at a place.
 
-    progress: told of tiles written, and of tiles in all; what it raises leaves all as it was.
-    Raises GridError where the grid leaves a universe that has bounds, or has states that the rule
-    does not; else as change().
+    at: column and row, by the universe's own coordinates. mode: what becomes of the cells that are
+    there. progress: told of tiles written, and of tiles in all; what it raises leaves all as it
+    was. Raises GridError where the grid leaves a universe that has bounds, has states that the rule
+    does not, or is more than memory holds, and LifesimError between two generations and where the
+    disk refuses.
     """
-    box = Box(*at, grid.width, grid.height)
-    _check(universe, box)
-    new = pasted(cells(universe, box), cells_for(universe.rule, grid), Mode(mode), universe.rule)
-    change(universe, box, new, "pasting", progress=progress)
+    box, rule, mode = Box(*at, grid.width, grid.height), universe.rule, Mode(mode)
+    over = cells_for(rule, grid)
+    change(universe, box, lambda old: pasted(old, over, mode, rule), "pasting", progress=progress)
 
 
 def clear(universe: Universe, box: Box, *, progress: Progress = None) -> None:
     """Kill the cells of a box; else as paste()."""
-    _check(universe, box)
-    dead = BitGrid(box.width, box.height, planes=universe.manifest.form.planes)
-    change(universe, box, dead, "clearing", progress=progress)
+    change(universe, box, _dead, "clearing", progress=progress)
+
+
+def _dead(cells: BitGrid) -> BitGrid:
+    return BitGrid(cells.width, cells.height, planes=cells.planes)
 
 
 def change(
-    universe: Universe, box: Box, new: BitGrid, title: str, *, progress: Progress = None
+    universe: Universe,
+    box: Box,
+    becomes: Callable[[BitGrid], BitGrid],
+    title: str,
+    *,
+    progress: Progress = None,
 ) -> bool:
     """Replace the cells of a box; return whether any are others now.
 
-    title: what is done, in a few small letters: "undo drawing". progress: as of paste(). Raises
-    LifesimError between two generations, where the disk has no room, and as paste().
+    becomes: takes the cells of the box, which it leaves as they are, and returns those that replace
+    them, in a grid of their own. title: what is done, in a few small letters: "undo drawing".
+    progress: as of paste(). Raises as paste() does.
     """
     _check(universe, box)
-    new = cells_for(universe.rule, new)
     old = cells(universe, box)
+    new = cells_for(universe.rule, becomes(old))
     if new == old:
         return False
     box, old, new = _least(box, old, new)
     _hold(universe, box, new, progress)
     manifest = universe.manifest
-    log = _counted(universe)
+    log = (manifest.edits or EditLog(0)).counted(universe.path)
     before = Before(box, old, manifest.edge, manifest.origin)
     entry = UndoEntry(log.count, title)
     log = replace(log, undo=(*log.undo, entry)[-MOST_KEPT:], redo=())
@@ -150,7 +161,7 @@ def _swap(universe: Universe, progress: Progress, *, back: bool) -> UndoEntry | 
     _hold(universe, then.box, then.cells, progress)
     manifest = universe.manifest
     before = Before(then.box, cells(universe, then.box), manifest.edge, manifest.origin)
-    log = _counted(universe)
+    log = (manifest.edits or EditLog(0)).counted(universe.path)
     other = UndoEntry(log.count, entry.title)
     if back:
         log = replace(log, undo=log.undo[:-1], redo=(*log.redo, other)[-MOST_KEPT:])
@@ -172,28 +183,15 @@ def _check(universe: Universe, box: Box | None) -> None:
             f"{universe.path}: on its way from generation {phase.start} to {phase.stop}: cells can "
             f"be changed when `lifesim resume` has taken it there"
         )
+    universe.directory.check_known()
     if box is None:
         return
     check_size(box.width, box.height, _COPIES * universe.manifest.form.planes)
-    if universe.manifest.corner is None and _common(box, box_of(universe)) != box:
+    if universe.manifest.corner is None and box.common(box_of(universe)) != box:
         raise GridError(
             f"cells {box.width}x{box.height} at ({box.x}, {box.y}) leave the "
             f"{universe.width}x{universe.height} universe"
         )
-
-
-def _common(box: Box, other: Box) -> Box | None:
-    """Return what two boxes have in common; None if nothing."""
-    left, top = max(box.x, other.x), max(box.y, other.y)
-    right = min(box.x + box.width, other.x + other.width)
-    bottom = min(box.y + box.height, other.y + other.height)
-    return Box(left, top, right - left, bottom - top) if left < right and top < bottom else None
-
-
-def _inner(universe: Universe, box: Box) -> Box:
-    """Return a box by the coordinates of the tiles."""
-    x, y = universe.manifest.corner or (0, 0)
-    return box._replace(x=box.x - x, y=box.y - y)
 
 
 def _least(box: Box, old: BitGrid, new: BitGrid) -> tuple[Box, BitGrid, BitGrid]:
@@ -202,15 +200,6 @@ def _least(box: Box, old: BitGrid, new: BitGrid) -> tuple[Box, BitGrid, BitGrid]
     inner = differ.bounding_box()
     assert inner
     return inner._replace(x=box.x + inner.x, y=box.y + inner.y), old.crop(inner), new.crop(inner)
-
-
-def _counted(universe: Universe) -> EditLog:
-    """Return the changes that there are, with one more in their number. Raises LifesimError for
-    too many."""
-    log = universe.manifest.edits or EditLog(0)
-    if log.count >= MOST_EDITS:
-        raise LifesimError(f"{universe.path}: its cells have been changed too often: move it on")
-    return replace(log, count=log.count + 1)
 
 
 def _edge_after(universe: Universe, box: Box, new: BitGrid) -> tuple[int, int | None] | None:
@@ -230,7 +219,7 @@ def _edge_after(universe: Universe, box: Box, new: BitGrid) -> tuple[int, int | 
 def _hold(universe: Universe, box: Box, new: BitGrid, progress: Progress) -> None:
     """Give a plane without bounds room for a box, in which cells are to be put."""
     held = box_of(universe)
-    if universe.manifest.corner is None or _common(box, held) == box:
+    if universe.manifest.corner is None or box.common(held) == box:
         return
     live = plane.live_box(universe) or Box(0, 0, 1, 1)
     x, y = held.x + live.x, held.y + live.y
@@ -256,12 +245,12 @@ def _write(
 ) -> None:
     """Write what undoes a change, the tiles that it touches, and the manifest; the old files go."""
     assert after.edits
-    inner, count = _inner(universe, box), after.edits.count
+    inner, count = plane.inner(universe, box), after.edits.count
     tiles = universe.tiling.within(inner)
     _check_room(universe, tiles, before.cells)
     records: dict[int, TileRecord] = {}
     directory, form = universe.directory, after.form
-    label = after.generation, count
+    label = TileLabel(after.generation, count)
     writer = partial(directory.writer, generation=after.generation, label=label)
     try:
         with disk_errors(universe.path):
@@ -270,10 +259,6 @@ def _write(
             source = _changed(universe, inner, new)
             make_tiles(universe.tiling, form, source, writer, records.__setitem__, progress, tiles)
             disk.sync_folder(universe.tiles_folder)
-    except BaseException:
-        universe.journal.sweep()
-        raise
-    try:
         directory.write_manifest(
             replace(
                 after,
@@ -281,22 +266,18 @@ def _write(
                 steady=tuple(steady and i not in records for i, steady in enumerate(after.steady)),
             )
         )
-    except BaseException:
-        with contextlib.suppress(LifesimError):  # whether it has its name is in doubt
-            universe.refresh()
-        raise
-    with contextlib.suppress(LifesimError):  # what stays goes when it is opened again
-        universe.journal.sweep()
+    finally:
+        with contextlib.suppress(LifesimError):  # what stays goes when it is opened again
+            universe.journal.sweep()
 
 
 def _changed(universe: Universe, box: Box, new: BitGrid) -> Source:
     """Return a source of a universe with other cells in a box, by the coordinates of the tiles."""
 
     def fill(words: Words, y0: int, w0: int, width: int) -> None:
-        across = min(width - 64 * w0, 64 * words.shape[-1])
-        block = Box(64 * w0, y0, across, len(words))
+        block = box_of_words(words, y0, w0, width)
         grid = read.region(universe, block)
-        part = _common(block, box)
+        part = block.common(box)
         if part is not None:
             cut = new.crop(part._replace(x=part.x - box.x, y=part.y - box.y))
             overwrite(grid, cut, part.x - block.x, part.y - block.y)

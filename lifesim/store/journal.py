@@ -74,8 +74,9 @@ class PhaseJournal:
 
     def _needs_now(self) -> Needs:
         assert self.phase
-        tiling, generations = self._directory.manifest.tiling, self.phase.generations
-        return Needs(tiling, generations, self.phase.done, self.linked())
+        manifest = self._directory.manifest
+        halo = manifest.halo(self.phase.generations)
+        return Needs(manifest.tiling, halo, self.phase.done, self.linked())
 
     def _wanted(self) -> set[str]:
         """Return the names of the files of tiles that are in use."""
@@ -89,6 +90,7 @@ class PhaseJournal:
     def begin(self, generations: int, *, keep_previous: bool = False) -> Phase:
         """Start a phase, or go on with the one under way."""
         directory = self._directory
+        directory.check_known()
         if self.phase is None:
             start = directory.manifest.generation
             phase = Phase(start, start + generations, keep_previous)
@@ -158,17 +160,22 @@ class PhaseJournal:
             record = phase.done.get(tile)
             tiles.append(record or before)
             steady.append(record is None)
-        self._directory.write_manifest(
-            replace(
-                old,
-                generation=phase.stop,
-                tiles=tuple(tiles),
-                steady=tuple(steady),
-                last=phase.generations,
-                edits=None,
-                run=None if old.run and phase.stop >= old.run[1] else old.run,
-            )
+        moved_on = replace(
+            old,
+            generation=phase.stop,
+            tiles=tuple(tiles),
+            steady=tuple(steady),
+            last=phase.generations,
+            edits=None,
+            run=None if old.run and phase.stop >= old.run[1] else old.run,
         )
+        try:
+            self._directory.write_manifest(moved_on)
+        except BaseException:
+            if self._directory.manifest.generation == phase.stop:  # the rename was made
+                self.close()
+                self.phase = None
+            raise
         self._drop()
         with disk_errors(self._directory.path):
             for name in old.edits.files if old.edits else ():

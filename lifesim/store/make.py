@@ -19,7 +19,7 @@ from lifesim.rule import LIFE
 from lifesim.spans import spans
 from lifesim.states import as_planes
 from lifesim.store import disk
-from lifesim.store.making import NewUniverse, UniverseBuilder, check_new, check_rule
+from lifesim.store.making import NewUniverse, UniverseBuilder, check_new
 from lifesim.store.read import region
 from lifesim.store.state import disk_errors
 from lifesim.store.tilefile import TileFormat, TileRecord
@@ -49,12 +49,11 @@ def make_universe(
 
     source: gives the cells, in threads. progress: called with tiles done, and with tiles in all.
     facts: Life, generation 0, without compression and with a pyramid unless they say otherwise.
-    Raises LifesimError where there is something of that name, or too little room on the disk, and
-    as check_rule(); then nothing is left behind.
+    Raises LifesimError where there is something of that name, or too little room on the disk;
+    whatever it raises, nothing is left behind.
     """
     path = os.fspath(path)
     rule = facts.get("rule", LIFE)
-    check_rule(path, rule)
     check_new(path)
     if facts.get("compression", "none") == "none":
         pyramid = facts.get("pyramid", True)
@@ -138,12 +137,16 @@ def from_grid(grid: BitGrid) -> Source:
     return fill
 
 
+def box_of_words(words: Words, y0: int, w0: int, width: int) -> Box:
+    """Return the cells that a source is asked to write into words (Source)."""
+    return Box(64 * w0, y0, min(width - 64 * w0, 64 * words.shape[-1]), len(words))
+
+
 def from_universe(universe: Universe) -> Source:
     """Return a source of the cells of another universe of the same size."""
 
     def fill(words: Words, y0: int, w0: int, width: int) -> None:
-        box = Box(64 * w0, y0, min(width - 64 * w0, 64 * words.shape[-1]), len(words))
-        words[:] = region(universe, box).words
+        words[:] = region(universe, box_of_words(words, y0, w0, width)).words
 
     return fill
 
@@ -167,21 +170,15 @@ def from_pattern(
     rows = spans(at[1], grid.height, size[1], wrap)
 
     def fill(words: Words, y0: int, w0: int, width: int) -> None:
-        x0 = 64 * w0
-        across = min(width - x0, 64 * words.shape[-1])
-        block = BitGrid(across, len(words), planes=as_planes(words).shape[1])
+        asked = box_of_words(words, y0, w0, width)
+        block = BitGrid(asked.width, asked.height, planes=as_planes(words).shape[1])
         for y, part_rows in rows:
-            top, bottom = max(y, y0), min(y + len(part_rows), y0 + block.height)
             for x, part_columns in columns:
-                left, right = max(x, x0), min(x + len(part_columns), x0 + block.width)
-                if left < right and top < bottom:
-                    part = Box(
-                        part_columns.start + left - x,
-                        part_rows.start + top - y,
-                        right - left,
-                        bottom - top,
-                    )
-                    block.paste(grid.crop(part), left - x0, top - y0)
+                put = Box(x, y, len(part_columns), len(part_rows)).common(asked)
+                if put is not None:
+                    at = part_columns.start + put.x - x, part_rows.start + put.y - y
+                    part = grid.crop(Box(*at, put.width, put.height))
+                    block.paste(part, put.x - asked.x, put.y - asked.y)
         words[:] = block.words
 
     return fill

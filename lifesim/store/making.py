@@ -10,7 +10,6 @@ from stat import S_ISDIR, S_ISREG
 from typing import TypedDict, Unpack
 from uuid import uuid4
 
-from lifesim.engines import is_stored
 from lifesim.errors import LifesimError
 from lifesim.rule import LIFE, Rule
 from lifesim.store import disk
@@ -22,15 +21,6 @@ from lifesim.store.tilefile import COMPRESSIONS, TileFormat, TileRecord, chunk_r
 from lifesim.store.tilewriter import TileWriter
 from lifesim.store.tiling import Tiling, pyramid_top
 from lifesim.store.universe import Universe
-
-
-def check_rule(path: str, rule: Rule) -> None:
-    """Raise LifesimError for a rule by which no universe on disk is moved on."""
-    if not is_stored(rule):
-        raise LifesimError(
-            f"{path}: a universe on disk has a rule of two states and nine cells, or of the "
-            f"Generations family, not {rule}: write a pattern file"
-        )
 
 
 def check_new(path: str) -> None:

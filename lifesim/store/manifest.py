@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from lifesim.engines import is_stored
+from kernels.ranges.rules import RangeRule
+from kernels.tables.rules import TableRule
 from lifesim.errors import DamagedDataError, LifesimError
-from lifesim.rule import Rule, RuleError
+from lifesim.rule import Rule
 from lifesim.states import MOST_PLANES
 from lifesim.store import facts as checked
 from lifesim.store.facts import FactError, Facts
-from lifesim.store.names import MOST_GENERATION, generation_of, is_edited
+from lifesim.store.names import MOST_GENERATION, is_edited, label_of
+from lifesim.store.rulefacts import rule_facts, rule_of
 from lifesim.store.sealed import seal, unseal
 from lifesim.store.tilefile import COMPRESSIONS, TileFormat, TileRecord, table_bytes, widest_chunk
 from lifesim.store.tiling import MOST_CELLS, MOST_TILES, WORD, Tiling, pyramid_top
@@ -28,7 +30,8 @@ from lifesim.topology import Topology
 
 FORMAT, VERSION = "lifesim universe", 2
 PLANES_VERSION = 3  # of a universe whose cells are in several bit planes
-EDITS_VERSION = 4  # of one whose cells have been changed since it was made
+EDITS_VERSION = 4  # of one with changes at its generation, or with files that a change has made
+RULES_VERSION = 5  # of one with a rule of a table, or of Larger than Life
 _MASK = (1 << 128) - 1
 MOST_CORNER = 1 << 62  # cells from the origin of a plane without bounds
 
@@ -84,20 +87,25 @@ class Manifest:
         """Return the bytes of the files of all tiles."""
         return sum(tile.size for tile in self.tiles)
 
+    def halo(self, generations: int) -> int:
+        """Return how many cells news travels in so many generations."""
+        return generations * self.rule.cells.reach
+
     def linked_after(self, generations: int) -> set[int]:
         """Return the tiles that are known to be the same after a phase of so many generations.
 
         These are the tiles whose whole window is as it was one phase ago, if a whole number of
         such phases is to come: every cell of the window then repeats itself, except for what
-        comes in from its rim, one cell a generation, and does not reach the tile. And those
+        comes in from its rim, and does not reach the tile. And those
         whose window is dead, unless the rule has dead cells born of nothing.
         """
         found: set[int] = set()
+        halo = self.halo(generations)
         if self.last and generations % self.last == 0:
-            found = self.tiling.whose_windows(np.array(self.steady), generations)
+            found = self.tiling.whose_windows(np.array(self.steady), halo)
         if self.rule.stays_empty:
             dead = np.array([not tile.population for tile in self.tiles])
-            found |= self.tiling.whose_windows(dead, generations)
+            found |= self.tiling.whose_windows(dead, halo)
         return found
 
 
@@ -124,6 +132,8 @@ def write_manifest(manifest: Manifest) -> bytes:
     version = PLANES_VERSION if planes else VERSION
     if edits or any(is_edited(tile.file) for tile in manifest.tiles):
         version = EDITS_VERSION
+    if isinstance(manifest.rule.cells, TableRule | RangeRule):
+        version = RULES_VERSION
     return seal(
         {
             "format": FORMAT,
@@ -132,7 +142,7 @@ def write_manifest(manifest: Manifest) -> bytes:
             "width": tiling.width,
             "height": tiling.height,
             "topology": str(manifest.topology),
-            "rule": str(manifest.rule),
+            **rule_facts(manifest.rule),
             **planes,
             **edits,
             "origin": manifest.origin,
@@ -164,10 +174,10 @@ def read_manifest(data: bytes, path: str) -> Manifest:
         raise DamagedDataError(f"{path}: the manifest is damaged: its checksum is wrong")
     try:
         version = checked.integer(facts, "version", 1, 10**9)
-        if version > EDITS_VERSION:
+        if version > RULES_VERSION:
             raise LifesimError(
                 f"{path}: version {version} is newer than this program, which reads "
-                f"version {EDITS_VERSION}: update it"
+                f"version {RULES_VERSION}: update it"
             )
         return _manifest_of(facts)
     except FactError as error:
@@ -176,12 +186,12 @@ def read_manifest(data: bytes, path: str) -> Manifest:
 
 def _manifest_of(facts: Facts) -> Manifest:
     """Return the manifest that facts describe."""
-    tiling, rule = _tiling_of(facts), _rule_of(facts)
+    tiling, rule = _tiling_of(facts), rule_of(facts)
     form = _form_of(facts, tiling, rule.states)
     generation = checked.integer(facts, "generation", 0, MOST_GENERATION)
     count = len(tiling)
     tiles = checked.items(facts, "tiles", MOST_TILES)
-    edited = facts["version"] == EDITS_VERSION
+    edited = facts["version"] >= EDITS_VERSION
     if len(tiles) != count:
         raise FactError(f"there are {len(tiles)} tiles of {count}")
     manifest = Manifest(
@@ -240,7 +250,7 @@ def _form_of(facts: Facts, tiling: Tiling, states: int) -> TileFormat:
         raise FactError("pyramid has no such level")
     wide, _ = tiling.largest(1, 1)
     planes = 1
-    has_planes = facts["version"] == EDITS_VERSION and "planes" in facts
+    has_planes = facts["version"] >= EDITS_VERSION and "planes" in facts
     if facts["version"] == PLANES_VERSION or has_planes:
         planes = checked.integer(facts, "planes", 2, MOST_PLANES)
     if planes != (states - 1).bit_length():
@@ -250,17 +260,6 @@ def _form_of(facts: Facts, tiling: Tiling, states: int) -> TileFormat:
     if rows % 8:
         raise FactError("chunk_rows is no multiple of 8")
     return TileFormat(rows, compression, top, states)
-
-
-def _rule_of(facts: Facts) -> Rule:
-    """Return a rule that universes on disk may have. No rule file is looked for."""
-    try:
-        rule = Rule.parse(checked.text(facts, "rule", "[A-Za-z0-9+/=-]*", 128), folders=())
-    except RuleError:
-        raise FactError("rule is none") from None
-    if not is_stored(rule):
-        raise FactError("rule is none of universes on disk")
-    return rule
 
 
 def _run_of(facts: Facts, generation: int) -> tuple[int, int] | None:
@@ -373,8 +372,8 @@ def _tile_of(
     values = checked.as_items(facts, what, 7, 7)
     row, column = divmod(tile, tiling.across)
     file = checked.as_text(values[0], f"the file of {what}", "[-.0-9h]*", 255)
-    made = generation_of(file, row, column)
-    if made is None or not first <= made[0] <= last or (made[1] and not edited):
+    label = label_of(file, row, column)
+    if label is None or not first <= label.generation <= last or (label.edit and not edited):
         raise FactError(f"the file of {what} has a name that none of its files has")
     box = tiling.box(tile)
     size = checked.as_integer(values[1], f"the size of {what}", 0, (1 << 63) - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 MANIFEST, JOURNAL, LOCK, TILES = "manifest.json", "journal.jsonl", "lock", "tiles"
 
@@ -13,6 +14,14 @@ TILE_NAME = re.compile(
 UNDO_NAME = re.compile(r"undo\.[1-9][0-9]*\.zst(\.tmp)?")  # beside the tiles
 MOST_GENERATION = 10**60  # whose digits fit into the name of a file
 MOST_EDITS = 10**9  # of one generation
+
+
+class TileLabel(NamedTuple):
+    """The part of a file's name that tells it from others of its tile: a generation, and which
+    change of that generation has made the file; 0 for none."""
+
+    generation: int
+    edit: int = 0
 
 
 def tile_name(row: int, column: int, generation: int, edit: int = 0) -> str:
@@ -34,15 +43,14 @@ def draft_name(name: str, attempt: str) -> str:
     return f"{name}.{attempt}.tmp"
 
 
-def generation_of(name: str, row: int, column: int) -> tuple[int, int] | None:
-    """Return the generation that a file is of, and which change has made it (0 for none); None
-    where it is no file of that tile."""
+def label_of(name: str, row: int, column: int) -> TileLabel | None:
+    """Return what stands in the name of a tile's file; None where it is no file of that tile."""
     match = TILE_NAME.fullmatch(name)
     if match is None or match["draft"] or _is_long(match):
         return None
-    generation, edit = int(match["generation"]), int(match["edit"] or 0)
-    right = edit <= MOST_EDITS and name == tile_name(row, column, generation, edit)
-    return (generation, edit) if right else None
+    label = TileLabel(int(match["generation"]), int(match["edit"] or 0))
+    right = label.edit <= MOST_EDITS and name == tile_name(row, column, *label)
+    return label if right else None
 
 
 def is_edited(name: str) -> bool:

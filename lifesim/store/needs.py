@@ -18,10 +18,10 @@ class Needs:
     """
 
     def __init__(
-        self, tiling: Tiling, generations: int, done: Mapping[int, object], linked: set[int]
+        self, tiling: Tiling, halo: int, done: Mapping[int, object], linked: set[int]
     ) -> None:
         self._across = tiling.across
-        self._sources = tiling.touched(generations)
+        self._sources = tiling.touched(halo)
         self._readers = np.zeros((tiling.down, tiling.across), np.int64)
         self._renewed = np.zeros((tiling.down, tiling.across), bool)
         for tile in range(len(tiling)):

@@ -116,18 +116,19 @@ class PlanePicture:
 def levels(universe: StoredUniverse, box: Box, scale_log2: int) -> Levels:
     """Tell how densely the cells of a region live (lifesim.store.read.levels), which is given
     by the plane's coordinates where the universe is one without bounds."""
-    return read.levels(universe, _inner(universe, box), scale_log2)
+    return read.levels(universe, inner(universe, box), scale_log2)
 
 
 def pixels(universe: StoredUniverse, box: Box, scale_log2: int, palette: str) -> Pixels:
     """Return a region in the colours of its rule's states, by coordinates as of levels(). Raises
     RenderError for an unknown palette, and as lifesim.colours.colours_of()."""
     colours = colours_of(universe.manifest.rule, palette)
-    return read.pixels(universe, _inner(universe, box), scale_log2, colours)
+    return read.pixels(universe, inner(universe, box), scale_log2, colours)
 
 
-def _inner(universe: StoredUniverse, box: Box) -> Box:
-    """Return a region of the plane by the tiles' coordinates."""
+def inner(universe: StoredUniverse, box: Box) -> Box:
+    """Return a region by the tiles' coordinates, which is given by the plane's where the universe
+    is one without bounds."""
     x, y = universe.manifest.corner or (0, 0)
     return Box(box.x - x, box.y - y, box.width, box.height)
 

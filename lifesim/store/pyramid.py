@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels import cells
-from kernels.cells import contract
 from lifesim.render import block_sizes, level_of
 
 Levels = npt.NDArray[np.uint8]
@@ -45,7 +44,7 @@ def climb(
     for k in range(bottom, top + 1):
         level = into[k - bottom] if into else np.empty(live.shape, np.uint8)
         above = None
-        if k <= contract.HIGHEST:
+        if k <= cells.HIGHEST:
             if k < top:
                 shape = -(-len(live) // 2), -(-live.shape[1] // 2)
                 above = np.empty(shape, cells.live_type(k + 1))
@@ -74,9 +73,9 @@ def _draw_ends(level: Levels, live: Live, width: int, height: int, k: int) -> No
 def halved(live: Live, k: int) -> Live:
     """Return the live cells of the blocks of level k, from those of level k - 1.
 
-    The result has the narrowest type that holds 4^k.
+    The result is of kernels.cells.live_type(k).
     """
-    kind = np.uint16 if k <= 7 else np.uint32 if k <= 15 else np.uint64
+    kind = cells.live_type(k)
     rows, columns = live.shape
     pairs = np.zeros((-(-rows // 2), columns), kind)
     pairs += live[0::2]

@@ -58,7 +58,7 @@ def region(universe: StoredUniverse, box: Box) -> BitGrid:
 def whole(universe: StoredUniverse) -> BitGrid:
     """Return all cells, where memory holds them. Raises LifesimError between two generations."""
     universe.population()  # which needs a whole generation
-    return region(universe, Box(0, 0, universe.width, universe.height))
+    return region(universe, _held(universe))
 
 
 def levels(universe: StoredUniverse, box: Box, scale_log2: int) -> Levels:
@@ -74,7 +74,7 @@ def levels(universe: StoredUniverse, box: Box, scale_log2: int) -> Levels:
     side = 1 << scale_log2
     box = Box(box.x // side * side, box.y // side * side, across * side, down * side)
     picture = np.zeros((down, across), np.uint8)
-    inside = _clipped(universe, box)
+    inside = box.common(_held(universe))
     if inside is None:
         return picture
     target = picture[
@@ -102,7 +102,7 @@ class _Bands:
     def __init__(self, universe: StoredUniverse, box: Box) -> None:
         self._universe = universe
         self.width, self.height = universe.width, universe.height
-        self._box = _clipped(universe, box)
+        self._box = box.common(_held(universe))
         self._held: tuple[Box, BitGrid] | None = None
 
     def crop(self, box: Box) -> BitGrid:
@@ -123,18 +123,16 @@ def _from_region(
     universe: StoredUniverse, box: Box, scale_log2: int, across: int, down: int
 ) -> Levels:
     picture = np.zeros((down, across), np.uint8)
-    inside = _clipped(universe, box)
+    inside = box.common(_held(universe))
     if inside is None:
         return picture
     shift = Box(box.x - inside.x, box.y - inside.y, box.width, box.height)
     return density_levels(region(universe, inside), shift, scale_log2)
 
 
-def _clipped(universe: StoredUniverse, box: Box) -> Box | None:
-    left, top = max(0, box.x), max(0, box.y)
-    right = min(universe.width, box.x + box.width)
-    bottom = min(universe.height, box.y + box.height)
-    return Box(left, top, right - left, bottom - top) if left < right and top < bottom else None
+def _held(universe: StoredUniverse) -> Box:
+    """Return the cells that the tiles hold, by their own coordinates."""
+    return Box(0, 0, universe.width, universe.height)
 
 
 def _from_pyramid(universe: StoredUniverse, box: Box, k: int) -> Levels:
@@ -210,10 +208,8 @@ def _for_tiles(
     tiling = universe.tiling
     for tile in tiling.within(box):
         cells = tiling.box(tile)
-        left, top = max(cells.x, box.x), max(cells.y, box.y)
-        right = min(cells.x + cells.width, box.x + box.width)
-        bottom = min(cells.y + cells.height, box.y + box.height)
-        part = Box(left, top, right - left, bottom - top)
+        part = cells.common(box)
+        assert part
         for tries in range(_TRIES):
             record = universe.record(tile, newest=not universe.is_whole)
             try:

@@ -27,12 +27,21 @@ def disk_errors(path: str) -> Iterator[None]:
             raise DamagedDataError(f"{place}: {error.strerror}") from None
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             free = disk.free_bytes(path) if os.path.isdir(path) else 0
-            begun = os.path.exists(os.path.join(path, MANIFEST))
-            again = " and go on with `lifesim resume`" if begun else ""
+            again = " and go on with `lifesim resume`" if _can_be_resumed(path) else ""
             raise LifesimError(
                 f"{path}: the disk is full ({free / 1e6:,.0f} MB free): make room{again}"
             ) from None
         raise LifesimError(f"{place}: {error.strerror or error}") from None
+
+
+def _can_be_resumed(path: str) -> bool:
+    """Tell whether a run of the universe at a path is under way."""
+    if os.path.exists(os.path.join(path, JOURNAL)):
+        return True
+    try:
+        return read_manifest(manifest_bytes(path), path).run is not None
+    except (OSError, LifesimError):
+        return False
 
 
 def check_folder(path: str) -> None:

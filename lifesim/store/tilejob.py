@@ -10,6 +10,7 @@ from concurrent.futures import Future
 import numpy as np
 import numpy.typing as npt
 
+from kernels.cells import live_type
 from lifesim.digests import surveyed
 from lifesim.grid import Box
 from lifesim.store.pyramid import Live, climb, halved
@@ -25,7 +26,7 @@ class Dropped(Exception):
     """The job was given up."""
 
 
-Fetch = Callable[[int, Words], None]
+Fetch = Callable[[int, Words], Words | None]
 
 
 class TileJob:
@@ -34,7 +35,8 @@ class TileJob:
 
     make: the writer of the file. fetch(y, words) writes rows y and following of the tile
     into words, uint64 (rows, words of a row) or, of several bit planes, (rows, planes, words),
-    padding bits zero. is_unchanged: asked first, whether there is nothing to write.
+    padding bits zero; or it returns so many rows where they lie. is_unchanged: asked first,
+    whether there is nothing to write.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class TileJob:
                 self._record.set_result(None)
                 return
             self._make_levels()
+            self._writer = self._make()
         except BaseException as error:
             self._record.set_exception(error)
             return
@@ -105,9 +108,8 @@ class TileJob:
             memory.reshape(s.rows, s.columns)
             for memory, s in zip(self._lent, self._sets[1:], strict=False)
         ]
-        kind = np.uint8 if self._near == 3 else np.uint16 if self._near < 8 else np.uint32
         shape = -(-box.height >> self._near), -(-box.width >> self._near)
-        self._live: Live = np.empty(shape, kind)
+        self._live: Live = np.empty(shape, live_type(self._near))
 
     def _work(self, chunk: int) -> None:
         try:
@@ -140,7 +142,9 @@ class TileJob:
         y = chunk * cells.chunk_rows
         data = self._workers.memory("tile", cells.chunk_bytes(chunk))
         words = cells.rows_of(data)
-        self._fetch(y, words)
+        held = self._fetch(y, words)
+        if held is not None:
+            words, data = held, held.reshape(-1).view(np.uint8)
         counts = None
         if self._form.top:
             memory = self._workers.memory("counts", -(-len(words) // 8) * 8 * cells.columns)
@@ -155,10 +159,9 @@ class TileJob:
             _, live = climb(blocks, box.width, len(words), 3, self._near, into)
             self._live[y >> self._near : (y >> self._near) + len(live)] = live
         with self._lock:
-            if self._writer is None:
-                self._writer = self._make()
             self._population += population
             self._partials = tuple(map(operator.add, self._partials, partials))
+        assert self._writer
         self._writer.write(cells, chunk, data)
 
     def _write_levels(self) -> None:

@@ -1,7 +1,7 @@
 """Cut a universe into tiles, blocks of tiles and windows: pure index arithmetic.
 
 A tile is a sub-universe: one file. A block is a rectangle of tiles that is moved on in one
-piece; its window is the block with a halo of the phase's generations around it, as far as
+piece; its window is the block with a halo around it, as wide as news travels in a phase, as far as
 there are cells: on a torus it runs on beyond the edges, on a plane it ends there. Where
 block and halo reach all around a torus, the window is that whole axis, and closes on itself.
 """
@@ -133,30 +133,33 @@ class Tiling:
             for c in range(block.left, block.right)
         ]
 
-    def largest(self, across: int, down: int) -> tuple[int, int]:
-        """Return the width and height in cells that blocks of so many tiles have at most."""
-        found = self._largest.get((across, down))
+    def largest(self, across: int, down: int, ends: int = 0) -> tuple[int, int]:
+        """Return the width and height in cells that blocks of so many tiles have at most. ends: as
+        of blocks()."""
+        found = self._largest.get((across, down, ends))
         if found is None:
-            found = _longest(self.columns, across), _longest(self.rows, down)
-            self._largest[across, down] = found
+            found = (
+                _longest(self.columns, cuts(self.across, across)),
+                _longest(self.rows, cuts(self.down, down, ends)),
+            )
+            self._largest[across, down, ends] = found
         return found
 
     @cached_property
-    def _largest(self) -> dict[tuple[int, int], tuple[int, int]]:
+    def _largest(self) -> dict[tuple[int, int, int], tuple[int, int]]:
         return {}
 
-    def window(self, block: TileBlock, generations: int) -> TileWindow:
-        """Return what must be moved on so that the block is right after so many generations."""
+    def window(self, block: TileBlock, halo: int) -> TileWindow:
+        """Return a block with so many cells around it: what must be moved on so that the block is
+        right after as many generations as news takes through them."""
         across = span(
             self.width,
             self.columns[block.left],
             self.columns[block.right],
-            -(-generations // WORD) * WORD,
+            -(-halo // WORD) * WORD,
             self.torus,
         )
-        down = span(
-            self.height, self.rows[block.top], self.rows[block.bottom], generations, self.torus
-        )
+        down = span(self.height, self.rows[block.top], self.rows[block.bottom], halo, self.torus)
         inside = (
             across.start > 0
             and across.start + across.length < self.width
@@ -165,21 +168,21 @@ class Tiling:
         )
         return TileWindow(across, down, self.torus or inside)
 
-    def whose_windows(self, quiet: npt.NDArray[np.bool_], generations: int) -> set[int]:
+    def whose_windows(self, quiet: npt.NDArray[np.bool_], halo: int) -> set[int]:
         """Return the tiles whose windows hold none but tiles that are marked, in a bool of each
-        tile."""
+        tile. halo: as of window()."""
         if not quiet.any():
             return set()
-        columns, rows = self.touched(generations)
+        columns, rows = self.touched(halo)
         marked = quiet.reshape(self.down, self.across)
         by_row = np.array([marked[touched].all(axis=0) for touched in rows])
         both = np.array([by_row[:, touched].all(axis=1) for touched in columns]).T
         return {int(i) for i in np.flatnonzero(both)}
 
     def below(self, block: TileBlock, generations: int) -> TileWindow | None:
-        """Return the window of a block whose rows above are computed already: what lies
-        `generations` rows further down. It is None where that runs into the block's own rows or
-        leaves the plane."""
+        """Return the window of a block whose rows above are computed already, by a rule that
+        reaches one cell: what lies `generations` rows further down. It is None where that runs into
+        the block's own rows or leaves the plane."""
         window = self.window(block, generations)
         low, high = self.rows[block.top], self.rows[block.bottom]
         if self.torus and window.down.length == self.height:
@@ -188,10 +191,10 @@ class Tiling:
             return None
         return TileWindow(window.across, Span(low + generations, high - low, 0), self.torus)
 
-    def read_by(self, group: Iterable[TileBlock], generations: int) -> set[int]:
+    def read_by(self, group: Iterable[TileBlock], halo: int) -> set[int]:
         """Return the tiles that the windows of blocks touch, and of blocks of some of their
-        tiles."""
-        columns, rows = self.touched(generations)
+        tiles. halo: as of window()."""
+        columns, rows = self.touched(halo)
         found = set()
         for block in group:
             across = {c for i in range(block.left, block.right) for c in columns[i]}
@@ -200,26 +203,44 @@ class Tiling:
         return found
 
     @lru_cache(maxsize=64)  # noqa: B019
-    def touched(self, generations: int) -> tuple[list[list[int]], list[list[int]]]:
+    def touched(self, halo: int) -> tuple[list[list[int]], list[list[int]]]:
         """Return which tile columns the window of a tile in each column touches; the same of
-        rows."""
+        rows. halo: as of window()."""
         return (
             [
-                _touched(self.columns, self.window(TileBlock(c, 0, c + 1, 1), generations).across)
+                _touched(self.columns, self.window(TileBlock(c, 0, c + 1, 1), halo).across)
                 for c in range(self.across)
             ],
             [
-                _touched(self.rows, self.window(TileBlock(0, r, 1, r + 1), generations).down)
+                _touched(self.rows, self.window(TileBlock(0, r, 1, r + 1), halo).down)
                 for r in range(self.down)
             ],
         )
 
 
-def _longest(edges: tuple[int, ...], count: int) -> int:
-    """Return the length of the longest of the runs of `count` tiles, counted off from the first
-    one."""
-    last = len(edges) - 1
-    return max(edges[min(i + count, last)] - edges[i] for i in range(0, last, count))
+def cuts(count: int, most: int, ends: int = 0) -> list[tuple[int, int]]:
+    """Cut a row of tiles into runs of at most `most`, each as its first and last + 1.
+
+    ends: tiles of the first and of the last run, the others being as even as can be; 0: all have
+    `most`, but for the last.
+    """
+    inner = count - 2 * ends
+    if not ends or inner <= 0:
+        return [(first, min(first + most, count)) for first in range(0, count, most)]
+    parts = -(-inner // most)
+    edges = [0, *(ends + i * inner // parts for i in range(parts + 1)), count]
+    return list(pairwise(edges))
+
+
+def count_cuts(count: int, most: int, ends: int = 0) -> int:
+    """Return how many runs cuts() gives."""
+    inner = count - 2 * ends
+    return 2 + -(-inner // most) if ends and inner > 0 else -(-count // most)
+
+
+def _longest(edges: tuple[int, ...], runs: list[tuple[int, int]]) -> int:
+    """Return the length of the longest of some runs of tiles."""
+    return max(edges[last] - edges[first] for first, last in runs)
 
 
 def span(size: int, low: int, high: int, halo: int, torus: bool) -> Span:
@@ -309,13 +330,14 @@ def _cut(length: int, parts: int, least: int) -> tuple[int, ...] | None:
     return (*(i * units // parts * unit for i in range(parts)), length)
 
 
-def blocks(tiling: Tiling, across: int, down: int, wanted: set[int]) -> list[TileBlock]:
-    """Return blocks of at most across x down tiles that hold the wanted tiles, and no others."""
+def blocks(
+    tiling: Tiling, across: int, down: int, wanted: set[int], ends: int = 0
+) -> list[TileBlock]:
+    """Return blocks of at most across x down tiles that hold the wanted tiles, and no others. ends:
+    how many tiles high the topmost and the lowest are, where they are not as high as the others."""
     found = []
-    for top in range(0, tiling.down, down):
-        bottom = min(top + down, tiling.down)
-        for left in range(0, tiling.across, across):
-            right = min(left + across, tiling.across)
+    for top, bottom in cuts(tiling.down, down, ends):
+        for left, right in cuts(tiling.across, across):
             open_runs: dict[tuple[int, int], int] = {}  # (left, right) of a run: its top row
             for r in range(top, bottom + 1):
                 runs = _runs(tiling, r, left, right, wanted) if r < bottom else set()

@@ -8,15 +8,15 @@ becomes the file that redoes it.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import zstandard
 
+from kernels.targets.memory import available_memory
 from lifesim.engines import cells_for
-from lifesim.errors import DamagedDataError
-from lifesim.grid import BitGrid, Box, GridError, bytes_of, check_size, shape_of
+from lifesim.errors import DamagedDataError, LifesimError
+from lifesim.grid import BitGrid, Box, GridError, bytes_of, check_size, human_bytes, shape_of
 from lifesim.rule import Rule
 from lifesim.store import disk
 from lifesim.store import facts as checked
@@ -58,6 +58,13 @@ class EditLog:
     def files(self) -> set[str]:
         """Return the names of the files."""
         return {undo_name(entry.number) for entry in (*self.undo, *self.redo)}
+
+    def counted(self, path: str) -> EditLog:
+        """Return the log with one more change counted. path: of the universe. Raises LifesimError
+        for too many, as their numbers stand in the names of files."""
+        if self.count >= MOST_EDITS:
+            raise LifesimError(f"{path}: its cells have been changed too often: move it on")
+        return replace(self, count=self.count + 1)
 
     def facts(self) -> dict[str, Any]:
         """Return what stands in the manifest."""
@@ -109,6 +116,8 @@ class Before:
 def write_before(path: str, id: str, number: int, before: Before) -> None:
     """Write the file that undoes a change, whole or not at all. id: of the universe. Raises
     OSError."""
+    import zstandard
+
     cells = before.cells
     body = zstandard.ZstdCompressor(level=1).compress(np.ascontiguousarray(cells.words).data)
     head = {
@@ -126,9 +135,11 @@ def write_before(path: str, id: str, number: int, before: Before) -> None:
 
 def read_before(path: str, id: str, number: int, rule: Rule) -> Before:
     """Return what the file of a change holds. Raises DamagedDataError for one that was never
-    written so, GridError for cells that memory does not hold, OSError."""
-    most = bytes_of(1, 1) + (1 << 62)
-    data = disk.read_file(path, most, HEAD)
+    written so, GridError for a file or cells that memory does not hold, OSError."""
+    size = os.lstat(path).st_size
+    if 2 * size > available_memory():  # with a copy of all but its first line
+        raise GridError(f"{path}: more than memory holds: {human_bytes(size)}")
+    data = disk.read_file(path, size, HEAD)
     end = data.find(b"\n", 0, _MOST_HEAD) + 1
     facts = unseal(data[:end]) if end else None
     try:
@@ -141,6 +152,8 @@ def read_before(path: str, id: str, number: int, rule: Rule) -> Before:
 
 
 def _before_of(facts: Facts, body: bytes, id: str, number: int, rule: Rule) -> Before:
+    import zstandard
+
     if checked.integer(facts, "undo", 1, MOST_EDITS) != number:
         raise FactError("it is of another change")
     if checked.text(facts, "universe", "[0-9a-f]{1,64}") != id:
@@ -156,11 +169,14 @@ def _before_of(facts: Facts, body: bytes, id: str, number: int, rule: Rule) -> B
         raise FactError("it has another length")
     if checked.text(facts, "hash", "[0-9a-f]{16}") != f"{hash_of(body):016x}":
         raise FactError("its checksum is wrong")
-    check_size(width, height, 3 * planes)
     size = bytes_of(width, height, planes)
     try:
         if zstandard.frame_content_size(body) != size:
             raise FactError("it has another number of cells")
+    except zstandard.ZstdError as error:
+        raise FactError(f"its cells are none ({error})") from None
+    check_size(width, height, 3 * planes)
+    try:
         words = np.frombuffer(zstandard.ZstdDecompressor().decompress(body), np.uint64)
         grid = BitGrid(width, height, words.reshape(shape_of(width, height, planes)).copy())
         cells = cells_for(rule, grid)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from lifesim.grid import Box
 from lifesim.growing import check_birth
+from lifesim.rule import Rule
 from lifesim.store import plane
 from lifesim.store.growth import grow
 from lifesim.store.making import form_of
@@ -16,10 +17,11 @@ from lifesim.store.tiling import Tiling, tile_universe
 from lifesim.store.universe import Universe
 from lifesim.stream.plan import BudgetError
 
-Budget = Callable[[Tiling, TileFormat], None]
+Budget = Callable[[Tiling, TileFormat, Rule], None]
 
 _EVER = 1 << 62
 _LEAST = 64  # generations, of a phase that ends at the edge of what is held
+_LEAST_FAR = 8  # the same by rules that reach far
 _ROOM = 1024  # cells around what lives, once there is more
 _SHARE = 2  # ... or this part of its longer side
 _LEAST_CELLS, _MOST_FILES = 1 << 16, 1 << 12  # of smaller sub-universes than usual
@@ -29,9 +31,13 @@ class Bounds:
     """The watch over where what lives is, before and after each phase of a universe open for
     writing."""
 
-    def __init__(self, universe: Universe, budget: Budget) -> None:
-        """Watch a universe. budget: raises BudgetError for tiles that are too large."""
-        self._universe, self._budget = universe, budget
+    def __init__(self, universe: Universe, budget: Budget, release: Callable[[], None]) -> None:
+        """Watch a universe. budget: raises BudgetError for tiles that are too large. release: gives
+        back the memory that phases hold, before room is made."""
+        self._universe, self._budget, self._release = universe, budget, release
+        self._reach = universe.rule.cells.reach
+        # Generations that there is room for, at least, once there is more.
+        self._least = min(_LEAST, max(_LEAST_FAR, _ROOM // self._reach))
         self._room = 0  # dead cells between what lives and the edges, before the phase
         self._known: tuple[int, Box | None] | None = None  # a generation, what lived in it
         self._settled = False  # whether the phase before changed nothing, in a whole period
@@ -59,11 +65,12 @@ class Bounds:
         self._settled = manifest.last > 0 and all(manifest.steady)
         if manifest.corner is None:
             # No cell meets the edge in a phase that is no longer than this.
-            sure = self._settled or self._room < _LEAST or not self._is_open(universe.generation)
-            return _EVER if sure else self._room
-        if live and self._room < min(left, _LEAST):
+            near = self._generations() < self._least
+            sure = self._settled or near or not self._is_open(universe.generation)
+            return _EVER if sure else self._generations()
+        if live and self._generations() < min(left, self._least):
             self._grow(live, left, progress)
-        return self._room
+        return self._generations()
 
     def after(self, first: int) -> None:
         """Note what a phase that began at generation `first` tells of the edge."""
@@ -74,7 +81,7 @@ class Bounds:
         assert manifest.edge
         clear, _ = manifest.edge
         if clear == first:  # else some generation before is in doubt
-            clear += min(universe.generation - first, max(0, self._room - 1))
+            clear += min(universe.generation - first, max(0, self._room - 1) // self._reach)
             if self._settled and self._room:
                 clear = universe.generation
         met = None
@@ -85,6 +92,10 @@ class Bounds:
                 clear = universe.generation
         if (clear, met) != manifest.edge:
             universe.directory.write_manifest(replace(manifest, edge=(clear, met)))
+
+    def _generations(self) -> int:
+        """Return how many generations no news reaches beyond an edge in."""
+        return self._room // self._reach
 
     def _live(self) -> Box | None:
         universe = self._universe
@@ -109,14 +120,16 @@ class Bounds:
         return room if universe.rule.stays_empty else min(room, 1)
 
     def _grow(self, live: Box, left: int, progress: Callable[[int, int], None] | None) -> None:
+        self._release()
         universe = self._universe
-        room = min(left, max(_ROOM, max(live.width, live.height) // _SHARE))
+        least = max(_ROOM, self._least * self._reach)
+        room = min(left * self._reach, max(least, max(live.width, live.height) // _SHARE))
         size = live.width + 2 * room, live.height + 2 * room
         form = universe.manifest.form
         compression, pyramid, states = form.compression, bool(form.top), form.states
         tiling = tiling_within(
             tile_universe(*size, False, planes=form.planes),
-            lambda t: self._budget(t, form_of(t, compression, pyramid, states)),
+            lambda t: self._budget(t, form_of(t, compression, pyramid, states), universe.rule),
         )
         grow(universe, live, size, (room, room), tiling, progress)
         self._room, self._known = room, None

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from bulkbits.cluster import ClusterError
+from bulkbits.plurals import many
+from lifesim.rule import Rule
 from lifesim.store import disk
 from lifesim.store.state import manifest_bytes
 from lifesim.store.tiling import TileBlock
@@ -91,7 +93,7 @@ class ClusterExecutor(PhaseExecutor):
         """Say what the workers compute on."""
         kinds = Counter(facts.description for facts in self._cluster.workers)
         return ", ".join(
-            f"{count} worker{'s' * (count > 1)} of {kind}" for kind, count in sorted(kinds.items())
+            f"{many(count, 'worker')} of {kind}" for kind, count in sorted(kinds.items())
         )
 
     def check(self, universe: Universe) -> None:
@@ -133,11 +135,11 @@ class ClusterExecutor(PhaseExecutor):
             self.lanes * min(rates.write for rates in found),
         )
 
-    def plan(self, make: Callable[..., T], *args: Any) -> T:
+    def plan(self, rule: Rule, make: Callable[..., T], *args: Any) -> T:
         """Return make(machine, *args), found by a worker for the least of them."""
         made: T
         with self._noticing():
-            (made,) = self._cluster.map(tasks.make_plan, [(make, args)], *self._least)
+            (made,) = self._cluster.map(tasks.make_plan, [(make, args)], rule, *self._least)
         return made
 
     def move_on(
@@ -264,7 +266,8 @@ class _GroupFlow:
         for number, group in enumerate(self._groups):
             if self._ending.is_set():
                 return
-            needed = universe.tiling.read_by(group, universe.phase.generations)
+            halo = universe.manifest.halo(universe.phase.generations)
+            needed = universe.tiling.read_by(group, halo)
             yield BlockGroup(number, group, universe.knowing(needed))
 
     def _keep(self, removers: ThreadPoolExecutor) -> None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
-from kernels.life.contract import ChainShape, LifeArena, LifeShape
+from kernels.life.contract import LifeArena
 from kernels.targets.contract import Target
 from kernels.targets.cpu import core_count
 from kernels.targets.memory import available_memory
-from lifesim.engines import stored_engine
+from lifesim.engines import engine_of
 from lifesim.rule import Rule
 from lifesim.store.tilefile import TileFormat
-from lifesim.store.tiling import TileBlock, Tiling, blocks
+from lifesim.store.tiling import TileBlock, Tiling
 from lifesim.store.universe import Universe
 from lifesim.stream.costs import PHASE_COSTS, PhaseCosts
 from lifesim.stream.phase import Tally, Watch, Windows, run_lanes, windows_of
@@ -60,9 +59,9 @@ class PhaseExecutor(ABC):
         """Return the cell rate of a lane, and the disk's rates of all lanes together."""
 
     @abstractmethod
-    def plan(self, make: Callable[..., T], *args: Any) -> T:
-        """Return make(machine, *args). make: a function of a module, where the machine is at
-        hand."""
+    def plan(self, rule: Rule, make: Callable[..., T], *args: Any) -> T:
+        """Return make(machine, *args) for the machine that computes a rule. make: a function of a
+        module, where the machine is at hand."""
 
     @abstractmethod
     def move_on(
@@ -88,7 +87,7 @@ class PhaseExecutor(ABC):
         assert phase
         linked = universe.journal.linked()
         wanted = set(range(len(universe.tiling))) - linked - set(phase.done)
-        todo = blocks(universe.tiling, plan.shape.across, plan.shape.down, wanted)
+        todo = plan.shape.blocks(universe.tiling, wanted)
         tally = Tally(linked=len(linked))
         began = time.perf_counter()
         whole = not todo or self.move_on(universe, todo, plan, tally, watch)
@@ -103,9 +102,9 @@ class PhaseExecutor(ABC):
         """Give back what is held from one phase of a run to the next: nothing unless an executor
         says otherwise."""
 
-    def check_budget(self, tiling: Tiling, form: TileFormat) -> None:
+    def check_budget(self, tiling: Tiling, form: TileFormat, rule: Rule) -> None:
         """Raise BudgetError where not even one tile can be moved on by one generation."""
-        self.plan(_least, tiling, form)
+        self.plan(rule, _least, tiling, form)
 
 
 class LocalExecutor(PhaseExecutor):
@@ -134,13 +133,14 @@ class LocalExecutor(PhaseExecutor):
         """Return the rates of the first device, and of the disk."""
         return measure(universe, self._backends[0])
 
-    def plan(self, make: Callable[..., T], *args: Any) -> T:
+    def plan(self, rule: Rule, make: Callable[..., T], *args: Any) -> T:
         """Return make(machine, *args) for the least of the devices."""
         free = [backend.free_device_memory() for backend in self._backends]
         device = None if free[0] is None else min(nbytes or 0 for nbytes in free)
         memory = self._memory // self.lanes
         threads = max(1, core_count() // self.lanes)
-        return make(machine_of(self._backends[0], self.lanes, memory, device, threads), *args)
+        machine = machine_of(self._backends[0], rule, self.lanes, memory, device, threads)
+        return make(machine, *args)
 
     def move_on(
         self,
@@ -150,21 +150,19 @@ class LocalExecutor(PhaseExecutor):
         tally: Tally,
         watch: Watch,
     ) -> bool:
-        """Move blocks on, each device with an arena of its own, that of the phase before where its
-        windows are of the same sizes: memory that is new has to be cleared."""
+        """Move blocks on, each device with an arena of its own. On the host the next phase gets
+        those of this one where its windows are of the same sizes: memory that is new has to be
+        cleared there. Devices keep the memory of arenas that are closed for the next ones."""
         assert universe.phase
         windows = windows_of(universe, todo, universe.phase.generations, plan.shape)
-        if self._arenas_of != (windows, universe.rule):
-            self.release()
-            try:
+        keeps = False
+        try:
+            if self._arenas_of != (windows, universe.rule):
+                self.release()
                 for backend in self._backends:
                     self._arenas.append(windows.open(backend, universe.rule))
-            except BaseException:
-                self.release()
-                raise
-            self._arenas_of = windows, universe.rule
-        try:
-            return run_lanes(
+                self._arenas_of = windows, universe.rule
+            whole = run_lanes(
                 universe,
                 todo,
                 list(zip(self._backends, self._arenas, strict=True)),
@@ -173,9 +171,11 @@ class LocalExecutor(PhaseExecutor):
                 watch=watch,
                 sink=universe.finish_tiles,
             )
-        except BaseException:
-            self.release()
-            raise
+            keeps = self._backends[0].free_device_memory() is None
+            return whole
+        finally:
+            if not keeps:
+                self.release()
 
     def release(self) -> None:
         """Close the arenas."""
@@ -186,30 +186,26 @@ class LocalExecutor(PhaseExecutor):
 
 def machine_of(
     backend: Target,
+    rule: Rule,
     lanes: int,
     memory: int,
     free: int | None,
     threads: int,
     costs: PhaseCosts = PHASE_COSTS,
 ) -> LaneMachine:
-    """Return what a lane may take of a machine. memory, threads: of a lane. free: bytes of its
-    device's memory; None: it has no device."""
+    """Return what a lane that computes a rule may take of a machine. memory, threads: of a lane.
+    free: bytes of its device's memory; None: it has no device."""
     return LaneMachine(
         host=memory,
         device=None if free is None else int(_DEVICE_SHARE * free),
-        arena_bytes=partial(_arena_bytes, backend),
+        arena_bytes=engine_of(rule, backend).arena_bytes,
         devices=lanes,
         pass_rows=costs.host_rows if free is None else costs.device_rows,
+        halo=1 if free is None else 2,  # LifeChain.trims
+        reach=rule.cells.reach,
         byte_cost=0.0 if free is not None else costs.byte / (threads * lanes),
         workers=max(1, min(8, threads * 2 if free is None else threads // 2)),
     )
-
-
-def _arena_bytes(
-    backend: Target, shapes: Sequence[LifeShape], slots: int, chain: ChainShape | None
-) -> tuple[int, int]:
-    """Return what LifeEngine.arena_bytes() of the engine for cells in such planes does."""
-    return stored_engine(backend, shapes[0].planes).arena_bytes(shapes, slots, chain)
 
 
 def _least(machine: LaneMachine, tiling: Tiling, form: TileFormat) -> None:

@@ -23,7 +23,7 @@ from lifesim.engines import engine_of
 from lifesim.rule import Rule
 from lifesim.store import disk
 from lifesim.store.tilejob import TileJob
-from lifesim.store.tiling import TileBlock
+from lifesim.store.tiling import TileBlock, Tiling, blocks, count_cuts
 from lifesim.store.universe import Moved, Universe, disk_errors
 from lifesim.store.workers import TileWorkers
 from lifesim.stream.chains import BlockTask, Role, chains
@@ -37,12 +37,28 @@ TILES_AT_ONCE = 3  # that a lane writes
 @dataclass(frozen=True, slots=True)
 class PhaseShape:
     """The way in which a phase is cut up. across, down: tiles of a block; slots: windows a lane
-    holds; chained: whether blocks follow each other, and compute no row twice."""
+    holds; chained: whether blocks follow each other, and compute no row twice. ends: how many tiles
+    high the first and the last block are, so that little is read before anything can be computed,
+    and written after all is; 0: as high as the others."""
 
     across: int
     down: int
     slots: int
     chained: bool = False
+    ends: int = 0
+
+    def blocks(self, tiling: Tiling, wanted: set[int]) -> list[TileBlock]:
+        """Return the blocks that hold the wanted tiles, and no others."""
+        return blocks(tiling, self.across, self.down, wanted, self.ends)
+
+    def largest(self, tiling: Tiling) -> tuple[int, int]:
+        """Return the width and height in cells that a block has at most."""
+        return tiling.largest(self.across, self.down, self.ends)
+
+    def count(self, tiling: Tiling) -> tuple[int, int]:
+        """Return how many blocks there are side by side, and one below the other."""
+        across = count_cuts(tiling.across, self.across)
+        return across, count_cuts(tiling.down, self.down, self.ends)
 
 
 @dataclass(slots=True)
@@ -96,7 +112,8 @@ def windows_of(
 ) -> Windows:
     """Return the windows that an arena must hold for these blocks."""
     tiling, planes = universe.tiling, universe.manifest.form.planes
-    windows = [tiling.window(block, generations) for block in todo]
+    halo = universe.manifest.halo(generations)
+    windows = [tiling.window(block, halo) for block in todo]
     chain = None
     tallest = max(tiling.rows[block.bottom] - tiling.rows[block.top] for block in todo)
     if shape.chained and len(todo) > 1 and tallest >= LEAST_CHAINED:
@@ -139,8 +156,9 @@ class _PhaseRun:
 
     def add(self, tasks: list[list[BlockTask]]) -> None:
         self._todo.extend(tasks)
-        cells = sum(task.cells for chain in tasks for task in chain)
-        self.tally.total += float(cells) * self.generations
+        self.tally.total += float(
+            sum(task.updates(self.generations) for chain in tasks for task in chain)
+        )
 
     def next_chain(self) -> list[BlockTask]:
         with self.lock:
@@ -231,6 +249,7 @@ class _Lane:
     def _step(self) -> None:
         run = self._run
         while (item := self._loaded.get()) and not run.abandoned.is_set():
+            each = item.task.updates(run.generations) / run.generations
             pieces = 1
             while (left := run.generations - item.life.generation) > 0:
                 if run.abandoned.is_set():
@@ -241,7 +260,7 @@ class _Lane:
                 taken = time.perf_counter() - began
                 with run.lock:
                     run.tally.step_seconds += taken
-                    run.tally.work += item.task.cells * generations
+                    run.tally.work += each * generations
                 fits = _PIECE_SECONDS / max(taken, 1e-9) * generations / item.life.stride
                 pieces = max(1, min(int(fits), 8 * pieces))
             self._stepped.put(item)
@@ -336,7 +355,8 @@ def run_lanes(
         parts = len(made)
         for i in range(parts):
             part = todo[i * len(todo) // parts : (i + 1) * len(todo) // parts]
-            run.add(chains(universe.tiling, part, run.generations, lanes[0][1].chain))
+            halo = universe.manifest.halo(run.generations)
+            run.add(chains(universe.tiling, part, halo, lanes[0][1].chain))
         assert tally.total
         for lane in made:
             lane.start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from kernels.life.contract import ChainShape, LifeShape
 from lifesim.errors import LifesimError
@@ -19,6 +20,7 @@ PERIOD = 60  # generations: what most of the things that are left in a settled u
 # What a block may take to compute: so long, or so many times as long as to read and write.
 _BLOCK_SECONDS, _BLOCK_SHARE = 20.0, 10.0
 _LITTLE = 1.03  # what a phase of whole periods may cost more
+_LEAST_END = 256  # rows of blocks at the ends of a chain: twice the longest pass of any engine
 _GROUPS_SHARE, _MOST_GROUPS = 0.02, 4  # what groups may cost of a phase
 
 ArenaBytes = Callable[[Sequence[LifeShape], int, ChainShape | None], tuple[int, int]]
@@ -41,8 +43,10 @@ class LaneMachine:
 
     arena_bytes: of an engine (LifeEngine.arena_bytes). devices: lanes that work at once,
     each with `workers` threads to read and as many to write. pass_rows: what a block costs
-    beside its own rows in each pass, as rows. byte_cost: seconds of computing that a byte
-    read or written costs, where the CPU does both.
+    beside its own rows in each pass, as rows. halo: rows that the first block of a chain computes
+    beside its own, for each generation of the phase. reach: cells that news travels in a
+    generation; engines have chains of rules that reach one. byte_cost: seconds of computing that a
+    byte read or written costs, where the CPU does both.
     """
 
     host: int
@@ -51,6 +55,8 @@ class LaneMachine:
     devices: int = 1
     workers: int = 2
     pass_rows: int = PHASE_COSTS.host_rows
+    halo: int = 2
+    reach: int = 1
     byte_cost: float = 0.0
 
 
@@ -128,12 +134,12 @@ def _groups(model: PhaseModel, plan: PhasePlan, share: float) -> int:
         return 1
     generations, shape = plan.generations, plan.shape
     whole = _phase_seconds(model, generations, shape, share)
-    width, height = _lengths(model.tiling, generations, shape)
+    width, height = _lengths(model, generations, shape)
     cost = model.costs.task
     window = width * height / 8 * model.form.planes
     cost += machine.devices * window * (1 / rates.read + 1 / rates.write)
     if shape.chained:
-        cost += 2 * generations * generations * width / rates.cells
+        cost += machine.halo * generations * generations * width / rates.cells
     return min(_MOST_GROUPS, 1 + int(_GROUPS_SHARE * whole / cost))
 
 
@@ -141,8 +147,8 @@ def _most_generations(model: PhaseModel, plan: PhasePlan, last: int) -> int:
     """Return the most generations of a phase of blocks as in the plan: a block is what Ctrl-C waits
     for and a kill loses."""
     tiling, rates = model.tiling, model.rates
-    wide, high = tiling.largest(plan.shape.across, plan.shape.down)
-    halo = 2 * plan.generations
+    wide, high = plan.shape.largest(tiling)
+    halo = 2 * plan.generations * model.machine.reach
     cells = min(tiling.width, wide + halo) * min(tiling.height, high + halo)
     moved = model.form.planes * (cells / 8 / rates.read + wide * high / 8 / rates.write)
     most = int(max(_BLOCK_SECONDS, _BLOCK_SHARE * moved) * rates.cells / cells)
@@ -215,7 +221,7 @@ def _best_shape(
 ) -> PhasePlan:
     machine = model.machine
     share = 1 - linked(generations) / len(model.tiling)
-    shapes = _shapes(model.tiling)
+    shapes = _shapes(model.tiling, machine.devices, machine.reach == 1)
     seconds = [_seconds(model, left, generations, shape, share) for shape in shapes]
     # What takes memory is asked of the quickest only, up to the first that fits.
     quickest = sorted(range(len(shapes)), key=seconds.__getitem__)
@@ -245,14 +251,24 @@ def _amount(count: int) -> str:
 
 
 @lru_cache(16)
-def _shapes(tiling: Tiling) -> list[PhaseShape]:
+def _shapes(tiling: Tiling, lanes: int, chained: bool) -> list[PhaseShape]:
     found = []
+    # Lanes get as many blocks each, which then had better all be of one size.
+    ends = 1 if lanes == 1 and _least_rows(tiling) >= _LEAST_END else 0
     for slots in (3, 2, 1):
         for across, down in _blocks(tiling):
-            if down < tiling.down and tiling.largest(across, down)[1] >= LEAST_CHAINED:
+            if chained and down < tiling.down and tiling.largest(across, down)[1] >= LEAST_CHAINED:
                 found.append(PhaseShape(across, down, slots, chained=True))
+                if across == tiling.across and 0 < ends < down < tiling.down - 1 and slots > 1:
+                    found.append(PhaseShape(across, down, slots, chained=True, ends=ends))
             found.append(PhaseShape(across, down, slots))
     return found
+
+
+@lru_cache(16)
+def _least_rows(tiling: Tiling) -> int:
+    """Return the rows of the lowest tiles."""
+    return min(below - above for above, below in pairwise(tiling.rows))
 
 
 def _blocks(tiling: Tiling) -> list[tuple[int, int]]:
@@ -269,27 +285,31 @@ def _shares(count: int) -> list[int]:
     return sorted({-(-count // p) for p in parts} | {1}, reverse=True)
 
 
-def _lengths(tiling: Tiling, generations: int, shape: PhaseShape) -> tuple[int, int]:
+def _halos(model: PhaseModel, generations: int) -> tuple[int, int]:
+    """Return how many cells a window has to the left of its block, and above it."""
+    halo = generations * model.machine.reach
+    return -(-halo // 64) * 64, halo
+
+
+def _lengths(model: PhaseModel, generations: int, shape: PhaseShape) -> tuple[int, int]:
     """Return the largest window of such blocks: width and height."""
-    halo = -(-generations // 64) * 64
-    widest, tallest = tiling.largest(shape.across, shape.down)
-    return (
-        min(tiling.width, widest + 2 * halo),
-        min(tiling.height, tallest + 2 * generations),
-    )
+    tiling = model.tiling
+    beside, above = _halos(model, generations)
+    widest, tallest = shape.largest(tiling)
+    return min(tiling.width, widest + 2 * beside), min(tiling.height, tallest + 2 * above)
 
 
 def _needs(model: PhaseModel, generations: int, shape: PhaseShape, workers: int) -> tuple[int, int]:
     """Return the bytes of host and of device memory that a lane of such a phase takes."""
     tiling, form, machine = model.tiling, model.form, model.machine
-    width, height = _lengths(tiling, generations, shape)
+    width, height = _lengths(model, generations, shape)
     planes = form.planes
     shapes = [LifeShape(width, height, tiling.torus, planes)]
     if not tiling.torus:
         shapes.append(LifeShape(width, height, True, planes))
     chain = None
     if shape.chained:
-        tallest = tiling.largest(shape.across, shape.down)[1]
+        tallest = shape.largest(tiling)[1]
         chain = ChainShape(width, generations, tiling.torus, tallest, planes)
     host, device = machine.arena_bytes(shapes, shape.slots, chain)
     tile = tiling.largest(1, 1)
@@ -309,7 +329,7 @@ def _needs(model: PhaseModel, generations: int, shape: PhaseShape, workers: int)
 
 def _fits(model: PhaseModel, generations: int, shape: PhaseShape, workers: int) -> bool:
     machine = model.machine
-    width, height = _lengths(model.tiling, generations, shape)
+    width, height = _lengths(model, generations, shape)
     bits = width * height * model.form.planes
     if shape.slots * bits > 8 * (machine.host + (machine.device or 0)):
         return False  # wherever windows lie, and soon said
@@ -331,14 +351,16 @@ def _seconds(
 def _phase_seconds(model: PhaseModel, generations: int, shape: PhaseShape, share: float) -> float:
     """Return the seconds that a phase takes by the model. share: of the tiles that need work."""
     tiling, form, machine, rates = model.tiling, model.form, model.machine, model.rates
-    width, height = _lengths(tiling, generations, shape)
-    n_across, n_down = -(-tiling.across // shape.across), -(-tiling.down // shape.down)
+    width, height = _lengths(model, generations, shape)
+    n_across, n_down = shape.count(tiling)
     count = n_across * n_down
-    halo = -(-generations // 64) * 64
-    across = min(tiling.width + 2 * halo * n_across, width * n_across)
-    down = min(tiling.height + 2 * generations * n_down, height * n_down)
+    beside, above = _halos(model, generations)
+    across = min(tiling.width + 2 * beside * n_across, width * n_across)
+    down = min(tiling.height + 2 * above * n_down, height * n_down)
     if shape.chained:
-        halos = 2 * generations * machine.devices  # each lane has a chain of its own
+        halos = machine.halo * generations * machine.devices  # each lane has a chain of its own
+        if shape.ends and not tiling.torus and _least_rows(tiling) < generations + _LEAST_END:
+            halos += 2 * generations  # they are too low for others to follow, or be followed
         down = min(down, tiling.height + halos + machine.pass_rows * n_down)
     busy = min(machine.devices, count)
     compute = share * across * down * generations / rates.cells / busy
@@ -352,6 +374,9 @@ def _phase_seconds(model: PhaseModel, generations: int, shape: PhaseShape, share
     write = share * written / rates.write
     compute += machine.byte_cost * share * (down * row_bytes * again + written)
     ends = (read + write) / count
+    if shape.ends:
+        tiles = tiling.across * shape.ends / len(tiling)
+        ends = tiles * (read + write) + 2 * generations / down * read
     if shape.slots == 1 or count == 1:
         seconds = compute + read + write
     elif shape.slots == 2:

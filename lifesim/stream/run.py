@@ -23,6 +23,8 @@ from lifesim.stream.phase import TILES_AT_ONCE, Tally
 from lifesim.stream.plan import PhasePlan, Rates, next_phase
 from lifesim.stream.rates import looks_quiet
 from lifesim.topology import Topology
+from lifesim.until.conditions import Condition
+from lifesim.until.found import Found
 
 
 class StreamedLife:
@@ -63,7 +65,7 @@ class StreamedLife:
         self._quiet: bool | None = None
         self.seconds = 0.0
         self.tallies: list[tuple[PhasePlan, Tally]] = []
-        self._bounds = Bounds(universe, self.executor.check_budget)
+        self._bounds = Bounds(universe, self.executor.check_budget, self.executor.release)
         self._made = 0.0  # updates of cells, of the seconds
         self._running = threading.RLock()  # a callback of a run may run it too
 
@@ -188,6 +190,33 @@ class StreamedLife:
                 run = universe.phase.start, universe.phase.stop
             self._run_to(run, periods_of(every), progress, on_snapshot)
 
+    def run_until(
+        self,
+        condition: Condition | str,
+        generations: int | None = None,
+        *,
+        looks: int | None = None,
+        every: int | Sequence[int] | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        on_snapshot: Callable[[StreamedLife], None] | None = None,
+    ) -> Found:
+        """Move on until a condition is true in a generation that is looked at, and tell what was
+        found.
+
+        condition: as of Life.run_until(). "stable" and "period:30" are about all cells at their
+        places: ships that fly away are no repetition here. looks: generations between two looks, by
+        default those of a phase, or else 60; of "period:N" a divisor of N. generations: the
+        most that are made; what takes more to be known is not met. every, on_snapshot: as of
+        run(). Interrupted, the same call goes on. Raises ConditionError, and as run().
+        """
+        from lifesim.until.stored import EVERY, Snapshots, search_stored
+
+        if looks is None:
+            looks = self._generations or EVERY
+        taken = Snapshots(periods_of(every), on_snapshot) if on_snapshot else Snapshots()
+        with self._running:
+            return search_stored(self, condition, generations, looks, progress, taken)
+
     def _run_to(
         self,
         run: tuple[int, int],
@@ -242,6 +271,7 @@ class StreamedLife:
             self._made = made + (universe.generation - first) * universe.width * universe.height
             passed = universe.generation - start
             if on_snapshot and any(passed % period == 0 for period in periods):
+                self.executor.release()  # whoever looks at cells may need the memory
                 on_snapshot(self)
 
     def _phase(self, left: int, report: Callable[[float], None]) -> None:
@@ -291,7 +321,9 @@ class StreamedLife:
         if universe.phase:  # may go beyond the next snapshot
             given = universe.phase.generations
             left = max(left, given)
-        return self.executor.plan(next_phase, universe, left, self._rates, given, self._quiet)
+        return self.executor.plan(
+            universe.rule, next_phase, universe, left, self._rates, given, self._quiet
+        )
 
     def _check_room(self, plan: PhasePlan) -> None:
         """Raise LifesimError where the disk has no room for a phase."""

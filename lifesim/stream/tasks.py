@@ -27,7 +27,7 @@ from lifesim.rule import Rule
 from lifesim.store import disk
 from lifesim.store.names import TILES, draft_name, tile_name
 from lifesim.store.state import manifest_bytes
-from lifesim.store.tiling import TileBlock, blocks
+from lifesim.store.tiling import TileBlock
 from lifesim.store.universe import Moved, Universe
 from lifesim.stream.executor import machine_of
 from lifesim.stream.phase import PhaseShape, Tally, Windows, run_lanes, windows_of
@@ -90,7 +90,7 @@ def move_on(group: BlockGroup, work: PhaseOrder) -> TaskReport:
     while True:
         assert universe.phase
         left = tiles - set(universe.phase.done) - {moved.tile for moved in report.moved}
-        todo = blocks(tiling, work.shape.across, work.shape.down, left)
+        todo = work.shape.blocks(tiling, left)
         try:
             if todo and not level_of(worker.said(), work):  # else stopped before it began
                 _compute(universe, todo, work, report, attempt)
@@ -233,14 +233,15 @@ def rates(universe: Universe) -> Rates:
 
 def make_plan(
     asked: tuple[Callable[..., T], tuple[Any, ...]],
+    rule: Rule,
     lanes: int,
     memory: int,
     free: int | None,
     threads: int,
 ) -> T:
-    """Return what make(machine, *args) gives on a machine of such workers."""
+    """Return what make(machine, *args) gives on a machine of such workers that compute a rule."""
     make, args = asked
-    return make(machine_of(worker.backend(), lanes, memory, free, threads), *args)
+    return make(machine_of(worker.backend(), rule, lanes, memory, free, threads), *args)
 
 
 def release() -> None:

@@ -14,7 +14,7 @@ from kernels.targets.cpu import core_count
 from lifesim.digests import surveyed
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
-from lifesim.grid import BitGrid, Box, check_size, shape_of
+from lifesim.grid import BitGrid, Box, GridError, check_size, shape_of
 from lifesim.soup import Soup
 from lifesim.store import read
 from lifesim.store.pyramid import levels
@@ -40,7 +40,8 @@ class Checked:
 
 
 def check_files(universe: Universe, report: ReportDamage, progress: Progress) -> Checked:
-    """Read every byte of every file that is in use, and report those that have changed."""
+    """Read every byte of every file that is in use, and report those that have changed. Raises
+    GridError where memory does not hold what undoes a change."""
     in_use = [(tile, True) for tile in range(len(universe.tiling))]
     if universe.phase:
         done = universe.phase.done
@@ -66,7 +67,8 @@ def check_files(universe: Universe, report: ReportDamage, progress: Progress) ->
 
 
 def _check_undo(universe: Universe, report: ReportDamage) -> Checked:
-    """Read the files that undo changes, and report those that have changed."""
+    """Read the files that undo changes, and report those that have changed. Raises GridError for
+    one that memory does not hold, of which nobody knows."""
     edits, files, count = universe.manifest.edits, 0, 0
     for entry in (*edits.undo, *edits.redo) if edits else ():
         path = undo_path(universe.tiles_folder, entry.number)
@@ -74,7 +76,9 @@ def _check_undo(universe: Universe, report: ReportDamage) -> Checked:
             with disk_errors(universe.path):
                 read_before(path, universe.manifest.id, entry.number, universe.rule)
                 files, count = files + 1, count + os.path.getsize(path)
-        except LifesimError as error:
+        except GridError:
+            raise
+        except LifesimError as error:  # damaged, or the system refuses
             report(str(error))
     return Checked(files, count)
 
@@ -133,6 +137,7 @@ def replay(universe: Universe, backend: Target, samples: int, report: ReportDama
             f"as a soup ({universe.manifest.origin or 'no origin'})"
         )
     generations = universe.generation
+    halo = universe.manifest.halo(generations)
     random = np.random.default_rng(int.from_bytes(os.urandom(8), "little"))
     width, height = min(_SIDE, universe.width), min(_SIDE, universe.height)
     for _ in range(samples):
@@ -140,8 +145,8 @@ def replay(universe: Universe, backend: Target, samples: int, report: ReportDama
         y = int(random.integers(0, universe.height - height + 1))
         torus = universe.tiling.torus
         window = TileWindow(
-            span(universe.width, x, x + width, generations, torus),
-            span(universe.height, y, y + height, generations, torus),
+            span(universe.width, x, x + width, halo, torus),
+            span(universe.height, y, y + height, halo, torus),
             torus,
         )
         check_size(window.across.length, window.down.length, copies=3 * universe.rule.planes)

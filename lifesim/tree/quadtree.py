@@ -127,10 +127,7 @@ class Quadtree:
     def held(self, box: Box) -> Box | None:
         """Return what of a box lies within the root, None for nothing."""
         side = 1 << self.top
-        x, y = max(box.x, self.x), max(box.y, self.y)
-        width = min(box.x + box.width, self.x + side) - x
-        height = min(box.y + box.height, self.y + side) - y
-        return Box(x, y, width, height) if min(width, height) > 0 else None
+        return box.common(Box(self.x, self.y, side, side))
 
     def part(self, box: Box) -> BitGrid:
         """Return the cells of any rectangle. Raises GridError for one too large for memory."""

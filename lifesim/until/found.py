@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from bulkbits.plurals import many
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -36,6 +38,10 @@ class Found:
     ships: how many parts fly away, of debris with ships.
     proved: whether the rest of time is known. False: no more than the populations of
     `observed` generations from `began` on were seen to be so.
+    every: of a universe on disk, which was looked at once in so many generations (of one in memory
+    None, as each counts). Then `generation` is the first one looked at for which the condition is
+    known to be true, `began` the first one looked at from which all this is so, and `never` is
+    about those that are looked at.
     """
 
     condition: str
@@ -50,6 +56,7 @@ class Found:
     proved: bool | None = None
     observed: int | None = None
     never: bool = False
+    every: int | None = None
 
     def facts(self) -> dict[str, Any]:
         """Return it as JSON has it; growth as a string where it is no whole number."""
@@ -68,10 +75,28 @@ class Found:
             "ships": self.ships,
             "proved": self.proved,
             "observed": self.observed,
+            "every": self.every,
         }
+
+    @classmethod
+    def from_facts(cls, facts: dict[str, Any]) -> Found:
+        """Return what facts() of it, and its generation beside them, say."""
+        moved, growth = facts["displacement"], facts["growth"]
+        return cls(
+            **{
+                **facts,
+                "displacement": None if moved is None else tuple(moved),
+                "growth": None if growth is None else Fraction(growth),
+            }
+        )
 
     def __str__(self) -> str:
         """Say it in a line."""
+        if self.every is None or self.every == 1:
+            return self._text()
+        return f"{self._text()} (looked at every {self.every:,} generations)"
+
+    def _text(self) -> str:
         if self.never:
             return f"{self.condition}: never met: {self._all_text()}"
         if not self.met:
@@ -82,6 +107,8 @@ class Found:
 
     def _all_text(self) -> str:
         text = f"{self._kind_text()}, from generation {self.began:,} on"
+        if self.every and self.every > 1 and self.began:
+            text += " or before"
         if self.proved:
             return text
         return f"{text} (seen in the populations of {self.observed:,} generations, not proved)"
@@ -106,7 +133,8 @@ class Found:
 
 
 def _ships(count: int | None) -> str:
-    return "1 ship" if count == 1 else f"{count:,} ships"
+    assert count is not None
+    return many(count, "ship")
 
 
 def _number(growth: Fraction | None) -> str:

@@ -25,7 +25,7 @@ def found_repeating(walk: Walk, generation: int, period: int, name: str) -> Foun
     """
     walk.to(generation)
     walk.keep()
-    for prime in _primes(period):
+    for prime in primes_of(period):
         while period % prime == 0:
             if moved_after(walk, generation, period // prime) is None:
                 break
@@ -51,8 +51,8 @@ def found_repeating(walk: Walk, generation: int, period: int, name: str) -> Foun
     return Found(name, True, began, kind, period, displacement, began, Fraction(0), 0, True)
 
 
-def _primes(number: int) -> list[int]:
-    """Return the prime factors of a number, each once."""
+def primes_of(number: int) -> list[int]:
+    """Return the prime factors of a number, each once, the least first."""
     found, factor = [], 2
     while factor * factor <= number:
         if number % factor == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from bulkbits.entry import LazyGroup, run
+from bulkbits.options import version_option
 
 COMMANDS = {
     "enumerate": "Find all elements of a semigroup.",
@@ -24,7 +25,7 @@ COMMANDS = {
     lines=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(package_name="bulkbits", prog_name="semigroups")
+@version_option("semigroups")
 def group() -> None:
     """Transformation semigroups, enumerated on GPU or CPU: one device, or the cores of one
     machine; more cannot share a semigroup.

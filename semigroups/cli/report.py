@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from bulkbits.files import check_out, writing
+from bulkbits.plurals import many
 from kernels.targets.contract import Target
 from semigroups.classes import GreenKind
 from semigroups.cli.drive import EnumerationOutcome, busy
@@ -121,8 +122,8 @@ def _answer(semigroup: Semigroup, name: str, quiet: bool) -> Any:
 def _lines(facts: dict[str, Any]) -> Iterator[str]:
     identity = "with the identity" if facts["monoid"] else "without the empty product"
     so_far = "" if facts["finished"] else " so far"
-    yield f"{_many(facts['size'], 'element')}{so_far}, {identity}"
-    yield f"{_many(facts['generators'], 'generator')} of degree {facts['degree']:,}"
+    yield f"{many(facts['size'], 'element')}{so_far}, {identity}"
+    yield f"{many(facts['generators'], 'generator')} of degree {facts['degree']:,}"
     if facts["finished"]:
         yield facts["certainty"]
     for length, count in enumerate(facts.get("levels", [])):
@@ -136,10 +137,6 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
         yield from _rates(facts)
     if facts["written"]:
         yield f"wrote {facts['written']}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _rates(facts: dict[str, Any]) -> Iterator[str]:

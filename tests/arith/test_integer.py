@@ -193,6 +193,29 @@ def test_inverses() -> None:
     assert out.to_ints() == [3, 2, 7]
 
 
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 200) | st.integers(1, 4000),
+            st.integers(-(2**80), 2**80) | st.integers(-(2**5000), 2**5000),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+@settings(max_examples=examples(60))
+def test_inverses_modulo_powers_of_two(cases: list[tuple[int, int, bool]]) -> None:
+    """They are computed in another way than other inverses, and long ones by products of GMP."""
+    m = [-(2**bits) if negative else 2**bits for bits, _, negative in cases]
+    odd = [x | 1 for _, x, _ in cases]
+    assert arith.invert(odd, m).to_ints() == [pow(x, -1, y) for x, y in zip(odd, m, strict=True)]
+    one = arith.invert(odd, m[0]).to_ints()
+    assert one == [pow(x, -1, m[0]) for x in odd]
+    with pytest.raises(ValueError, match="not invertible"):
+        arith.invert([*odd, 2 * odd[0]], [*m, m[0]])
+
+
 def test_powers_of_inverses() -> None:
     assert pow(IntArray([3, 5, 7]), -2, 11).to_ints() == [pow(x, -2, 11) for x in (3, 5, 7)]
     with pytest.raises(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from benchmarks import collection
+from lifesim import patterns
 
 FOLDER = Path(os.environ.get("GOLLY_PATTERNS", "/usr/share/golly/Patterns"))
 BGOLLY = shutil.which("bgolly")
@@ -28,6 +30,21 @@ def test_cells_are_those_of_bgolly(part: str) -> None:
     assert any(outcome.is_equal for outcome in found)
     wrong = [outcome for outcome in found if outcome.why.startswith("generation ")]
     assert not wrong
+
+
+def test_the_pattern_of_an_archive_is_unpacked_for_bgolly(tmp_path: Path) -> None:
+    path, folder = tmp_path / "a.zip", tmp_path / "unpacked"
+    folder.mkdir()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("in/glider.rle", "x = 3, y = 3\nbo$2bo$3o!\n")
+        archive.writestr("in/Mine.rule", "@RULE Mine\n")
+        archive.writestr("in/more.zip", b"")
+    counting = tmp_path / "counting"  # in place of bgolly: says how often a file has the letter o
+    counting.write_text('#!/bin/sh\nshift $(($# - 1))\necho "1: $(tr -cd o < "$1" | wc -c)"\n')
+    counting.chmod(0o755)
+    peer = collection.Peer(str(counting), folder, [], 60)
+    assert peer.population(path, patterns.read(path), 1) == 3
+    assert sorted(file.name for file in folder.iterdir()) == ["Mine.rule", "glider.rle"]
 
 
 def test_a_table_has_a_line_for_each_family_and_each_reason() -> None:

@@ -121,6 +121,7 @@ def test_the_rates_are_those_of_results() -> None:
         assert f"| {rate / 1e6} million |" in results
 
 
+@pytest.mark.first
 @pytest.mark.slow
 def test_the_simulation_is_near_a_cluster() -> None:
     pytest.importorskip("distributed")

@@ -17,7 +17,8 @@ def test_what_is_printed(
     small_semigroups.main(["--count", "4", "--degree", "3"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"4 semigroups of degree 3, {total} maps"
-    assert lines[1].startswith("semigroups: ")
+    assert lines[1].startswith("Semigroup: ")
+    assert lines[2].startswith("count_batch: ")
     monkeypatch.setattr(small_semigroups, "libsemigroups", lambda: lambda generators: 0)
     with pytest.raises(SystemExit, match="they find different sizes"):
         small_semigroups.main(["--count", "4", "--degree", "3"])

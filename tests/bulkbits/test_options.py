@@ -11,8 +11,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from bulkbits.options import DRIVER_VARIABLE, DRIVERS, backend_option
+from bulkbits.options import DRIVER_VARIABLE, DRIVERS, backend_option, named_gpus
 from kernels.targets.cuda import driver as drivers
+from kernels.targets.cuda import early
 
 GROUPS = ("arith", "ckyparse", "lifesim", "semigroups")
 # What else these are called, and what the command line calls the same thing nowhere.
@@ -85,3 +86,33 @@ def test_the_driver_layer_is_for_the_command_and_what_it_starts(
     assert run(say, ["--driver", "opencl"]).exit_code == 2
     without = backend_option(("auto", "cpu"))(click.command()(print))
     assert [option.name for option in without.params] == ["backend"]
+
+
+@pytest.mark.parametrize(
+    ("args", "gpus"),
+    [
+        ("accept --backend cuda", (0,)),
+        ("accept --backend=cuda --device 3 -g x", (3,)),
+        ("accept --device=2,0 --backend cuda", (2, 0)),
+        ("accept --device 0,1", ()),
+        ("accept --backend cpu", ()),
+        ("accept --backend cuda --device x", ()),
+        ("accept --backend cuda --cluster local:2", ()),
+        ("accept --backend cuda --help", ()),
+        ("accept --backend", ()),
+        ("", ()),
+    ],
+)
+def test_gpus_that_are_named_are_seen_at_once(args: str, gpus: tuple[int, ...]) -> None:
+    assert named_gpus(args.split()) == gpus
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_they_begin_before_the_subcommand_is_there(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[tuple[int, ...]] = []
+    monkeypatch.setattr(early, "begin", begun.append)
+    group = importlib.import_module(f"{name}.cli").group
+    CliRunner().invoke(group, ["none", "--backend", "cuda", "--device", "1"])
+    assert begun == [(1,)]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ckyparse.cli import blocks as blocks_module
 from ckyparse.cli import lines as lines_module
+from ckyparse.cli import main
 from kernels.cky import text as text_module
 from tests.ckyparse.commands import Done, closes, refused, write
 from tests.quick import examples
@@ -367,3 +368,13 @@ def test_help_needs_no_numpy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "accept" in done.stdout
+
+
+def test_a_gpu_that_starts_is_not_waited_for_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr("kernels.targets.cuda.early.under_way", lambda: True)
+    monkeypatch.setattr("ckyparse.cli.os._exit", ended.append)
+    monkeypatch.setattr(sys, "argv", ["ckyparse", "--version"])
+    with pytest.raises(SystemExit):
+        main()
+    assert ended == [0]

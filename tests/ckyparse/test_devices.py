@@ -32,9 +32,12 @@ def test_the_same_on_several_devices(case: Case, size: int, count: int) -> None:
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         small_blocks(stack, size)
         expected = run_case(case, Path(name), ["--backend", "reference"])
+        devices = ["--device", ",".join(map(str, range(count)))]
         with several_devices():
-            found = run_case(case, Path(name), ["--device", ",".join(map(str, range(count)))])
+            found = run_case(case, Path(name), ["--backend", "cuda", *devices])
         assert found == expected
+        # What is not worth a GPU is left to the CPU, in as many parts at a time.
+        assert run_case(case, Path(name), devices) == run_case(case, Path(name), [])
 
 
 def test_several_devices_are_gpus(tmp_path: Path) -> None:
@@ -53,7 +56,7 @@ def test_a_parser_takes_several_devices(place: str) -> None:
     strings = ["()" * (i % 9) + ")" * (i % 2) for i in range(400)]
     one = CKYParser(GRAMMARS["dyck.cfg"], backend="reference")
     with several_devices() if place == "reference" else nullcontext():
-        several = CKYParser(GRAMMARS["dyck.cfg"], device=(0, 1))
+        several = CKYParser(GRAMMARS["dyck.cfg"], backend="cuda", device=(0, 1))
         np.testing.assert_array_equal(several.accepts(strings), one.accepts(strings))
         np.testing.assert_array_equal(several.prefixes(strings), one.prefixes(strings))
         assert list(several.counts(strings)) == list(one.counts(strings))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from hypothesis import example, given, settings
@@ -17,13 +17,16 @@ from nltk.tree import Tree
 
 from bulkbits.widths import cells, ems
 from ckyparse import CKYParser, Grammar, Nonterminal, Production, draw
+from ckyparse.chart import Chart
+from ckyparse.cli.parse import _WRITTEN
 from ckyparse.drawing import MOST_TOKENS, shown_part
 from ckyparse.drawing.latex import _ESCAPES, escaped
 from ckyparse.drawing.layout import BLANK, elided, fitted, printable, shown
+from ckyparse.forest import Forest
 from tests.ckyparse.commands import Done
 from tests.quick import examples
+from tests.svg import texts
 
-SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ["I", "saw", "the", "man", "with", "a", "telescope"]
 
 labels = st.one_of(
@@ -37,7 +40,10 @@ trees = st.recursive(
 )
 HOSTILE = Tree(
     "</svg><script>&amp;",
-    [Tree("a{b}\\%$#_^~", ["]]>", "]", "},", "\\end{forest}"]), Tree("''--!`", []), " ", ""],
+    [
+        Tree("a{b}\\%$#_^~", ["]]>", "]", "},", "\\end{forest}"]), Tree("''--!`", []), " ", "",
+        ' a  "b" ',
+    ],
 )  # fmt: skip
 
 
@@ -52,16 +58,6 @@ def parts(tree: Tree) -> Iterator[tuple[int, str]]:
         yield depth, printable(part.label())
         below = list(part) or ["ε"]
         waiting += [(depth + 1, child) for child in reversed(below)]
-
-
-def texts(svg: str) -> list[str]:
-    """Return the texts of a document that has nothing but plain drawing."""
-    root = ElementTree.fromstring(svg)
-    assert {element.tag for element in root.iter()} <= {
-        SVG + name for name in ("svg", "rect", "g", "path", "text")
-    }
-    assert not any("href" in name for element in root.iter() for name in element.attrib)
-    return [element.text or "" for element in root.iter(SVG + "text")]
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -84,9 +80,28 @@ def test_any_tree_is_an_outline(tree: Tree) -> None:
         assert re.fullmatch("((│  |   )*(├─ |└─ ))?", line[: 3 * depth])
 
 
+@pytest.mark.parametrize("is_left", [False, True])
+def test_the_outline_of_a_deep_tree_is_made_line_by_line(is_left: bool) -> None:
+    depth = 3000
+    tree = Tree("x", ["y"])
+    for _ in range(depth):
+        tree = Tree("x", [tree, "z"] if is_left else ["z", tree])
+    tracemalloc.start()
+    try:
+        count, longest = 0, 0
+        for text in _WRITTEN["text"](tree):
+            count, longest = count + 1, max(longest, len(text))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert count == 2 * depth + 3  # an empty line is the last
+    assert longest == 3 * (depth + 1) + len("y\n")
+    assert most < 1 << 24  # all lines together are 27 million characters, of two bytes
+
+
 # --- LaTeX -------------------------------------------------------------------------------
 
-_UNESCAPED = {written: character for character, written in _ESCAPES.items()}
+_UNESCAPED = {written: character for character, written in _ESCAPES.items()} | {r"\ ": " "}
 _PIECES = re.compile(
     "|".join(map(re.escape, sorted(_UNESCAPED, key=len, reverse=True)))
     + r"|\$\\varepsilon\$|[^\\{}$&#%_^~]"
@@ -96,6 +111,7 @@ _PIECES = re.compile(
 def label_of(written: str) -> str:
     """Return what LaTeX prints; nothing but known escapes and harmless characters may occur."""
     end, label = 0, ""
+    assert not re.search(r"^ |(?<!\\) $|  ", written)  # blanks that would be dropped
     for match in _PIECES.finditer(written):
         assert match.start() == end, written
         end = match.end()
@@ -184,7 +200,9 @@ def test_latex_compiles(tmp_path: Path) -> None:
         for name in ("forest", "qtree", "tikz-qtree")
     ):
         pytest.skip("needs a LaTeX with forest and qtree")
-    hostile = Tree("".join(set(_ESCAPES) - {BLANK}), ["a\n", " ", Tree("", ["[", "],=", ";.:"])])
+    hostile = Tree(
+        "".join(set(_ESCAPES) - {BLANK}), ["a\n", " a  b ", Tree("", ["[", "],=", ";.:"])]
+    )
     (chart,) = CKYParser("data/grammars/english.cfg").charts([WORDS])
     for package in ("qtree", "tikz-qtree"):
         drawings = [draw(hostile).latex("qtree"), draw(hostile).latex(), draw(chart).latex()]
@@ -230,8 +248,8 @@ def test_any_names_and_tokens_of_a_chart(names: list[str], token: str) -> None:
     assert draw(chart).text().split("\n")[-1].startswith(printable(token).rstrip())
     rows = draw(chart).latex().split("\n")
     assert len(rows) == 5
-    for name in names:
-        assert escaped(name) in rows[2]
+    inner = re.findall(r"\\multicolumn\{2\}\{c\}\{(.*?)\}(?: & | \\\\$)", rows[2])
+    assert inner == [r"{,} ".join(map(escaped, sorted(names)))] * 2
 
 
 def test_the_empty_sentence() -> None:
@@ -260,7 +278,7 @@ def test_what_is_large_is_shown_in_part_or_refused() -> None:
     deep = Tree("x", ["y"])
     for _ in range(20_000):
         deep = Tree("x", [deep])
-    assert len(draw(deep).latex()) > 20_000
+    assert draw(deep).latex().count("[{x}") == 20_001
     assert repr(draw(deep)) == "<Drawing of a tree with the root x>"
     assert len(draw(deep)._repr_svg_()) < 5_000
     assert shown_part(deep)[0].height() <= 26
@@ -279,6 +297,27 @@ def test_a_forest_says_how_many_trees_it_has() -> None:
     assert many.startswith(
         "the first of the trees, which are not counted; 179 nodes over 90 tokens"
     )
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("", "the first of the trees, which are not counted"),
+        ("N0 -> N1\nN1 -> N0", "trees over 20 tokens: trees() yields them"),
+    ],
+)
+def test_trees_of_many_rules_are_not_counted(
+    more: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"N{i}" for i in range(20)]
+    pairs = " | ".join(f"{a} {b}" for a in names for b in names)
+    rules = [f"{name} -> {pairs if name == 'N0' else 'N0 N0'} | 'a'" for name in names]
+    parser = CKYParser("\n".join(["S -> N0", *rules, more]))
+    long, short = parser.charts(["a" * 20, "a" * 3])
+    few = "infinitely many" if more else f"{short.count():,}"
+    assert texts(short.forest._repr_svg_())[-1] == f"the first of {few} trees"
+    monkeypatch.setattr(Forest, "count", None)  # 20 tokens are few, but with so many rules
+    assert texts(long.forest._repr_svg_())[-1] == said
 
 
 def test_only_trees_and_charts_are_drawn() -> None:
@@ -339,10 +378,34 @@ def test_the_command_draws_charts(ckyparse: Callable[..., Done], english: str) -
     done = ckyparse(*args, "latex", stdin=b"I saw the dog\n")
     assert done.out.startswith(r"\begin{tabular}{*{8}{c}}")
     assert done.out.endswith("\\end{tabular}\n\n")
-    done = ckyparse(*args, "text", stdin=b"I " * 201)
-    assert done.out == "\n"
-    assert "1: a chart of 201 tokens is too large to be drawn" in done.err
-    for more in (["--all"], ["--limit", "2"], ["--format", "svg"]):
+    for more in (["--all"], ["--best"], ["--limit", "2"], ["--format", "svg"]):
         done = ckyparse(*args, "svg", *more, stdin=b"")
         assert done.code == 2
+        assert more[0] in done.err
         assert "not charts" in done.err
+    done = ckyparse(*args, "svg", "--cluster", "localhost:1", stdin=b"")
+    assert done.code == 2
+    assert "--chart cannot be used with --cluster" in done.err
+
+
+def test_lines_that_are_too_long_for_a_chart(
+    ckyparse: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    init = Chart.__init__
+
+    def counted(self: Chart, *args: Any) -> None:
+        made.append(args)
+        init(self, *args)
+
+    monkeypatch.setattr(Chart, "__init__", counted)
+    args = ["parse", "-g", "data/grammars/dyck.cfg", "--tokens", "chars", "--chart", "text"]
+    long = "()" * (MOST_TOKENS // 2)
+    done = ckyparse(*args, stdin=f"{long}(\n()\n".encode())
+    assert done.code == 2
+    assert done.err == "ckyparse: standard input:1: 201 tokens; a chart has 200 at most\n"
+    assert done.out.startswith("\nS\n")
+    assert len(made) == 1
+    done = ckyparse(*args, stdin=long.encode())
+    assert (done.code, done.err) == (0, "")
+    assert done.out.count("\n") == MOST_TOKENS + 2

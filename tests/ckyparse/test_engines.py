@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,13 +127,46 @@ def test_a_gpu_begins_when_it_would_have_saved_its_start(asked: list[str]) -> No
         engines.plain(rules, batch)
         assert asked == ["cpu"]
     engines.plain(rules, batch)
+    made = engines._gpu.made
+    assert made is not None
+    made.result()
     assert asked == ["cpu", "auto"]
     one = Batch.of([[0]])
     assert engines._backend_for(plain_cost, rules, one) is engines._host
-    assert engines._backend_for(plain_cost, rules, batch) is engines._chosen
+    assert engines._backend_for(plain_cost, rules, batch) is made.result()
     asked.clear()
     module.ParserEngines("auto", 0, 4, None).weighted(rules, batch)
     assert asked == ["cpu", "auto"]
+
+
+def test_the_cpu_goes_on_while_a_gpu_starts() -> None:
+    target, started = ReferenceTarget(), threading.Event()
+
+    def make() -> ReferenceTarget:
+        assert started.wait(60)
+        return target
+
+    start = module.BackgroundStart(make)
+    assert start.instead(host=0.1, device=0.2) is None
+    assert start.instead(host=0.2, device=0.05) is None
+    assert start.made is None
+    assert start.instead(host=0.25, device=0.05) is None
+    assert start.made is not None
+    assert start.instead(host=0.25, device=0.05) is None
+    started.set()
+    assert start.instead(host=9.0, device=0.05) is target  # waits: the CPU would take longer
+    assert start.instead(host=0.25, device=0.05) is target
+    assert start.instead(host=0.05, device=0.25) is None
+
+
+def test_why_a_gpu_cannot_start_is_told() -> None:
+    def make() -> ReferenceTarget:
+        raise BackendUnavailableError("no")
+
+    start = module.BackgroundStart(make)
+    for _ in range(2):
+        with pytest.raises(BackendUnavailableError, match="no"):
+            start.instead(host=9.0, device=0.0)
 
 
 def test_a_backend_that_is_named_is_taken(asked: list[str]) -> None:

@@ -50,6 +50,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out" / "site"
 
 
+@pytest.mark.first
 @pytest.mark.slow
 def test_nothing_is_fetched_when_a_page_is_read(site: Path) -> None:
     loads = re.compile(
@@ -64,6 +65,7 @@ def test_nothing_is_fetched_when_a_page_is_read(site: Path) -> None:
     assert not found
 
 
+@pytest.mark.first
 @pytest.mark.slow
 def test_links_between_pages_lead_somewhere(site: Path) -> None:
     texts = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
@@ -80,6 +82,7 @@ def test_links_between_pages_lead_somewhere(site: Path) -> None:
     assert not lost
 
 
+@pytest.mark.first
 @pytest.mark.slow
 @pytest.mark.parametrize("package", [lifesim, ckyparse, arith, semigroups])
 def test_the_reference_has_all_that_a_package_exports(package: object, site: Path) -> None:

@@ -64,9 +64,20 @@ def _flags(sanitize: bool) -> list[str]:
 
 
 def build(source: Path, defines: Mapping[str, int | str], *, sanitize: bool) -> Path:
-    """The shared library. Raises RuntimeError with the compiler's words."""
+    """The shared library. Raises RuntimeError with the compiler's words.
+
+    A process looks at a source and its headers once: even to see that they are the same takes the
+    compiler.
+    """
     macros = tuple(f"-D{name}={value}" for name, value in sorted(defines.items()))
-    engine = _engine(macros if "EMULATION_UCONTEXT" in defines else (), sanitize, cache())
+    return _built(source, macros, sanitize, cache())
+
+
+@functools.cache
+def _built(source: Path, macros: tuple[str, ...], sanitize: bool, folder: Path) -> Path:
+    """The shared library, in the cache; the folder tells caches apart."""
+    has_own_engine = any(macro.startswith("-DEMULATION_UCONTEXT=") for macro in macros)
+    engine = _engine(macros if has_own_engine else (), sanitize, folder)
     flags = [*_flags(sanitize), "-Og"]
     header = ("-include", str(HERE / "cuda_emulation.hpp"))
     text = _run([compiler(), *flags, *macros, "-E", "-x", "c++", *header, str(source.resolve())])

@@ -388,12 +388,14 @@ const std::map<std::string, void*> functions = {
 
 }  // namespace
 
-// What a caller finds by name of the file: the rest it asks for here. lifesim doctor needs the first.
+// What a caller finds by name of the file: the rest it asks for here. lifesim doctor and early.py
+// need the first.
 #define EXPORT extern "C" __attribute__((visibility("default"))) int
 
 EXPORT cuInit(unsigned flags) { return init(flags); }
 EXPORT cuDeviceGetCount(int* number) { return count(number); }
 EXPORT cuDeviceGet(int* device, int index) { return get(device, index); }
+EXPORT cuDevicePrimaryCtxRetain(Context** context, int device) { return retain(context, device); }
 EXPORT cuDeviceGetName(char* text, int size, int device) { return name(text, size, device); }
 EXPORT cuDeviceTotalMem_v2(std::size_t* bytes, int device) { return total(bytes, device); }
 EXPORT cuDeviceGetAttribute(int* value, int which, int device) { return attribute(value, which, device); }

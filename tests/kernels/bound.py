@@ -34,7 +34,7 @@ from kernels.transformations.hashing import HashKey, row_stride
 Call = tuple[Callable[..., Any], list[Any]]
 
 MEMORY = 4 << 30  # bytes of addresses that a process of many calls may have
-SECONDS = 3  # after which a call is interrupted
+SECONDS = 0.5  # after which a call is interrupted
 GRACE = 30  # more after which it is held up
 
 
@@ -75,6 +75,13 @@ def _strips() -> list[Any]:
         *(_level(), src, np.zeros_like(src), width, True, 8, 12, 3, 1, width, 32, 0, 8, 6, 2),
         lambda: False,
     ]
+
+
+def _folded(alone: bool) -> list[Any]:
+    rows = _cpu.vector_bits(_level()) // 32
+    src = np.arange(2 * rows, dtype=np.uint64).reshape(-1, 2)
+    cut = [1, 0, 7] if alone else [2, 3, 3]  # pieces, halo, generations at a time
+    return [_level(), src, np.zeros_like(src), 128, True, 8, 12, 9, *cut, 2, lambda: False]
 
 
 def _ageing(circuit: Any = None) -> list[Any]:
@@ -247,6 +254,12 @@ def _engine_arguments() -> list[Any]:
     ]
 
 
+def _small_counts() -> list[Any]:
+    sets = np.array([[[1, 2, 0, 3], [0, 0, 2, 3]], [[3, 2, 1, 0], [1, 1, 1, 1]]], np.uint8)
+    counts = (np.zeros(2, np.int32) for _ in range(3))
+    return [_level(), sets, False, 1000, *counts, 2]
+
+
 def _engine(most: int = 1 << 20) -> Any:
     engine = _cpu.SemigroupEnumerator(*_engine_arguments())
     while most and engine.state()[0] > engine.state()[1]:
@@ -336,6 +349,10 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
         _lazy("life_pass", lambda: [*_strips(), None, 2]),
         _lazy("life_pass", _circuit),
     ],
+    "life_folded": [
+        _lazy("life_folded", lambda: _folded(True)),
+        _lazy("life_folded", lambda: _folded(False)),
+    ],
     "ageing_pass": [
         _lazy("ageing_pass", _ageing),
         _lazy("ageing_pass", lambda: _ageing(_circuit()[-1])),
@@ -410,6 +427,7 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     "bignum_bit_length": [_gmp("bignum_bit_length", A)],
     "bignum_from_ints": [_lazy("bignum_from_ints", lambda: [[1, -(1 << 90), True, np.int8(3)]])],
     "bignum_to_ints": [_lazy("bignum_to_ints", lambda: [_numbers(5, -7)])],
+    "bignum_arenas": [_lazy("bignum_arenas", list)],
     "bignum_from_lines": [_lines],
     "bignum_to_lines": [_gmp("bignum_to_lines", A, 10), _gmp("bignum_to_lines", A, 16)],
     "redundant_add": [
@@ -556,6 +574,10 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
         _lazy("semigroup_idempotents", lambda c=c: [GRAPH, u32(0, 0, 1), u32(0, 0, 1), c, 2])
         for c in (None, u32(0, 0, 0))
     ],
+    "semigroup_small": [
+        _lazy("semigroup_small", lambda: [_level(), _engine_arguments()[1], True, 100]),
+    ],
+    "semigroup_counts": [_lazy("semigroup_counts", _small_counts)],
     "semigroup_traced": [
         _lazy(
             "semigroup_traced",

@@ -27,6 +27,7 @@ def compile_kernel(name: str, defines: list[str], arch: int) -> int:
         ("divide", ["WIDTH=32"]),
         ("divide_long", []),
         ("isqrt", []),
+        ("powmod_odd", ["LANES=1", "OWN=12"]),
     ],
     ids=str,
 )
@@ -37,13 +38,16 @@ def test_numbers_stay_in_registers(name: str, defines: list[str]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", [75, 90])
 @pytest.mark.parametrize("width", [2, 6, 12, 20, 32])
-@pytest.mark.parametrize("name", ["multiply", "divide", "powmod"])
+@pytest.mark.parametrize("name", ["multiply", "divide", "powmod", "powmod_odd"])
 def test_every_width_compiles(name: str, width: int, arch: int) -> None:
     variants = {
         "multiply": [[f"SHORT={s}", f"ADD={a}"] for s in (0, 1) for a in (0, 1)],
         "divide": [["QUOTIENT=0"], ["REMAINDER=0"]],
         "powmod": [[]],
+        "powmod_odd": [["LANES=1"], ["LANES=8"]],
     }
-    macro = "PART_WORDS" if name == "powmod" else "WIDTH"
+    macro = {"powmod": "PART_WORDS", "powmod_odd": "OWN"}.get(name, "WIDTH")
+    if name == "powmod_odd":
+        width = width // 4 * 4 or 4
     for defines in variants[name]:
         compile_kernel(name, [f"{macro}={width}", *defines], arch)

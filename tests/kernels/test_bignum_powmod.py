@@ -9,14 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.bignum.cuda.powmod import powmod
-from kernels.bignum.plan import window_of
+from kernels.bignum.plan import LaneTeam, power_team, window_of
 from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels.slab_numbers import hurting, ints_of, slabs_of
 from tests.quick import examples
 
 QUICK = (2, 33)
-WIDTHS = (1, 2, 3, 8, 17, 31, 32, 33)
+WIDTHS = (1, 2, 3, 8, 17, 31, 32, 33, 48, 64, 65, 128, 129)
+TEAMS = [(1, 4), (1, 16), (2, 12), (8, 8), (32, 4)]  # lanes, and words of each
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +26,19 @@ def emulated() -> Device:
 
 
 def check(
-    device: Device, a: list[int], e: list[int], m: list[int], bits: int | None = None
+    device: Device,
+    a: list[int],
+    e: list[int],
+    m: list[int],
+    bits: int | None = None,
+    team: LaneTeam | None = None,
 ) -> None:
     count = max((len(x) for x in (a, e, m) if len(x) != 1), default=1)
     rows = zip(*(x * (count if len(x) == 1 else 1) for x in (a, e, m)), strict=True)
     expected = [pow(p, q, r) for p, q, r in rows]
     operands = (slabs_of(device, a, bits), slabs_of(device, e), slabs_of(device, m, bits))
-    assert ints_of(device, powmod(device, *operands)) == expected
+    choose = power_team if team is None else lambda *_: team
+    assert ints_of(device, powmod(device, *operands, choose)) == expected
 
 
 def operands_of(words: int, kind: str, rng: random.Random) -> tuple[list[int], ...]:
@@ -55,6 +62,59 @@ def test_hurting_numbers(emulated: Device, words: int, kind: str) -> None:
 @pytest.mark.parametrize("words", WIDTHS)
 def test_hurting_numbers_of_all_widths(emulated: Device, words: int, kind: str) -> None:
     check(emulated, *operands_of(words, kind, random.Random(-words)))
+
+
+@pytest.mark.parametrize("order", ["reverse", pytest.param("shuffled:1", marks=pytest.mark.slow)])
+def numbers_of(words: int, rng: random.Random) -> tuple[list[int], ...]:
+    """Make moduli that use all words, and not, and numbers whose carries go through all lanes."""
+    top = 1 << 32 * words
+    moduli = [top - 1, top - 3, top // 2 + 1, 1, 3]
+    moduli += [rng.getrandbits(32 * words) | 1 for _ in range(2)]
+    a = [top - 2, top // 2, top - 5, 7, -(top - 1), top // 3, rng.getrandbits(32 * words + 40)]
+    return a, [3, 2, 0, 5, 65537, 2**17 - 1, rng.getrandbits(20)], moduli
+
+
+@pytest.mark.parametrize("squares", [False, True])
+@pytest.mark.parametrize(("lanes", "own"), TEAMS)
+@pytest.mark.parametrize("order", ["reverse", pytest.param("shuffled:1", marks=pytest.mark.slow)])
+def test_lanes_share_numbers(lanes: int, own: int, squares: bool, order: str) -> None:
+    rows = numbers_of(lanes * own, random.Random(own))
+    check(EmulatedDevice(order=order), *rows, None, LaneTeam(lanes, own, 2, squares))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("squares", [False, True])
+@pytest.mark.parametrize(("lanes", "own"), [*TEAMS, (2, 16), (2, 32), (4, 32)])
+def test_lanes_share_numbers_on_a_gpu(lanes: int, own: int, squares: bool) -> None:
+    from kernels.targets.cuda.target import CudaDevice
+
+    rows = numbers_of(lanes * own, random.Random(own))
+    check(CudaDevice(), *rows, None, LaneTeam(lanes, own, 2, squares))
+
+
+def test_squares_that_lose_a_bit(emulated: Device) -> None:
+    """Check numbers with the topmost bit set, and those with tiles of all ones."""
+    for lanes, own in TEAMS[:3]:
+        words = lanes * own
+        modulus = (1 << 32 * words) - 1
+        half = (1 << 16 * own) - 1
+        runs = [sum(half << 16 * own * (2 * i + j) for i in range(lanes)) for j in (0, 1)]
+        a = [modulus - 1 - r for r in (*runs, 0, 1)] + runs
+        check(emulated, a, [4], [modulus], None, LaneTeam(lanes, own, 2, squares=True))
+
+
+def test_the_fewest_lanes_and_words_that_suffice() -> None:
+    for width in range(1, 513):
+        team = power_team(width, 10**6, 132)
+        assert team is not None
+        assert width <= team.words < 2 * width + 4
+        assert team.own == 4 or team.lanes * (team.own - 4) < width
+        assert team.own <= 16 or team.squares
+        few = power_team(width, 1, 132)
+        assert few is not None
+        assert team.lanes <= few.lanes <= 32
+        assert few.words >= width
+    assert power_team(513, 10**6, 132) is None
 
 
 numbers = st.integers(-(2**100), 2**100)

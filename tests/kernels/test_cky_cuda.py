@@ -32,6 +32,7 @@ from kernels.cky.cuda.plan import (
     table,
     threads_for,
 )
+from kernels.cky.cuda.scatter import ScatterColumns
 from kernels.cky.cuda.sparse import SparseColumns
 from kernels.cky.ref import ReferenceCky
 from kernels.targets.choose import pick
@@ -98,6 +99,12 @@ class TestDense(Contract):
     examples = 2
     symbols = (1, 9, 17)
     columns = staticmethod(DenseColumns)
+
+
+class TestScatter(Contract):
+    examples = 2
+    symbols = (9,)
+    columns = staticmethod(ScatterColumns)
 
 
 class TestDirect(Contract):
@@ -178,8 +185,10 @@ def test_model_chooses_by_the_grammar() -> None:
         return Rules.make(symbols, symbols, binary, [(a, a) for a in range(symbols)])
 
     assert sparse_cost(BRACKETS, 40) > sparse_cost(BRACKETS, 20)
-    for rules in (grammar(32, 8192), grammar(64, 2048), grammar(512, 131072)):
+    for rules in (grammar(32, 8192), grammar(128, 131_072)):
         assert kind(rules, (9, 0)) is DenseColumns
+    for rules in (grammar(128, 16_384), grammar(512, 131_072)):
+        assert kind(rules, (9, 0)) is ScatterColumns
     for rules in (grammar(64, 256), grammar(512, 8192), grammar(1500, 6000), BRACKETS):
         assert kind(rules, (9, 0)) is SparseColumns
 
@@ -338,6 +347,7 @@ def test_the_engine_of_a_gpu_is_this_one() -> None:
         ("sparse", ["-DLANES=1", "-DTHREADS=1024"]),
         ("sparse", ["-DLANES=32", "-DIN_SHARED=0"]),
         ("direct", []),
+        ("scatter", []),
     ],
 )
 def test_nvcc_compiles(name: str, defines: list[str]) -> None:

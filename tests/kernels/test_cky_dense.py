@@ -22,6 +22,7 @@ from kernels.cky.cuda.dense import SOURCE, DenseColumns
 from kernels.cky.cuda.dense_plan import DensePlan, TooManySymbolsError, plan, shared_bytes
 from kernels.cky.cuda.lists import LAST, LISTED, LISTERS, RESULT, SHORT
 from kernels.cky.cuda.plan import dense_cost
+from kernels.cky.cuda.scatter import ScatterColumns
 from kernels.cky.cuda.tiles import TILE
 from kernels.cky.ref import table
 from kernels.targets.cuda.device import Device, Slice
@@ -210,6 +211,19 @@ def check_charts(
     different: int = 6,
     circuit: bool | None = None,
 ) -> DensePlan:
+    columns = DenseColumns(device, rules, circuit)
+    check_columns(columns, device, rules, length, groups, different)
+    return columns.plan
+
+
+def check_columns(
+    columns: DenseColumns | ScatterColumns,
+    device: Device,
+    rules: Rules,
+    length: int,
+    groups: int = 1,
+    different: int = 6,
+) -> None:
     """The charts of random strings, of which so many are different, in random order.
 
     What is not theirs in the buffer must stay as it is.
@@ -219,7 +233,6 @@ def check_charts(
     which = random.integers(0, different, (groups, 1024))
     lexical = np.zeros((rules.symbols, rules.terminals + 1), np.bool_)
     lexical[tuple(rules.lexical.T)] = True
-    columns = DenseColumns(device, rules, circuit)
     assert (columns.lanes, columns.side) == (32, 4)
     shape = groups, cells(length), columns.symbols // 4, 32, 4
     chart = random.integers(0, 2**32, shape, np.uint32)
@@ -246,7 +259,6 @@ def check_charts(
         after = np.empty_like(before)
         device.download(after, memory, at)
         np.testing.assert_array_equal(after, before)
-    return columns.plan
 
 
 def pack(bits: Bits) -> Words:

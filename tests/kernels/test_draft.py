@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import itertools
 import os
 import signal
 import stat
@@ -18,6 +19,7 @@ import pytest
 
 from kernels import draft as drafts
 from kernels.draft import Draft
+from tests.interrupts import interrupted_at
 
 ROOT = Path(__file__).parents[2]
 WRITER = """
@@ -73,6 +75,38 @@ def test_the_next_save_removes_what_killed_writers_left(tmp_path: Path) -> None:
     assert len(left(tmp_path)) == 1
     write(path)
     assert left(tmp_path) == []
+    assert path.read_bytes() == b"new"
+
+
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+    """An interrupt between any two instructions of Python leaves the whole file or none."""
+    path = tmp_path / "a"
+    methods = [
+        vars(Draft)[name] for name in ("__init__", "_begin", "__enter__", "__exit__", "finish")
+    ]
+    for instruction in itertools.count():
+        with interrupted_at(write, instruction, *methods) as came:
+            write(path)
+        assert set(os.listdir(tmp_path)) <= {"a"}
+        if not came:
+            break
+        if path.exists():
+            assert path.read_bytes() == b"new"
+            path.unlink()
+    assert instruction > 100
+    assert path.read_bytes() == b"new"
+
+
+def test_a_child_leaves_the_draft_of_its_parent(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    draft = Draft(path)
+    child = os.fork()
+    if not child:
+        del draft
+        os._exit(0)
+    os.waitpid(child, 0)
+    draft.append(b"new")
+    draft.finish()
     assert path.read_bytes() == b"new"
 
 

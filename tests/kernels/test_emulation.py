@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ import pytest
 
 from kernels.targets.cuda.device import Device, Slice
 from tests.emulation import EmulatedDevice
+from tests.emulation.build import cache
 from tests.emulation.emulated import EmulatedModule
 from tests.emulation.sanitized import run_sanitized
 
@@ -38,19 +40,21 @@ def device(request: pytest.FixtureRequest) -> EmulatedDevice:
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+def build() -> Build:
     """A module of one kernel `k` with these parameters and this body."""
-    folder = tmp_path_factory.mktemp("tiny")
 
     def make(
         device: EmulatedDevice, parameters: str, body: str, before: str = "", **defines: int
     ) -> EmulatedModule:
         text = f'{PREFIX}{before}\nextern "C" __global__ void k({parameters}) {{\n{body}\n}}\n'
         # Equal kernels at one place, which the compiled file names: so that each is
-        # compiled once, not once for every order.
-        source = folder / hashlib.sha256(text.encode()).hexdigest()[:16] / "tiny.cu"
+        # compiled once, not once for every order, nor in every run.
+        source = cache() / hashlib.sha256(text.encode()).hexdigest()[:16] / "tiny.cu"
         source.parent.mkdir(exist_ok=True)
-        source.write_text(text)
+        if not source.exists():
+            draft = source.with_name(f"{os.getpid()}.cu")  # of several processes that write it
+            draft.write_text(text)
+            os.replace(draft, source)
         return device.module(source, defines)
 
     return make

@@ -232,6 +232,7 @@ def test_iterations_of_longer_numbers(bits: int, pairs: int) -> None:
     check_column(tables.measure(bits, pairs, seed=3))
 
 
+@pytest.mark.first
 @pytest.mark.slow
 def test_guessed_quotients_cost_as_little_as_he_says() -> None:
     """(E) - (B) is 0.0059 iterations of 1024 bits. One pair in two hundred is counted

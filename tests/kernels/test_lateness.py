@@ -220,6 +220,7 @@ probe(lambda: x.to_lines(), whole=False)
 }
 
 
+@pytest.mark.first
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_ctrl_c_comes_soon(name: str) -> None:

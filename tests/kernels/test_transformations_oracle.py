@@ -269,11 +269,11 @@ def test_libsemigroups_finds_the_same(text: str) -> None:
     other.ReportGuard(False)
     generators = Family.parse(text).generators()
     found = enumerate_maps(generators, monoid=False)
-    theirs = other.FroidurePin([other.SemigroupEngine(row) for row in generators.tolist()])
+    theirs = other.FroidurePin([other.Transf(row) for row in generators.tolist()])
     assert theirs.size() == len(found)
     assert theirs.number_of_idempotents() == len(found.idempotents)
     for i, row in enumerate(found.elements.tolist()):
-        assert theirs[i] == other.SemigroupEngine(row)
+        assert theirs[i] == other.Transf(row)
         assert tuple(other.froidure_pin.minimal_factorisation(theirs, i)) == found.words[i]
     rules = [(tuple(left), tuple(right)) for left, right in other.froidure_pin.rules(theirs)]
     assert sorted(rules) == sorted(found.rules)

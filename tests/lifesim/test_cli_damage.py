@@ -204,10 +204,10 @@ def test_a_newer_version(lifesim, soup):
     path = Path("soup/manifest.json")
     facts = unseal(path.read_bytes())
     assert facts
-    path.write_bytes(seal({**facts, "version": 5}))
+    path.write_bytes(seal({**facts, "version": 6}))
     for args in ("run soup --steps 1", "info soup", "verify soup", "resume soup",
                  "render soup --out a.png", "convert soup a.rle"):  # fmt: skip
-        refused(lifesim(*args.split()), 2, "version 5 is newer than this program")
+        refused(lifesim(*args.split()), 2, "version 6 is newer than this program")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -116,6 +116,14 @@ def test_unknown_names(lifesim, command):
     assert done.err == said
 
 
+def test_names_that_are_meant_are_not_those_that_filters_leave_out(lifesim):
+    assert lifesim("patterns", "copprehead").err.endswith(": is copperhead meant?\n")
+    for more in ["--kind", "gun"], ["--rule", "B36/S23"]:
+        done = lifesim("patterns", "copperhead", *more)
+        assert done.code == 2
+        assert done.err.endswith("with 'copperhead' in it\n")
+
+
 def test_our_files_are_not_written_over(lifesim):
     done = lifesim("convert", "glider", named("glider"))
     assert done.code == 2

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from lifesim import patterns
+from lifesim.cli import streamed
 from lifesim.start import place
 from lifesim.store import disk
 from lifesim.store.universe import Universe
@@ -492,3 +493,8 @@ def test_no_room_for_a_phase(lifesim, soup, monkeypatch):
     refused(lifesim("convert", "soup", "other"), 2, "of disk")
     refused(lifesim("run", "--size", 256, "--steps", 5, "--out", "other"), 2, "of disk")
     assert os.listdir() == ["soup"]
+
+
+def test_memory_of_a_command_counts_what_it_has_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streamed, "resident_memory", lambda: 100)
+    assert [streamed.left_for_windows(n) for n in (399, 400, 1000)] == [399, 300, 900]

@@ -15,7 +15,7 @@ pytest.importorskip("kernels._cpu")
 from lifesim import patterns
 from lifesim.engine import Life
 from lifesim.grid import BitGrid, Box
-from lifesim.patterns import Pattern, PatternError, rle_far
+from lifesim.patterns import Pattern, PatternError, rle_body, rle_far
 from lifesim.tree.quadtree import Quadtree
 from tests.commands import refused
 from tests.quick import examples
@@ -33,17 +33,19 @@ def read(text: str, *, far: bool = False) -> Pattern:
         return patterns.read(data, name="a.rle", as_squares=None)
 
 
-RUNS = st.lists(st.tuples(st.integers(1, 300), st.sampled_from("bo$")), min_size=1, max_size=30)
+RUNS = st.lists(st.tuples(st.integers(1, 100), st.sampled_from("bo$")), min_size=1, max_size=30)
 
 
-@given(RUNS, st.integers(-200, 200), st.integers(-200, 200))
+FAR_SIZES = st.sampled_from(["x = 9000000, y = 9000000", "x = 1, y = 9000000"])
+
+
+@given(RUNS, st.integers(-200, 200), st.integers(-200, 200), FAR_SIZES)
 @settings(max_examples=examples(60), deadline=None)
-def test_squares_are_the_cells_of_the_grid(runs, x, y) -> None:
+def test_squares_are_the_cells_of_the_grid(runs, x, y, size) -> None:
     body = "".join(f"{count}{tag}" for count, tag in runs)
-    text = f"#CXRLE Pos={x},{y}\nx = 1, y = 1, rule = B3/S23\n{body}!\n"
+    text = f"#CXRLE Pos={x},{y}\n{size}, rule = B3/S23\n{body}!\n"
     wanted, found = read(text), read(text, far=True)
-    box = wanted.grid.bounding_box()
-    if box is None or (box.width, box.height) == (1, 1):  # no box is smaller than its grid
+    if wanted.grid.bounding_box() is None:
         assert found == wanted
         return
     assert found.squares is not None
@@ -91,12 +93,35 @@ def test_what_no_list_holds_is_a_grid(position, body) -> None:
 
 @pytest.mark.parametrize("body", ["2", "o?!", "0o!", f"{1 << 61}o{1 << 61}o!"])
 def test_faults_are_those_of_a_grid(body) -> None:
-    text = f"x = 2, y = 1\n{body}\n"
-    with pytest.raises(PatternError) as wanted:
-        read(text)
-    with pytest.raises(PatternError) as found:
-        read(text, far=True)
-    assert str(found.value) == str(wanted.value)
+    for size in ("x = 2, y = 1", "x = 9000000, y = 9000000"):
+        text = f"{size}\n{body}\n"
+        with pytest.raises(PatternError) as wanted:
+            read(text)
+        with pytest.raises(PatternError) as found:
+            read(text, far=True)
+        assert str(found.value) == str(wanted.value)
+
+
+def test_far_cells_beyond_a_small_header_are_squares() -> None:
+    """A header that is no larger than its text is painted at once, but not where cells leave it."""
+    pattern = read("x = 1, y = 1\no!\n", far=True)
+    assert (pattern.squares, pattern.grid.population()) == (None, 1)
+    pattern = read("x = 1, y = 1\no70$99bo!\n", far=True)
+    assert Quadtree(pattern.squares).box() == Box(0, 0, 100, 71)
+    assert pattern.notes == ("the header says 1x1 cells, the body has 100x71",)
+
+
+def test_a_text_that_is_as_large_as_its_grid_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_bytes = []
+    really = rle_body.through
+
+    def through(walk, body):
+        read_bytes.append(len(body.data))
+        return really(walk, body)
+
+    monkeypatch.setattr(rle_body, "through", through)
+    assert patterns.read(io.BytesIO(b"x = 9, y = 9\n3o!\n"), as_squares=None).grid.width == 3
+    assert len(read_bytes) == 1
 
 
 def test_little_memory_is_taken() -> None:

@@ -368,3 +368,19 @@ def test_crop_undoes_paste(stamp, data):
     grid.paste(other, x, y)
     assert grid.crop(Box(x, y, width, height)) == other
     assert grid.population() == other.population()
+
+
+SMALL_BOXES = st.builds(
+    Box, st.integers(-4, 4), st.integers(-4, 4), st.integers(0, 5), st.integers(0, 5)
+)
+
+
+@given(SMALL_BOXES, SMALL_BOXES)
+def test_what_boxes_have_in_common(one: Box, other: Box) -> None:
+    def cells(box: Box) -> set[tuple[int, int]]:
+        return {(box.x + i, box.y + k) for i in range(box.width) for k in range(box.height)}
+
+    both = one.common(other)
+    assert both == other.common(one)
+    assert (cells(both) if both else set()) == cells(one) & cells(other)
+    assert both is None or min(both.width, both.height) > 0

@@ -129,7 +129,7 @@ def test_an_abort_after_the_end_changes_nothing(folder):
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("a.txt", "must end in one of .png, .gif, .csv, .rle"),
+        ("a.txt", "must end in one of .png, .gif, .mp4, .csv, .rle"),
         ("", "must end in"),
         ("a.png.gz", "must end in"),
         ("missing/a.rle", "there is no folder"),

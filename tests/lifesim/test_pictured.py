@@ -113,7 +113,7 @@ def test_a_film(tmp_path: Path) -> None:
                 levels = density_levels(fresh.grid(), None, 0)
                 seen = np.asarray(image.convert("RGB"))
                 assert np.array_equal(seen, palette_table("dark")[levels]), (ending, frame)
-    with pytest.raises(LifesimError, match=r"\.gif or a \.png"):
+    with pytest.raises(LifesimError, match=r"a \.gif, a \.png or a \.mp4"):
         film.save(tmp_path / "film.avi")
 
 

@@ -337,14 +337,6 @@ def test_commands(tmp_path):
     [
         (["convert", "{soup}", "{out}.cells"], "the format cells has two states"),
         (["run", "{soup}", "--steps", "1", "--rule", "B3/S23"], "rule B3/S23 has states 0 and 1"),
-        (
-            ["run", "{soup}", "--steps", "1", "--rule", "LifeHistory", "-o", "{out}"],
-            "a universe on disk has a rule of two states and nine cells, or of the Generations",
-        ),
-        (
-            ["random", "--rule", "R2,C0,M1,S2..3,B3..3", "--size", "9", "-o", "{out}"],
-            "a universe on disk has",
-        ),
     ],
 )
 def test_commands_refuse(tmp_path, arguments, message):

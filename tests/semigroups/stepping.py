@@ -49,6 +49,9 @@ class Given(EngineChoice):
     def first(self) -> SemigroupEngine:
         return self.small
 
+    def at_once(self, problem: EnumerationProblem) -> Enumerator | None:
+        return None  # steps are what is asked of it
+
     def larger(self) -> SemigroupEngine | None:
         return self.large
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -15,13 +14,8 @@ from semigroups.eggboxes import EggBox, EggBoxes
 from semigroups.pictures import _covers, _placed
 from tests.quick import examples
 from tests.semigroups.test_semigroup import HURT, Rows, generator_sets, small
+from tests.svg import texts
 from tests.transformations_oracle import enumerate_maps
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def texts(svg: str) -> list[str]:
-    return [element.text or "" for element in ElementTree.fromstring(svg).iter(SVG + "text")]
 
 
 def is_below(oracle: Any) -> np.ndarray[Any, Any]:
@@ -129,7 +123,7 @@ def test_a_notebook_shows_a_small_semigroup_without_being_asked_for_more() -> No
 
 
 def test_a_notebook_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(semigroup, "_SHOWN", 5)
+    monkeypatch.setattr(semigroup, "_ENUMERATED", 5)
     S = small(Family("full", 4))
     assert S._repr_svg_() is None
     assert not S.finished

@@ -427,7 +427,7 @@ def test_a_collision_on_the_way() -> None:
 
 @pytest.mark.skipif(not levels(), reason="the CPU kernels are not built")
 def test_small_ones_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One call of the engine for each, and free memory is not asked for again and again."""
+    """One call for each, of the engine too, and free memory is not asked for again and again."""
     calls: list[str] = []
     expand, available = CpuEnumerator._expand, memory.available_memory
 
@@ -445,5 +445,8 @@ def test_small_ones_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:
     maps = list(itertools.product(range(3), repeat=3))
     sizes = [Semigroup([x, y], backend="cpu").size for x, y in itertools.pairwise(maps)]
     assert max(sizes) > 10
+    assert not calls
+    pairs = itertools.pairwise(maps)
+    assert [Semigroup(pair, backend="cpu", hash_only=True).size for pair in pairs] == sizes
     assert calls.count("expand") == len(sizes)
     assert calls.count("memory") <= 1

@@ -73,5 +73,5 @@ def win(
     made = make_parse_window(tmp_path)
     yield made
     close_parse_window(made)
-    names = {"grammar", "sentences", "sentence"}
+    names = {"grammar", "sentences", "order of sentences", "sentence"}
     assert not names & {thread.name for thread in threading.enumerate()}

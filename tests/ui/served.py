@@ -75,14 +75,23 @@ class Page:
             raise
 
     def hear(self) -> dict[str, Any] | None:
-        """Return the next message; None where the server has closed the line."""
+        """Return the next message; None where the server has closed the line. One with pictures
+        has a part, whose bytes are those after its JSON."""
 
         async def next_one() -> Any:
             return await asyncio.wait_for(self._line.read_message(), 60)
 
         text = self._loop.run_until_complete(next_one())
         self._is_over = text is None
+        if isinstance(text, bytes):
+            length = 4 + int.from_bytes(text[:4], "big")
+            return {"part": {**json.loads(text[4:length]), "bytes": text[length:]}}
         return None if text is None else json.loads(text)
+
+    @property
+    def close_code(self) -> int | None:
+        """Return why the server has closed the line, as numbers of websockets say it."""
+        return self._line.close_code
 
     def hear_until(self, key: str, is_it: Any = lambda value: True) -> Any:
         """Return the first value of that key which is right."""

@@ -16,20 +16,28 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from lifesim.grid import Box
+from tests.waiting import until as soon
 from tests.windows import (
     SIDE,
+    answer,
     close,
     generation,
     live,
     make_window,
+    settle,
     shifted,
     until,
     write_glider,
 )
+from ui.qt.console import dock, runner
+from ui.qt.console.carrier import Carrier
 from ui.qt.console.dock import ConsoleDock
 from ui.qt.console.facade import python_name
+from ui.qt.dialogs import UnsavedAnswer
 from ui.qt.menus.script import ScriptMenu
 from ui.qt.window import LifeWindow
+from ui.script.stopping import uninterrupted
+from ui.session import SessionError
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +160,10 @@ def test_typing(menu: ScriptMenu) -> None:
 
 
 @pytest.mark.parametrize("how", ["key", "button", "action", "output"])
-def test_a_script_is_stopped(menu: ScriptMenu, shared: LifeWindow, how: str) -> None:
+def test_a_script_is_stopped(
+    menu: ScriptMenu, shared: LifeWindow, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "_PATIENCE", 60_000)  # this thread may get its turn late
     menu.console.enter("print('begun')\nwhile True: pass")
     assert menu.runner.is_running
     until(lambda: "begun" in text(menu.console))
@@ -174,12 +185,19 @@ def test_a_script_is_stopped(menu: ScriptMenu, shared: LifeWindow, how: str) -> 
 
 
 def test_a_script_that_cannot_be_stopped_is_left_alone(
-    menu: ScriptMenu, shared: LifeWindow
+    menu: ScriptMenu, shared: LifeWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(runner, "_PATIENCE", 1)
     go, begun, ended = threading.Event(), threading.Event(), threading.Event()
-    menu.console.names.update(go=go, begun=begun, ended=ended)
+
+    @uninterrupted
+    def stick() -> None:
+        begun.set()
+        assert go.wait(60)
+
+    menu.console.names.update(stick=stick, ended=ended)
     menu.console.enter(
-        "try:\n  begun.set(); go.wait(60); window.note('too late')\nfinally:\n  ended.set()\n"
+        "try:\n  stick()\nfinally:\n  try: window.note('too late')\n  finally: ended.set()\n"
     )
     assert begun.wait(60)
     shared.banner.dismiss()
@@ -189,6 +207,7 @@ def test_a_script_that_cannot_be_stopped_is_left_alone(
     assert run(menu, "1 + 1") == "2"
     go.set()
     assert ended.wait(60)
+    QApplication.processEvents()
     assert shared.banner.text == ""
 
 
@@ -202,6 +221,32 @@ def test_the_window_lives_while_a_script_runs(menu: ScriptMenu, shared: LifeWind
     until(lambda: "xxx" in text(menu.console))
     menu.runner.stop()
     until(lambda: not menu.runner.is_running)
+
+
+def colours_of(console: ConsoleDock) -> set[str]:
+    """The colours of the first line and the last one that has text."""
+    first, last = console.view.document().firstBlock(), console.view.document().lastBlock()
+    blocks = [first, last.previous()]
+    return {block.begin().fragment().charFormat().foreground().color().name() for block in blocks}
+
+
+def test_what_was_printed_takes_other_colours_little_by_little(
+    menu: ScriptMenu, shared: LifeWindow
+) -> None:
+    console, lines = menu.console, 4 * dock._DRESSED
+    console.view.put("line\n" * lines, "error")
+    before, old = shared.theme, colours_of(console)
+    assert len(old) == 1
+    turns: list[int] = []
+    counting = console.view._dressing.timeout.connect(lambda: turns.append(1))
+    shared.dress("light" if before == "dark" else "dark")
+    assert colours_of(console) == old, "nothing has been done at once"
+    console.view.put("new\n", "error")
+    until(lambda: len(colours_of(console)) == 1 and colours_of(console) != old)
+    assert len(turns) >= 4
+    console.view._dressing.timeout.disconnect(counting)
+    shared.dress(before)
+    until(lambda: colours_of(console) == old)
 
 
 def test_a_script_of_a_file(menu: ScriptMenu, shared: LifeWindow, tmp_path: Path) -> None:
@@ -239,6 +284,22 @@ def test_opening_from_a_script(window: LifeWindow) -> None:
     assert window.session.path == path
 
 
+def test_opening_from_a_script_waits_until_changes_are_saved(
+    window: LifeWindow, tmp_path: Path
+) -> None:
+    menu, path, saved = window.menu_of(ScriptMenu), write_glider(window), tmp_path / "saved.rle"
+    run(menu, "life[1, 1] = 1")
+    settle(window)
+    before = window.session
+    answer(unsaved=UnsavedAnswer.CANCEL)(window)
+    said = run(menu, f"window.note('hello'); window.open({path!r})")
+    assert said.endswith("a glider.rle was not opened")
+    assert window.session is before
+    answer(unsaved=UnsavedAnswer.SAVE, save_file=str(saved))(window)
+    assert run(menu, f"window.open({path!r}); life.path") == repr(path)
+    assert saved.exists()
+
+
 def test_scripts_end_with_the_window(window: LifeWindow) -> None:
     menu = window.menu_of(ScriptMenu)
     menu.show()
@@ -251,6 +312,29 @@ def test_scripts_end_with_the_window(window: LifeWindow) -> None:
     assert thread is not None
     thread.join(60)
     assert not thread.is_alive()
+
+
+def test_calls_that_wait_fail_with_the_window(app: Any) -> None:
+    carrier, said, called = Carrier(), list[str](), list[int]()
+
+    def call() -> None:
+        try:
+            carrier.call(lambda: called.append(1))
+        except SessionError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    soon(lambda: carrier._pending)  # nobody lets Qt answer
+    carrier.close()
+    thread.join(60)
+    assert said == ["the window has been closed"]
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert len(said) == 2
+    QApplication.processEvents()
+    assert not called
 
 
 def test_what_was_typed_is_remembered(app: Any, tmp_path: Path, unforeseen: None) -> None:

@@ -226,7 +226,7 @@ def test_questions_are_answered_by_keys(app: QApplication, key: str, answer: Uns
 
 
 def test_conditions_are_checked_as_they_are_typed(app: QApplication) -> None:
-    dialog = UntilDialog(7, 10**18, None)
+    dialog = UntilDialog(7, 10**18, None, None)
     assert dialog.value() == Until(Stable())
     assert not dialog.number.isEnabled()
     dialog.limit.setText("-3")
@@ -280,3 +280,16 @@ def test_a_form_that_was_answered_is_gone(app: QApplication) -> None:
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert not shiboken6.isValid(forms[0])
     assert not window.children()
+
+
+def test_a_universe_on_disk_is_looked_at_now_and_then(app: QApplication) -> None:
+    dialog = UntilDialog(0, 10**18, 60, None)
+    assert dialog.value() == Until(Stable(), looks=60)
+    assert dialog.looks is not None
+    for bad in ("", "0", "often"):
+        dialog.looks.setText(bad)
+        assert not ok(dialog)
+    dialog.looks.setText("1K")
+    assert dialog.value() == Until(Stable(), looks=1024)
+    assert "at their places" in dialog.problem.text()
+    assert UntilDialog(0, 10**18, None, None).looks is None

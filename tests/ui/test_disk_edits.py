@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +28,7 @@ from tests.disk_sessions import (
 )
 from tests.waiting import until
 from ui.cells import edits
+from ui.disk.editor import DiskEditor
 from ui.disk.session import DiskSession
 from ui.script.life import ShownLife
 from ui.session import Event, SessionError
@@ -88,7 +90,7 @@ def test_pictures_from_afar_follow(opening: Opening, tmp_path: Path) -> None:
     ears = Ears(session)
     assert not sharp(session, Box(0, 0, 2048, 1024), 5).any()
     session.edit_now(edits.RandomFill(Box(1000, 500, 64, 64), 1, 1))
-    assert Event.CELLS in ears.heard
+    until(lambda: Event.CELLS in ears.heard)  # told by whichever thread has looked first
     until(lambda: sharp(session, Box(0, 0, 2048, 1024), 5).any())
     levels = sharp(session, Box(0, 0, 2048, 1024), 5)
     assert levels[500 // 32 + 1, 1000 // 32 + 1] == 255
@@ -166,6 +168,67 @@ def test_scripts_change_universes_on_disk(opening: Opening, tmp_path: Path) -> N
             change()
     with pytest.raises(SessionError, match="gone"):
         life.go_to(1)
+
+
+def test_a_change_is_done_when_all_have_been_told(tmp_path: Path) -> None:
+    path = make(tmp_path / "u", BitGrid(128, 64))
+    told, go, order = threading.Event(), threading.Event(), list[object]()
+
+    def changed(failed: bool) -> None:
+        told.set()
+        assert go.wait(60)
+        order.append((failed, editor.problem))
+
+    def refused(universe: Universe) -> None:
+        raise SessionError("not this")
+
+    editor = DiskEditor(path, lambda: None, changed)
+    try:
+        for change, heard in (
+            (lambda universe: None, [(False, "")]),
+            (refused, [(False, ""), (True, "not this")]),
+        ):
+            order.clear()
+            editor.post(change)
+            assert told.wait(60)
+            editor.then(lambda: order.append("then"))
+            assert not order
+            go.set()
+            until(lambda: not editor.is_busy)
+            assert order == [*heard, "then"]
+            told.clear()
+            go.clear()
+    finally:
+        go.set()
+        editor.close()
+    editor.post(refused)
+    assert not editor.is_busy, "nobody waits for what is never done"
+
+
+def test_a_script_waits_for_a_run_that_waits_for_changes(opening: Opening, tmp_path: Path) -> None:
+    session = opening(make(tmp_path / "u", soup(128, 64)))
+    life, edits_of = ShownLife(lambda: session), session._edits
+    begun, go, asked = threading.Event(), threading.Event(), threading.Event()
+    settled, reached = session.settled, list[int]()
+
+    def settled_once() -> Any:
+        asked.set()
+        return settled()
+
+    session.settled = settled_once  # type: ignore[method-assign]
+
+    def script() -> None:
+        life.go_to(6)
+        reached.append(life.generation)
+
+    edits_of.post(lambda universe: (begun.set(), go.wait(60)))
+    assert begun.wait(60)
+    thread = threading.Thread(target=script)
+    thread.start()
+    until(lambda: asked.is_set() or not thread.is_alive())
+    go.set()
+    thread.join(60)
+    assert reached == [6]
 
 
 # --- in the window ---------------------------------------------------------------------

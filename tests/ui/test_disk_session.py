@@ -18,11 +18,7 @@ from lifesim import patterns
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box, GridError
-from lifesim.rule import Rule
-from lifesim.soup import Soup
 from lifesim.store import read
-from lifesim.store.make import make_universe
-from lifesim.store.tiling import tile_universe
 from lifesim.store.universe import Universe
 from lifesim.stream.run import StreamedLife
 from tests.disk_sessions import (
@@ -91,14 +87,6 @@ def test_no_universe(tmp_path: Path) -> None:
         DiskSession.open(str(tmp_path))
     with pytest.raises(LifesimError):
         DiskSession.open(str(tmp_path / "nothing"))
-
-
-def test_several_states_are_refused(tmp_path: Path, opened: Opening) -> None:
-    rule = Rule.parse("345/2/4")
-    path = tmp_path / "u"
-    make_universe(path, tile_universe(64, 9, True), Soup(0.5, 1).source(4), rule=rule).close()
-    with pytest.raises(SessionError, match="on disk of two states, not 345/2/4: `lifesim render`"):
-        opened(str(path))
 
 
 def test_copies(tmp_path: Path, opened: Opening) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -17,7 +18,8 @@ from lifesim.soup import SoupError, random_grid
 from tests.quick import examples
 from tests.strategies import grids
 from ui.cells import edits
-from ui.cells.edits import Mode
+from ui.cells.drawing import DrawnStroke
+from ui.cells.edits import Mode, Stroke
 from ui.session import SessionError
 
 BOXES = st.builds(
@@ -180,3 +182,43 @@ def test_a_random_fill_that_there_is_none_of() -> None:
         edits.RandomFill(Box(0, 0, 1, 1), 1.5, 1)
     with pytest.raises(SoupError, match="seed"):
         edits.RandomFill(Box(0, 0, 1, 1), 0.5, -1)
+
+
+POINTS = st.tuples(st.integers(-30, 110), st.integers(-30, 110))
+
+
+@settings(max_examples=examples(60))
+@given(st.lists(POINTS, min_size=1, max_size=9), st.integers(0, 1))
+def test_a_stroke_is_drawn_piece_by_piece(points: list[tuple[int, int]], state: int) -> None:
+    limits = Box(-5, 3, 90, 70)
+    drawn = DrawnStroke(state, 7, limits, 1 << 20)
+    drawn.add((points[0],))
+    for piece in pairwise(points):
+        drawn.add(piece)
+    assert drawn.stroke() == Stroke(tuple(points), state, 7)
+    whole = Stroke(tuple(points)).apply(BitGrid(limits.width, limits.height), limits)
+    seen = BitGrid(limits.width, limits.height)
+    if drawn.box is not None:
+        assert drawn.cells is not None
+        seen.paste(drawn.cells, drawn.box.x - limits.x, drawn.box.y - limits.y)
+    assert seen == whole
+
+
+def test_a_long_stroke_takes_one_line_for_each_piece() -> None:
+    lines: list[int] = []
+    drawn, real = DrawnStroke(1, 1, Box(0, 0, 999, 999), 100 * 100), edits.line
+
+    def line(*arguments: Any) -> Any:
+        lines.append(1)
+        return real(*arguments)
+
+    with patch.object(edits, "line", line):
+        drawn.add(((0, 0),))
+        for x in range(50):
+            drawn.add(((x, x), (x + 1, x + 1)))
+    assert len(lines) == 51
+    drawn.add(((50, 50), (900, 900)))
+    assert drawn.cells is None, "they are too many"
+    drawn.add(((900, 900), (901, 901)))
+    assert drawn.cells is None
+    assert len(drawn.stroke().points) == 53

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -21,26 +22,26 @@ from PIL import Image, ImageSequence
 from kernels.targets.choose import pick
 from kernels.targets.contract import BackendUnavailableError, Target
 from kernels.targets.cuda.device import Device
-from lifesim import render
+from lifesim import mp4, render
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
+from lifesim.mp4 import FfmpegError, Mp4Writer
 from lifesim.rule import LIFE
 from lifesim.soup import random_grid
 from lifesim.topology import Topology
 from tests.quick import examples
 from ui.cells.saving import Whole
 from ui.cells.session import MemorySession
-from ui.film import export, ffmpeg
+from ui.film import export
 from ui.film.export import ExportCancelledError, ExportLook
-from ui.film.ffmpeg import FfmpegError, Mp4Writer
 from ui.film.films import ExportError, FilmClip, RunExport
 from ui.film.recording import Recording
 from ui.film.stills import Afar, AfarSource
 from ui.picture.age_colours import age_table
 from ui.picture.ages import Ages
 from ui.picture.draw import draw
-from ui.picture.request import FrameRequest, clipped
+from ui.picture.request import FrameRequest
 from ui.picture.sources import MemorySource
 from ui.picture.viewport import Viewport
 
@@ -225,7 +226,7 @@ def aged(grids: list[BitGrid], every: int, look: ExportLook) -> list[npt.NDArray
     view = Viewport(0, 0, look.scale, across, down)
     for number, grid in enumerate(grids):
         cells = BitGrid(-(-look.region.width // side) * side, -(-look.region.height // side) * side)
-        part = clipped(look.region, SIDE, SIDE)
+        part = look.region.common(Box(0, 0, SIDE, SIDE))
         assert part is not None
         cells.paste(grid.crop(part), part.x - look.region.x, part.y - look.region.y)
         request = FrameRequest(view, ages=True)
@@ -478,7 +479,10 @@ def test_mp4(tmp_path: Path, fake: object, region: Box, scale: int) -> None:
     assert told == sorted(told)
 
 
-@pytest.mark.skipif(not shutil.which("ffmpeg"), reason="there is no ffmpeg program")
+@pytest.mark.skipif(
+    not (shutil.which("ffmpeg") or find_spec("imageio_ffmpeg")),
+    reason="there is no ffmpeg program",
+)
 @pytest.mark.parametrize(
     ("region", "scale"), [(Box(0, 0, 80, 60), -3), (Box(3, 4, 31, 17), -2), (Box(0, 0, 1, 1), 0)]
 )
@@ -486,7 +490,7 @@ def test_mp4_as_a_player_sees_it(tmp_path: Path, region: Box, scale: int) -> Non
     whole, look = soup(), ExportLook(region, scale)
     path = str(tmp_path / "a.mp4")
     export.save_mp4(path, RunExport(whole, 12, 3), look, 24)
-    read = ["ffmpeg", "-v", "error", "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    read = [mp4.find(), "-v", "error", "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     data = subprocess.run(read, capture_output=True, check=True).stdout
     pictures = [drawn(grid, look) for grid in run_of(whole, 12, 3)]
     height, width = pictures[0].shape[:2]
@@ -500,7 +504,8 @@ def test_mp4_as_a_player_sees_it(tmp_path: Path, region: Box, scale: int) -> Non
 
 def test_mp4_without_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(FfmpegError, match="there is no ffmpeg program on the PATH"):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(FfmpegError, match=r"pip install 'bulkbits\[mp4\]'"):
         export.save_mp4(str(tmp_path / "a.mp4"), RunExport(soup(), 1, 1), ExportLook(WHOLE), 10)
     assert not list(tmp_path.iterdir())
 
@@ -555,7 +560,7 @@ def test_mp4_of_too_large_a_picture_or_nowhere(tmp_path: Path, fake: object) -> 
     (tmp_path / "bin" / "ffmpeg").write_bytes(b"\0")
     with pytest.raises(FfmpegError, match="cannot start"):
         Mp4Writer(str(tmp_path / "a.mp4"), 2, 2, 10, lambda: None)
-    assert ffmpeg.find() == str(tmp_path / "bin" / "ffmpeg")
+    assert mp4.find() == str(tmp_path / "bin" / "ffmpeg")
 
 
 def test_the_view_as_it_is(tmp_path: Path) -> None:

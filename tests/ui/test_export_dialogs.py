@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from pathlib import Path
@@ -197,11 +198,12 @@ def test_what_was_recorded_from_afar(app: QApplication, tmp_path: Path) -> None:
 def test_a_film_without_a_recording_or_without_ffmpeg(
     app: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     monkeypatch.setenv("PATH", str(tmp_path))
     dialog = FilmDialog(shown(), str(tmp_path / "a.mp4"), 0)
     assert dialog.recorded.count() == 1
     assert not ok(dialog)
-    assert "no ffmpeg program" in dialog.problem.text()
+    assert "an MP4 needs the ffmpeg program" in dialog.problem.text()
     program = tmp_path / "ffmpeg"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)

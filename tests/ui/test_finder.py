@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from lifesim.library import PatternEntry, PatternLibrary
+from lifesim.library.library import rule_name
 from tests.waiting import until
 from ui.start import finder
 from ui.start.cards import card_of_file, short_path
 from ui.start.facts import card_of, facts_of
-from ui.start.finder import Finder, Found, Wanted, rule_name
+from ui.start.finder import Finder, FoundPatterns, Wanted
 
 
 def library(folder: Path, count: int = 3) -> PatternLibrary:
@@ -24,7 +25,7 @@ def library(folder: Path, count: int = 3) -> PatternLibrary:
 
 
 def test_what_fits_is_found(tmp_path: Path) -> None:
-    told: list[Found] = []
+    told: list[FoundPatterns] = []
     finder = Finder(told.append)
     patterns = library(tmp_path)
     finder.look(Wanted(patterns))
@@ -51,7 +52,7 @@ def test_what_fits_is_found(tmp_path: Path) -> None:
 def test_a_large_folder_is_told_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finder, "_OFTEN", 4)
     monkeypatch.setattr(finder, "MOST_SHOWN", 6)
-    told: list[Found] = []
+    told: list[FoundPatterns] = []
     looking = Finder(told.append)
     looking.look(Wanted(library(tmp_path, 9)))
     until(lambda: told and told[-1].is_whole)
@@ -63,7 +64,7 @@ def test_a_large_folder_is_told_in_parts(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:
-    told: list[Found] = []
+    told: list[FoundPatterns] = []
     looking = Finder(told.append)
     looking.look(Wanted(PatternLibrary.of_folder(tmp_path)))
     until(lambda: told)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from lifesim.grid import BitGrid, Box
 from ui.picture.live import MOST_COUNTED, Aim, live_box, population
-from ui.picture.request import clipped
 from ui.picture.sources import Levels, MemorySource
 from ui.picture.viewport import Viewport
 
@@ -46,7 +45,7 @@ def test_the_box_of_live_cells_of_a_region(
     width: int, height: int, places: list[tuple[int, int]], x: int, y: int, across: int, down: int
 ) -> None:
     grid = grid_of(width, height, places)
-    region = clipped(Box(x, y, across, down), width, height)
+    region = Box(x, y, across, down).common(Box(0, 0, width, height))
     expected = None if region is None else grid.crop(region).bounding_box()
     if expected is not None and region is not None:
         expected = expected._replace(x=expected.x + region.x, y=expected.y + region.y)
@@ -77,9 +76,8 @@ def test_counting_blocks(
 ) -> None:
     grid = BitGrid.from_bool(np.random.default_rng(seed).random((height, width)) < density)
     side = 1 << scale
-    box = clipped(
-        Box(x % width // side * side, y % height // side * side, side, side), width, height
-    )
+    block = Box(x % width // side * side, y % height // side * side, side, side)
+    box = block.common(Box(0, 0, width, height))
     assert box is not None
     assert population(MemorySource(grid), box) == grid.crop(box).population()
     if scale >= 3:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -31,8 +32,9 @@ from tests.ui.parse_windows import (
 from tests.windows import until
 from ui.parsing.export import CHART_FORMS, TREE_FORMS, form_of
 from ui.parsing.order import Arrangement
+from ui.parsing.sentences import SentenceLines
 from ui.qt.parsing.files import ParseDialogs
-from ui.qt.parsing.sentences import _NARROW
+from ui.qt.parsing.sentences import _NARROW, SentenceModel
 from ui.qt.parsing.window import ParseWindow
 
 LINES = ["()", "(", "()()()", ")", "()()", "(())"]
@@ -90,15 +92,15 @@ def test_what_is_looked_at_stays_selected(win: ParseWindow) -> None:
 
 def test_sentences_are_shown_by_verdict(win: ParseWindow) -> None:
     write(win, DYCK, *LINES)
-    kinds = win.batch.kinds
+    chooser = win.batch.shown
     shown = {
         "all": LINES, "accepted": ["()", "()()()", "()()", "(())"], "ambiguous": ["()()()"],
         "rejected": ["(", ")"], "unanswered": [],
     }  # fmt: skip
-    for index in range(kinds.count()):
-        kinds.setCurrentIndex(index)
+    for index in range(chooser.count()):
+        chooser.setCurrentIndex(index)
         settle(win)
-        assert sentences(win) == shown[kinds.itemData(index)]
+        assert sentences(win) == shown[chooser.itemData(index)]
         said = "" if index == 0 else f"{len(sentences(win))} shown of "
         assert win.summary.text() == f"{said}6 sentences: 4 accepted, 2 rejected, 1 ambiguous"
 
@@ -122,7 +124,7 @@ def test_what_is_done_with_rows_is_done_with_their_lines(win: ParseWindow) -> No
     settle(win)
     assert sentences(win) == []  # as it is accepted
     by_menu(win, "view.sort-none")
-    win.batch.kinds.setCurrentIndex(0)
+    win.batch.shown.setCurrentIndex(0)
     settle(win)
     assert sentences(win) == ["()", "()()()", "()()", "(())", "()(())"]
     win.batch.arrange(Arrangement("accepted"))
@@ -131,6 +133,19 @@ def test_what_is_done_with_rows_is_done_with_their_lines(win: ParseWindow) -> No
     win.editor.clear()
     settle(win)
     assert len(sentences(win)) == 5  # without a grammar nothing is known
+
+
+def test_an_order_is_asked_for_while_the_last_one_s_thread_does_not_rest_yet(
+    win: ParseWindow,
+) -> None:
+    write(win, DYCK, *LINES)
+    win.batch.arrange(Arrangement("rejected"))
+    settle(win)
+    win.batch.orderer._busy = True  # as between telling of an order and waiting for the next job
+    win.batch.model.show_order(np.array([0]))
+    win.batch._show()
+    until(lambda: sentences(win) == ["(", ")"])
+    settle(win)
 
 
 def test_probabilities_of_sentences(win: ParseWindow) -> None:
@@ -164,6 +179,25 @@ def test_the_column_of_sentences_fits(win: ParseWindow) -> None:
     shown.horizontalHeader().resizeSection(0, 150)  # as by dragging
     write(win, DYCK, "()", long)
     assert shown.columnWidth(0) == 150
+
+
+def test_sentences_are_measured_once(win: ParseWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(win, DYCK, "()" * 50)
+    shown, text, measured = win.batch.table, SentenceModel.text, []
+
+    def noted(self: SentenceModel, line: int, column: int) -> str:
+        measured.append(column)
+        return text(self, line, column)
+
+    monkeypatch.setattr(SentenceModel, "text", noted)
+    width = shown.columnWidth(0)
+    shown.fit_columns()
+    assert set(measured) == {1, 2, 3}
+    assert shown.columnWidth(0) == width
+    win.batch.model.show_lines(SentenceLines.of("()"))
+    shown.fit_columns()
+    assert 0 in measured
+    assert shown.columnWidth(0) < width
 
 
 # --- while a grammar is typed -------------------------------------------------------------
@@ -236,13 +270,13 @@ def test_charts_and_trees_are_exported(win: ParseWindow, tmp_path: Path) -> None
         "qtree": "% \\usepackage{qtree}\n" + draw(tree).latex("qtree"),
     }  # fmt: skip
     for form in TREE_FORMS:
-        path = tmp_path / form.kind
+        path = tmp_path / form.name
         dialogs.answers["export"] = (str(path), form)  # type: ignore[attr-defined]
         by_key(win, "file.export-tree")
         written = path.with_suffix(form.suffix).read_text(encoding="utf-8")
-        assert written == expected[form.kind] + "\n"
-        assert win.banner.text == f"Exported the tree to {form.kind}{form.suffix}"
-        by_menu(win, f"edit.copy-tree-{form.kind}")
+        assert written == expected[form.name] + "\n"
+        assert win.banner.text == f"Exported the tree to {form.name}{form.suffix}"
+        by_menu(win, f"edit.copy-tree-{form.name}")
         assert QGuiApplication.clipboard().text() == written
     drawing = draw(look.chart)
     for form, text in zip(
@@ -252,7 +286,7 @@ def test_charts_and_trees_are_exported(win: ParseWindow, tmp_path: Path) -> None
         dialogs.answers["export"] = (str(path), CHART_FORMS[0])  # type: ignore[attr-defined]
         by_key(win, "file.export-chart")
         assert path.read_text(encoding="utf-8") == text + "\n"
-        by_menu(win, f"edit.copy-chart-{form.kind}")
+        by_menu(win, f"edit.copy-chart-{form.name}")
         assert QGuiApplication.clipboard().text() == text + "\n"
     dialogs.answers["export"] = (str(tmp_path / "no" / "where.svg"), TREE_FORMS[0])  # type: ignore[attr-defined]
     by_menu(win, "file.export-tree")

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tree import ProbabilisticTree, Tree
 
+from ckyparse import draw
 from ckyparse.drawing.layout import NodeBox, TreeLayout, Triangle, lay_out, shown
 from ckyparse.grammar import GrammarError
 from kernels.cky import cell, cells
@@ -23,6 +24,7 @@ from tests import quick
 from tests.waiting import until
 from ui.parsing import model as parsing
 from ui.parsing import sentences
+from ui.parsing.export import MOST_OUTLINE, drawn
 from ui.parsing.files import FileError, check_source, read_grammar, write
 from ui.parsing.model import (
     FoundTree,
@@ -163,7 +165,8 @@ def test_no_end_of_parses() -> None:
     language = read("S -> S | 'a' | S S")
     findings = judged(language, "a\naa\nb\n")
     assert [findings.count(i) for i in range(3)] == [math.inf, math.inf, 0]
-    assert "2 with infinitely many parses" in findings.summary()
+    said = "3 sentences: 2 accepted, 1 rejected, 2 ambiguous (2 with infinitely many parses)"
+    assert findings.summary() == said
     seen = last_look(language, "aa")
     assert seen.verdict == "accepted, infinitely many parses"
     assert seen.trees is not None
@@ -171,6 +174,13 @@ def test_no_end_of_parses() -> None:
     while next(iter(seen.trees.seek(index))) is not None:
         index += 1
     assert seen.trees.end == index == len(list(language.looker.parse("aa")))
+
+
+def test_as_many_are_ambiguous_as_are_shown_to_be() -> None:
+    findings = judged(read("S -> S S | 'a' | T 'c'\nT -> T | 'a'"), "a\naaa\nac\nb\n")
+    assert [findings.count(i) for i in range(4)] == [1, 2, math.inf, 0]
+    assert findings.ambiguous.tolist() == [False, True, True, False]
+    assert findings.summary().endswith(" 2 ambiguous (1 with infinitely many parses)")
 
 
 def test_too_long_is_said_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,6 +201,7 @@ def test_too_long_is_said_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_hard_counts_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "_AT_ONCE", 1e-5)
     monkeypatch.setattr(parsing, "COUNTING", 2e-5)
     monkeypatch.setattr(sentences, "COUNTING", 2e-5)
     language = read(CATALAN)
@@ -538,3 +549,15 @@ def test_pipes_are_neither_waited_for_nor_replaced(tmp_path: Path) -> None:
         write(path, b"S -> 'a'")
     assert path.is_fifo()
     check_source(tmp_path / "nowhere.cfg")
+
+
+def test_trees_that_are_too_deep_for_text_are_refused() -> None:
+    tree = Tree("x", ["y"])
+    for _ in range(MOST_OUTLINE // 10_000):
+        tree = Tree("x", [tree])
+    assert drawn(tree, "text") == draw(tree).text() + "\n"
+    for _ in range(5_000):
+        tree = Tree("x", [tree])
+    with pytest.raises(FileError, match="more than 16 million characters is too large"):
+        drawn(tree, "text")
+    assert drawn(tree, "forest").count("{x}") == MOST_OUTLINE // 10_000 + 5_001

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ckyparse import CKYParser
 from tests.quick import examples
 from ui.parsing.model import SentenceLook, look, probability_of, read
-from ui.parsing.order import Arrangement, Key, Kind
+from ui.parsing.order import Arrangement, Key, Shown
 from ui.parsing.sentences import ACCEPTED, BROKEN, REJECTED, TOO_LONG, Findings, SentenceLines
 
 CATALAN = "S -> S S [0.5] | 'a' [0.3] | 'b' [0.2]"
@@ -37,7 +37,7 @@ def obvious(found: Findings, arrangement: Arrangement) -> list[int]:
             "all": True, "accepted": verdict == ACCEPTED, "rejected": verdict == REJECTED,
             "unanswered": verdict in (TOO_LONG, BROKEN),
             "ambiguous": count is not None and count > 1,
-        }[arrangement.kind]  # fmt: skip
+        }[arrangement.shown]  # fmt: skip
 
     def key(line: int) -> Any:
         if arrangement.key == "verdict":
@@ -56,7 +56,7 @@ def obvious(found: Findings, arrangement: Arrangement) -> list[int]:
 
 arrangements = st.builds(
     Arrangement,
-    st.sampled_from(get_args(Kind)),
+    st.sampled_from(get_args(Shown)),
     st.one_of(st.none(), st.sampled_from(get_args(Key))),
     st.booleans(),
 )

@@ -34,7 +34,7 @@ from ui.film.recording import Recording
 from ui.picture.ages import Ages
 from ui.picture.draw import draw
 from ui.picture.live import Aim
-from ui.picture.request import FrameRequest, clipped
+from ui.picture.request import FrameRequest
 from ui.picture.sources import lacks
 from ui.picture.viewport import Viewport
 from ui.session import Event, Session
@@ -357,7 +357,7 @@ def test_a_directory_that_grows_is_looked_at_again(tmp_path: Path) -> None:
             under = view.cells_at(int(column), int(row))
             near = Box(under.x - 4, under.y - 4, under.width + 8, under.height + 8)
             frame = life.frame()
-            inner = clipped(near, frame.width, frame.height, frame.x, frame.y)
+            inner = near.common(frame)
             assert inner
             inner = inner._replace(x=inner.x - frame.x, y=inner.y - frame.y)
             assert whole.crop(inner).population()

@@ -17,6 +17,8 @@ from lifesim.grid import BitGrid, Box
 from lifesim.rule import LIFE
 from lifesim.soup import random_grid
 from lifesim.start import Start
+from lifesim.store.universe import Universe
+from lifesim.stream.run import StreamedLife
 from lifesim.topology import Topology
 from lifesim.until import Found, parse
 from tests.disk_sessions import make, soup
@@ -192,12 +194,34 @@ def test_the_next_run_forgets_what_was_found() -> None:
         assert session.status().found is None
 
 
-def test_on_disk_conditions_are_refused(tmp_path: Path) -> None:
-    with (
-        closing(DiskSession.open(make(tmp_path / "one", soup(128, 64), (2, 1)))) as session,
-        pytest.raises(SessionError, match="one on disk runs until a generation"),
-    ):
-        session.run_until(parse("stable"), None)
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("condition", ["population:<900", "stable", "empty"])
+def test_on_disk_it_ends_as_by_the_function_for_it(tmp_path: Path, condition: str) -> None:
+    grid = soup(96, 64, 0.35)
+    with Universe.open(make(tmp_path / "one", grid, (2, 1)), writing=True) as universe:
+        life = StreamedLife(universe, [ONE])
+        expected, digest = life.run_until(condition, 1500, looks=30), life.digest()
+    path = make(tmp_path / "two", grid, (1, 1))
+    with closing(DiskSession.open(path)) as session:
+        ended = threading.Event()
+        session.listen(lambda event: ended.set() if event in (Event.FOUND, Event.FAILED) else None)
+        session.run_until(parse(condition), 1500, 30)
+        assert ended.wait(120)
+        assert session.status().found == expected
+        with Universe.open(path) as universe:
+            assert universe.digest() == digest
+        session.step(1)
+        until(lambda: session.status().generation == expected.generation + 1)
+        assert session.status().found is None
+
+
+def test_looks_are_of_universes_on_disk(tmp_path: Path) -> None:
+    with closing(plane(BLINKER, "dense")) as session, pytest.raises(SessionError, match="memory"):
+        session.run_until(parse("stable"), None, 60)
+    with closing(DiskSession.open(make(tmp_path / "one", soup(128, 64), (2, 1)))) as on_disk:
+        for most, looks in ((-1, 60), (None, 0)):
+            with pytest.raises(SessionError):
+                on_disk.run_until(parse("stable"), most, looks)
 
 
 def test_negative_limits_are_refused() -> None:

@@ -20,7 +20,7 @@ from ui import opening
 from ui.cells.session import MemorySession
 from ui.script.life import ShownLife
 from ui.script.names import ScriptNames
-from ui.script.output import MOST, Output
+from ui.script.output import MOST, ScriptOutput
 from ui.script.source import (
     ScriptError,
     completions,
@@ -29,18 +29,19 @@ from ui.script.source import (
     run_script,
     run_source,
 )
-from ui.script.thread import ScriptThread, check_stopped, wait_for
+from ui.script.stopping import check_stopped, uninterrupted, wait_for
+from ui.script.thread import ScriptThread
 from ui.session import Session, SessionError
 
 SIDE = 96
 
 
-def printed(output: Output) -> str:
+def printed(output: ScriptOutput) -> str:
     return "".join(text for text, _ in output.take(1 << 30))
 
 
-def job_of(job: Callable[[], None]) -> tuple[ScriptThread, Output]:
-    output = Output(lambda: None, check_stopped)
+def job_of(job: Callable[[], None]) -> tuple[ScriptThread, ScriptOutput]:
+    output = ScriptOutput(lambda: None, check_stopped)
     thread = ScriptThread(job, output, lambda thread: None)
     thread.start()
     return thread, output
@@ -65,7 +66,7 @@ def test_a_script_prints_to_its_output_alone(capsys: pytest.CaptureFixture[str])
     go.set()
     thread.join(60)
     assert output.take(1 << 30) == [
-        ("of the script", "output"), ("\n", "output"), ("its error", "error"), ("\n", "error"),
+        ("of the script\n", "output"), ("its error\n", "error"),
     ]  # fmt: skip
     assert capsys.readouterr().out == "of the window\n"
     assert sys.stdout is before
@@ -118,9 +119,64 @@ def test_a_script_is_stopped(source: str) -> None:
     thread.stop()  # which finds nobody
 
 
+def test_a_stop_never_leaves_a_lock_behind() -> None:
+    for _ in range(200):
+        told, taken, ended = threading.Event(), threading.Event(), threading.Event()
+        output = ScriptOutput(told.set, check_stopped)
+
+        def take(told=told, taken=taken, ended=ended, output=output) -> None:  # type: ignore[no-untyped-def]
+            while not ended.is_set():
+                assert told.wait(60)
+                told.clear()
+                output.take(MOST)
+                taken.set()
+
+        taker = threading.Thread(target=take, daemon=True)
+        taker.start()
+        source = "while True: print('x')"
+        thread = ScriptThread(
+            lambda source=source: run_source(source, "x", {}, print),  # type: ignore[misc]
+            output,
+            lambda thread, ended=ended: ended.set(),  # type: ignore[misc]
+        )
+        thread.start()
+        assert taken.wait(60)
+        thread.stop()
+        assert ended.wait(60)
+        told.set()
+        taker.join(60)
+        assert not taker.is_alive(), "the window would be frozen"
+
+
+def test_what_takes_locks_is_not_broken_off() -> None:
+    begun, go = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    @uninterrupted
+    def whole() -> None:
+        begun.set()
+        assert go.wait(60)
+        done.append("whole")
+
+    def job() -> None:
+        for _ in range(2):
+            try:
+                whole()
+            except KeyboardInterrupt:
+                done.append("stopped")
+
+    thread, _ = job_of(job)
+    assert begun.wait(60)
+    thread.stop()
+    go.set()
+    thread.join(60)
+    assert done == ["whole", "stopped", "stopped"]
+    assert thread.problem == ""
+
+
 def test_output_keeps_who_prints_too_much_waiting() -> None:
     told = threading.Event()
-    output = Output(told.set, lambda: None)
+    output = ScriptOutput(told.set, lambda: None)
     total = 3000 * 100
 
     def write() -> None:
@@ -145,6 +201,20 @@ def test_output_keeps_who_prints_too_much_waiting() -> None:
     output.close()
     output.write("dropped" * MOST)
     assert printed(output) == ""
+
+
+def test_small_prints_are_few_pieces() -> None:
+    output = ScriptOutput(lambda: None, lambda: None)
+    for number in range(MOST // 2):
+        output.write("x")
+        output.write("\n", "error" if number == 0 else "output")
+    pieces = output.take(1 << 30)
+    assert "".join(text for text, _ in pieces) == "x\n" * (MOST // 2)
+    assert pieces[:2] == [("x", "output"), ("\n", "error")]
+    assert len(pieces) <= 7
+    assert max(len(text) for text, _ in pieces) <= MOST // 4
+    output.write("x\n" * (MOST // 2))
+    assert output.take(1) == [("x\n" * (MOST // 8), "output")], "little is shown at once"
 
 
 # --- source --------------------------------------------------------------------

@@ -70,6 +70,20 @@ def test_it_follows_what_the_window_shows(window: LifeWindow, second: SecondView
     assert window.view.selection is None
 
 
+def test_it_takes_colours_with_another_theme_alone(
+    window: LifeWindow, second: SecondView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[str] = []
+    monkeypatch.setattr(second.canvas, "dress", taken.append)
+    window.changed.emit()
+    assert not taken, "that would draw it anew with each piece of news"
+    before, other = window.theme, "light" if window.theme == "dark" else "dark"
+    window.dress(other)
+    window.changed.emit()
+    window.dress(before)
+    assert taken == [other, before]
+
+
 def test_the_window_follows_it(window: LifeWindow, second: SecondView) -> None:
     until(lambda: is_right(second, window))
     scale = viewport(window).scale

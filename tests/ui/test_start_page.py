@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, QSettings, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
 
@@ -44,7 +44,7 @@ from ui.qt.start.browser import PatternBrowser
 from ui.qt.start.page import StartPage
 from ui.qt.window import LifeWindow
 from ui.session import Session, SessionError
-from ui.start.thumbnails import GoneError, Thumbnail, ThumbnailError
+from ui.start.thumbnails import FileGoneError, Thumbnail, ThumbnailError
 
 pytestmark = pytest.mark.usefixtures("unforeseen")
 
@@ -139,7 +139,7 @@ def test_recent_files_are_shown_with_what_is_known_of_them(bare: LifeWindow) -> 
     until(lambda: all(thumbs.of(card.path) for card in cards))
     found = [thumbs.of(card.path) for card in cards]
     assert isinstance(found[0], Thumbnail)
-    assert isinstance(found[1], GoneError)
+    assert isinstance(found[1], FileGoneError)
     assert isinstance(found[2], ThumbnailError)
     model, role = page.recent.cards, Qt.ItemDataRole.AccessibleTextRole
     assert model.data(model.index(1), role).endswith(", gone")
@@ -222,17 +222,23 @@ def test_the_dialog_for_a_soup(bare: LifeWindow) -> None:
         dialog.deleteLater()
 
 
+def _edge(page: QWidget) -> QImage:
+    """The left edge of what is seen, where there is nothing but the frame."""
+    return page.grab(QRect(0, 40, 8, 200)).toImage()
+
+
 def test_what_is_dropped_is_opened(bare: LifeWindow, tmp_path: Path) -> None:
     page, mime = page_of(bare), QMimeData()
     mime.setUrls([QUrl.fromLocalFile(glider(tmp_path))])
     copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(QPoint(50, 300), copy, mime, LEFT, none)
+    enter, before = QDragEnterEvent(QPoint(50, 300), copy, mime, LEFT, none), _edge(page)
     QApplication.sendEvent(bare, enter)
     assert enter.isAccepted()
     assert page._is_target
-    page.grab()
+    assert _edge(page) != before
     QApplication.sendEvent(bare, QDragLeaveEvent())
     assert not page._is_target
+    assert _edge(page) == before
     bare.dropEvent(QDropEvent(QPointF(50, 300), copy, mime, LEFT, none))
     opened(bare, glider(tmp_path))
     assert not [widget for widget in page.findChildren(QWidget) if widget.acceptDrops()]
@@ -452,3 +458,21 @@ def test_patterns_are_inserted_where_cells_can_be_pasted(window: LifeWindow) -> 
     can = window.registry.is_enabled("edit.paste")
     assert menu.browser.insert_button.isEnabled() == can
     assert window.registry.is_enabled("library.insert") == can
+
+
+def test_cards_take_colours_with_another_theme_alone(bare: LifeWindow) -> None:
+    seen: list[str] = []
+    for cards in (page_of(bare).recent, page_of(bare).browser.list):
+        real = cards.viewport
+
+        def viewport(real: Callable[[], QWidget] = real) -> QWidget:
+            seen.append(bare.theme)
+            return real()
+
+        cards.viewport = viewport  # type: ignore[method-assign]
+    bare.changed.emit()
+    assert not seen, "that would paint them anew with each piece of news"
+    before, other = bare.theme, "light" if bare.theme == "dark" else "dark"
+    bare.dress(other)
+    bare.dress(before)
+    assert {other, before} == set(seen)

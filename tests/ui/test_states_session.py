@@ -23,7 +23,6 @@ from ui import opening
 from ui.cells.edits import Invert, Mode, Paste, RandomFill, Stroke
 from ui.cells.saving import Whole
 from ui.cells.session import MemorySession
-from ui.disk.session import DiskSession
 from ui.film import export
 from ui.film.export import ExportLook
 from ui.film.films import FilmClip, RunExport
@@ -117,7 +116,16 @@ def test_an_mcell_file(tmp_path: Path) -> None:
         assert session.cells(box).states().tolist() == [[0, 1, 2], [2, 0, 0]]
 
 
-@pytest.mark.parametrize("name", ["universe", "soup.cells", "soup.lif"])
+def test_a_universe_on_disk_of_a_table(tmp_path: Path) -> None:
+    path, rule = str(tmp_path / "universe"), Rule.parse("WireWorld")
+    with closing(MemorySession(soup(rule), rule=rule)) as session:
+        session.save(path)
+        saved = session.whole().cells
+    with Universe.open(path) as universe:
+        assert (universe.rule, universe.grid()) == (rule, saved)
+
+
+@pytest.mark.parametrize("name", ["soup.cells", "soup.lif"])
 def test_what_has_no_place_for_states_is_refused(tmp_path: Path, name: str) -> None:
     rule = Rule.parse("WireWorld")
     with closing(MemorySession(soup(rule), rule=rule)) as session:
@@ -129,17 +137,6 @@ def test_what_has_no_place_for_states_is_refused(tmp_path: Path, name: str) -> N
         assert session.path is None
         assert session.status().modified
     assert not list(tmp_path.iterdir())
-
-
-def test_a_universe_on_disk_of_several_states_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = str(tmp_path / "universe")
-    with closing(opening.new(64, 64)) as session:
-        session.save(path)
-    monkeypatch.setattr(Universe, "rule", STARWARS)
-    with pytest.raises(SessionError, match="the window shows universes on disk of two states"):
-        DiskSession.open(path)
 
 
 def test_states_that_a_rule_does_not_have(tmp_path: Path) -> None:

@@ -15,9 +15,11 @@ from PySide6.QtGui import QColor, QCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from lifesim.grid import Box
+from lifesim.colours import state_colours
+from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.topology import Topology
+from tests.disk_sessions import make
 from tests.windows import (
     LEFT,
     RIGHT,
@@ -37,8 +39,10 @@ from tests.windows import (
     until,
 )
 from ui import opening
+from ui.disk.session import DiskSession
 from ui.picture.coloured import window_colours
 from ui.qt.menus.state import StateMenu
+from ui.qt.tools import PasteGhost
 from ui.qt.window import LifeWindow
 
 STARWARS = Rule.parse("345/2/4")
@@ -189,7 +193,48 @@ def test_another_rule_has_other_states(coloured: LifeWindow) -> None:
     assert colour(coloured, 31, 30) == table(session.rule)[2]
 
 
+# --- on disk -------------------------------------------------------------------
+
+
+def test_a_universe_on_disk(window: LifeWindow, tmp_path: Path) -> None:
+    """It has the colours and the states of one in memory, and is drawn on as that is."""
+    grid = BitGrid(128, 96, planes=2)
+    for number, cell in enumerate(STATES, 1):
+        grid[cell] = number
+    window.adopt(DiskSession.open(make(tmp_path / "u", grid, rule=STARWARS), backend="reference"))
+    window.show_box(Box(0, 0, 64, 48))
+    until(lambda: [colour(window, x, 30) for x in (29, 30, 31, 32)] == table())
+    for id in ("view.ages", "view.any-cell", "view.palette-light"):
+        assert not window.registry.is_enabled(id)
+    chooser = window.toolbar.states
+    assert chooser.isVisible()
+    QTest.mouseMove(window.canvas, pixel(window, 31, 30))
+    until(lambda: window.status_line.under.text() == "31, 30  state 2")
+    QTest.mouseClick(chooser.buttons[3], LEFT)
+    drag(window, LEFT, pixel(window, 20, 20), pixel(window, 22, 20))
+    until(lambda: [colour(window, x, 20) for x in (19, 20, 22)] == [table()[i] for i in (0, 3, 3)])
+    window.registry.run("edit.undo")
+    until(lambda: colour(window, 22, 20) == table()[0])
+    window.canvas.zoom_to(2)
+    dead, one, two, _ = table()
+    sums = [one[k] + two[k] + 14 * dead[k] for k in range(3)]
+    until(lambda: colour(window, 30, 30) == tuple((total + 8) // 16 for total in sums))
+
+
 # --- the clipboard and files ---------------------------------------------------
+
+
+def test_what_is_pasted_has_one_colour_where_its_own_would_take_long(coloured: LifeWindow) -> None:
+    """The window's thread draws it, which must not take long."""
+    own = state_colours(coloured.session.rule)
+    for side, is_own in ((724, True), (725, False)):
+        cells = BitGrid(side, side, planes=2)
+        cells[3, 4] = 1
+        image = PasteGhost(cells, 0, 0, own).image(0, QColor("red"))
+        assert image is not None
+        shown = image.pixelColor(3, 4).getRgb()
+        assert shown == (*table()[1], 255) if is_own else shown == (255, 0, 0, 255)
+        assert image.pixelColor(4, 4).alpha() == 0
 
 
 def test_copy_and_paste(coloured: LifeWindow) -> None:

@@ -29,7 +29,7 @@ from ui.start.painter import ThumbnailPainter
 from ui.start.thumbnails import (
     HIGHEST,
     WIDEST,
-    GoneError,
+    FileGoneError,
     Thumbnail,
     ThumbnailError,
     drawn,
@@ -116,11 +116,11 @@ def test_what_has_no_thumbnail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for call in (fingerprint, drawn):
         with pytest.raises(ThumbnailError, match="not a file"):
             call(str(tmp_path / "pipe.rle"))  # and never waits for who writes to it
-        with pytest.raises(GoneError):
+        with pytest.raises(FileGoneError):
             call(str(tmp_path / "none.rle"))
     with pytest.raises(ThumbnailError, match="cannot be read"):
         drawn(str(tmp_path))
-    with pytest.raises(GoneError):
+    with pytest.raises(FileGoneError):
         fingerprint(glider(tmp_path) + "/below")
     with pytest.raises(ThumbnailError):
         fingerprint("a\0b")
@@ -233,7 +233,7 @@ def test_what_was_asked_for_last_is_drawn_first(tmp_path: Path) -> None:
     until(lambda: len(watched.told) == 5)
     assert watched.drawn == [paths[0], paths[1], paths[3], paths[2]]
     assert [path for path, _ in watched.told][1] == str(tmp_path / "none")
-    assert isinstance(watched.told[1][1], GoneError)
+    assert isinstance(watched.told[1][1], FileGoneError)
     watched.painter.close()
     watched.painter.want(paths[0])
     again = Watched(ThumbnailCache(tmp_path / "cache"))  # has them all

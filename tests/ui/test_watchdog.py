@@ -16,11 +16,10 @@ pytest.importorskip("pyqtgraph")
 ROOT = Path(__file__).parents[2]
 LIMIT = 50.0  # milliseconds of a turn of Qt's loop, on a machine that is as fast as this:
 SPEED = 2.0  # milliseconds of the loop that tests.ui.walk.speed() times
-# A change of theme is one call of Qt's, which styles every widget anew: 50 to 60 ms at that speed.
-LONGER = {"view.theme": 150.0, "view.theme-light": 150.0, "view.theme-dark": 150.0}
 SECONDS = os.environ.get("WALK_SECONDS", "60")
 
 
+@pytest.mark.first
 @pytest.mark.slow
 def test_nothing_blocks_the_window() -> None:
     """A walk over the actions, of a process of its own, takes the time of the processor alone, in
@@ -35,10 +34,6 @@ def test_nothing_blocks_the_window() -> None:
         facts = json.loads(done.stdout)
         slower = max(1.0, facts["speed"] / SPEED)
         assert len(facts["done"]) > 40, facts["done"]
-        slow = {
-            what: took
-            for what, took in facts["medians"].items()
-            if took > LONGER.get(what, LIMIT) * slower
-        }
+        slow = {what: took for what, took in facts["medians"].items() if took > LIMIT * slower}
         assert not slow, (slow, slower, facts["worst"])
         assert facts["quantile"] <= LIMIT * slower, facts["worst"]

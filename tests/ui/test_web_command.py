@@ -10,11 +10,13 @@ import pytest
 
 pytest.importorskip("tornado")
 
-from lifesim import random_grid
+from kernels.targets import cpu
+from lifesim import LifesimError, random_grid
 from lifesim.cli import main
 from tests.commands import in_process, refused
 from tests.universes import on_disk
 from ui.web import cli
+from ui.web.board import Facts
 from ui.web.living import LifeBoard
 from ui.web.opening import open_board
 
@@ -67,3 +69,35 @@ def test_what_is_opened() -> None:
     assert (facts.population, facts.bounded, facts.draws) == (36, True, False)
     assert (facts.box.width, facts.box.height) == (64, 40)
     board.close()
+
+
+WIDE = "x = 1100000000, y = 1, rule = B3/S23\n3o1099999994b3o!"
+# Two cells of a torus, 65536 apart: too far for a file of so few bytes.
+BOUNDED = "[M2]\n#R B3/S23:T80000,80000\n*$\n"
+BOUNDED += "".join(f"{level} {level - 3} 0 0 0\n" for level in range(4, 17)) + "17 14 0 0 14\n"
+
+
+@pytest.mark.parametrize("through", ["a file", "standard input"])
+def test_cells_that_are_far_apart(
+    through: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Standard input can be read only once, bounds are for what fits a grid."""
+    if not cpu.levels():
+        pytest.skip("the extension is not built")
+
+    def opened(text: str, topology: str | None = None) -> Facts:
+        path = tmp_path / "far"
+        path.write_text(text)
+        with path.open() as stream:
+            monkeypatch.setattr("sys.stdin", stream)
+            where = "-" if through == "standard input" else str(path)
+            board = open_board(where, None, topology, None, "auto", False, "cpu")
+        facts = board.facts()
+        board.close()
+        return facts
+
+    assert opened(WIDE).box.width == 1100000000
+    with pytest.raises(LifesimError, match="1100000000x1 cells, the torus 64x40"):
+        opened(WIDE, "T64,40")
+    with pytest.raises(LifesimError, match="do not say so"):
+        opened(BOUNDED)

@@ -24,20 +24,22 @@ from tests.browsers import Browser
 from tests.universes import on_disk
 from tests.waiting import until
 from ui.web.living import LifeBoard
-from ui.web.widget import Line, NoWidgetError, script, show
+from ui.web.widget import NoWidgetError, WidgetLink, script, show
 
 SHOTS = os.environ.get("SHOTS")  # a folder for screenshots, to be looked at
 
 
 class Heard:
-    """Keeps what a line has sent."""
+    """Keeps what a link has sent."""
 
     def __init__(self, board: Any) -> None:
         self.said: list[tuple[dict[str, Any], list[bytes]]] = []
-        self.line = Line(board, lambda message, buffers=(): self.said.append((message, buffers)))
+        self.link = WidgetLink(
+            board, lambda message, buffers=(): self.said.append((message, buffers))
+        )
 
     def ask(self, message: Any) -> tuple[dict[str, Any], list[bytes]]:
-        self.line.hear(message)
+        self.link.hear(message)
         return self.said[-1]
 
 
@@ -55,7 +57,7 @@ def heard(life: Life) -> Iterator[Heard]:
 
 def test_facts_and_palettes_come_first(heard: Heard) -> None:
     message, _ = heard.ask({"ask": "facts"})
-    assert message["facts"]["population"] == str(heard.line.board.life.population())
+    assert message["facts"]["population"] == str(heard.link.board.life.population())
     assert set(heard.said[0][0]["palettes"]) == {"dark", "light", "viridis"}
 
 
@@ -89,7 +91,7 @@ def test_messages_that_are_refused(heard: Heard, message: Any) -> None:
 
 def test_messages_that_are_none(heard: Heard) -> None:
     for message in (None, 3, "play", [], {}, {"ask": "more"}):
-        heard.line.hear(message)
+        heard.link.hear(message)
     assert not heard.said
 
 
@@ -247,7 +249,7 @@ def test_in_jupyterlab(tmp_path: Path) -> None:
 def test_drawing_in_a_widget_changes_the_life() -> None:
     empty = Life(BitGrid(16, 16), backend="cpu")
     board = LifeBoard(empty)
-    line = Heard(board)
-    line.line.hear({"order": {"do": "draw", "points": [[1, 2], [3, 2]]}})
+    heard = Heard(board)
+    heard.link.hear({"order": {"do": "draw", "points": [[1, 2], [3, 2]]}})
     assert empty.grid().cells().tolist() == [[1, 2], [2, 2], [3, 2]]
     board.close()

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,17 @@ import pytest
 pytest.importorskip("tornado")
 
 from kernels.targets import cpu
-from lifesim import BitGrid, Life, random_grid
+from kernels.targets.choose import pick
+from lifesim import BitGrid, Life, Rule, Universe, random_grid
+from lifesim.colours import colours_of
 from lifesim.render import palette_table
+from lifesim.stream.run import StreamedLife
 from tests.browsers import Browser
+from tests.slow_line import slow_line
 from tests.ui.served import TOKEN, Served, serving
+from tests.universes import on_disk
 from ui.web.living import LifeBoard
+from ui.web.stored import StoredBoard
 
 pytestmark = pytest.mark.slow
 
@@ -124,6 +130,36 @@ def test_cells_that_are_drawn() -> None:
         browser.until("viewer.facts.generation === '0'")
 
 
+def test_a_run_over_a_slow_line_asks_for_no_picture() -> None:
+    """It sees a hundred generations, and at the end what there is."""
+    grid = random_grid(700, 500, 0.4, seed=4)
+    life = Life(grid, backend="cpu")
+    with ExitStack() as opened:
+        served = opened.enter_context(serving(LifeBoard(life)))
+        port = opened.enter_context(slow_line(served.port, 0.05))
+        with page(Served(port)) as browser:
+            browser.value("viewer.look(0, 0n, 0n)")
+            sharp(browser)
+            asked = (
+                "performance.getEntriesByType('resource')"
+                ".filter((one) => /blocks/.test(one.name)).length"
+            )
+            before = browser.value(asked)
+            browser.value("viewer.play()")
+            browser.until("Number(viewer.facts.generation) > 100 && viewer.unseen === 0")
+            assert browser.value(asked) - before < 50
+            browser.value("viewer.pan(100, 60)")
+            browser.until(f"Number(viewer.facts.generation) > {life.generation}")
+            shot(browser, "running-far")
+            browser.value("viewer.play()")
+            browser.until("!viewer.facts.running")
+            sharp(browser)
+            live, dead = palette_table("dark")[255, 0], palette_table("dark")[0, 0]
+            cells = np.where(np.asarray(life.grid()), live, dead)
+            seen = canvas(browser)[:440, :600]
+            assert np.array_equal(seen, cells[60:500, 100:700])
+
+
 def test_coordinates_that_no_float_holds() -> None:
     if not cpu.levels():
         pytest.skip("the extension is not built")
@@ -154,6 +190,58 @@ def test_screens_of_other_kinds() -> None:
         browser.until("viewer.palette === 'light'")
         sharp(browser)
         shot(browser, "light")
+
+
+def test_dead_cells_of_a_colour_of_their_own(tmp_path: Path) -> None:
+    """They are no live ones, and all of a plane has their colour, at any scale."""
+    rule = "@RULE Rust\n@TABLE\nn_states:3\nneighborhood:vonNeumann\nsymmetries:none\n1,0,0,0,0,2\n"
+    (tmp_path / "Rust.rule").write_text(f"{rule}@COLORS\n0 60 90 120\n1 200 200 210\n2 180 60 10\n")
+    life = Life(
+        BitGrid.from_states([[1, 0, 2]], 2),
+        rule=Rule.parse("Rust", [str(tmp_path)]),
+        topology="unbounded",
+    )
+    with serving(LifeBoard(life, "rust")) as served, page(served) as browser:
+        alive = "[-1, 0, 1, 2, 3].map((x) => viewer.lives(BigInt(x), 0n))"
+        assert set(look(browser, -2, -100, -100).ravel().tolist()) >= {60, 180, 200}
+        assert browser.value(alive) == [False, True, False, True, False]
+        assert set(look(browser, 0, -600, -20).ravel().tolist()) == {60, 180, 200}
+        shot(browser, "dead")
+        seen = look(browser, 2, -200, -200)
+        assert (seen[0] == 60).all()
+        assert seen.min() == 60
+
+
+def test_colours_of_a_universe_on_disk(tmp_path: Path) -> None:
+    """Near by pixels are the cells' colours; from afar they have the mean of all, and a run of
+    another process is followed."""
+    rule = Rule.parse("345/2/4")
+    states = np.random.default_rng(5).choice(4, (3000, 4000), p=[0.7, 0.1, 0.1, 0.1])
+    states[:, 2000:] = 0
+    grid = BitGrid.from_states(states, 2)
+    with on_disk(grid, (2, 2), rule=rule, pyramid=True, folder=tmp_path) as universe:
+        universe.close()
+        board = StoredBoard(universe.path)
+        with serving(board) as served, page(served) as browser:
+            shot(browser, "stored-far")
+            assert browser.value("viewer.blocks.values().next().value.shown.channels") == 3
+            red = colours_of(rule, "dark")[:, 0]
+            assert len(set(red.tolist())) == 4
+            seen = look(browser, 0, 1500, 1200)
+            part = np.s_[1200 : 1200 + seen.shape[0], 1500 : 1500 + seen.shape[1]]
+            assert np.array_equal(seen, red[states[part]])
+            shot(browser, "stored-near")
+            alive = browser.value("viewer.lives(1500n, 1200n)")
+            assert alive == bool(states[1200, 1500])
+            with Universe.open(universe.path, writing=True) as writing:
+                StreamedLife(writing, [pick("reference")]).run(3)
+            browser.until("viewer.facts.generation === '3'")
+            sharp(browser)
+            life = Life(grid, rule=rule, backend="cpu")
+            life.run(3)
+            assert np.array_equal(canvas(browser), red[life.grid().states()[part]])
+            look(browser, 5, -100, -100)
+            shot(browser, "stored-outside")
 
 
 def test_a_server_that_goes_away() -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Iterator
+from http.client import HTTPConnection
 
 import numpy as np
 import pytest
 
 pytest.importorskip("tornado")
 
-from lifesim import BitGrid, Life, random_grid
+from lifesim import BitGrid, Life, LifesimError, random_grid
 from lifesim.render import density_levels
 from tests.ui.served import TOKEN, Page, Served, serving
-from ui.web import guard
+from tests.waiting import until
+from ui.web import guard, server
+from ui.web.board import Facts, Shot
 from ui.web.living import LifeBoard
-from ui.web.orders import OrderError, read_order
+from ui.web.orders import OrderError, PageOrder, read_message
+from ui.web.server import HOST, THREADS
 
 
 def soup(width: int = 700, height: int = 600) -> Life:
@@ -78,7 +84,8 @@ def test_blocks_that_there_are_none_of(served: Served, place: tuple[int, ...]) -
 def test_addresses_that_there_are_none_of(served: Served) -> None:
     for path in ("blocks/1/0/0/0/1", "blocks/1/0/x/0/1/1", "../cli.py", "viewer.mjs", "cli.py"):
         assert served.get(f"/{TOKEN}/{path}")[0] == 404, path
-    for path in ("/", "/facts", "/other/", "/other/facts", f"/{TOKEN}x/", "/" + 1000 * "a"):
+    others = "/other/", "/other/facts", "/other/live", f"/{TOKEN}x/"
+    for path in ("/", "/facts", *others, "/" + 1000 * "a"):
         assert served.get(path)[0] == 404, path
 
 
@@ -96,7 +103,10 @@ def test_the_page(served: Served) -> None:
 
 def test_names_of_other_machines_are_refused(served: Served) -> None:
     for host in ("evil.example", f"evil.example:{served.port}", "127.0.0.1.evil.example", ""):
-        assert served.get(f"/{TOKEN}/facts", Host=host)[0] in (400, 403), host
+        for name in ("facts", "live"):
+            status, headers, _ = served.get(f"/{TOKEN}/{name}", Host=host)
+            assert status in (400, 403), host
+            assert status == 400 or headers["Content-Security-Policy"]
     for host in ("localhost:9000", "127.0.0.1", "[::1]:80"):  # as at the near end of a tunnel
         assert served.get(f"/{TOKEN}/facts", Host=host)[0] == 200, host
 
@@ -193,8 +203,117 @@ def test_nobody_draws_where_that_is_not_allowed() -> None:
 )
 def test_messages_that_no_page_sends(message: str) -> None:
     with pytest.raises(OrderError) as error:
-        read_order(message)
+        read_message(message)
     assert "\n" not in str(error.value)
+
+
+class Failing(LifeBoard):
+    """A board that cannot do what it is asked."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(soup())
+        self.error = error
+
+    def do(self, order: PageOrder) -> None:
+        raise self.error
+
+    def shot(self, version: int) -> Shot:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (LifesimError("cannot read\n50% of a"), "cannot read 50% of a"),
+        (MemoryError(), "out of memory"),
+    ],
+)
+def test_what_cannot_be_had_is_said_in_a_line(
+    error: Exception, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = Failing(error)
+    with serving(board) as served, Page(served) as page:
+        status, _, body = served.get(served.block(1, 0, 0, 0, 1, 1))
+        assert (status, body.decode()) == (500, says)
+        page.say({"do": "step"})
+        assert page.hear_until("error") == says
+        monkeypatch.setattr(board, "facts", lambda: board.do(PageOrder("step")))
+        status, _, body = served.get(f"/{TOKEN}/facts")
+        assert (status, body.decode()) == (500, says)
+
+
+def test_a_fault_of_the_server_ends_the_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Else the page would wait for nothing, as nobody reads its orders."""
+    with serving(Failing(RuntimeError("driver\nlost"))) as served, Page(served) as page:
+        page.say({"do": "step"})
+        while page.hear() is not None:
+            pass
+        assert page.close_code == 1011
+        assert served.facts()["generation"] == "0"
+    assert capsys.readouterr().err.splitlines() == [
+        "lifesim: a page is left: RuntimeError: driver lost"
+    ]
+
+
+def test_pictures_do_not_wait_for_what_waits_for_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    board = LifeBoard(soup())
+    version = board.facts().version
+    waiting, step_ends = threading.Semaphore(0), threading.Event()
+    facts_of_now = board.facts
+
+    def facts() -> Facts:
+        waiting.release()
+        assert step_ends.wait(60)
+        return facts_of_now()
+
+    with serving(board) as served:
+        monkeypatch.setattr(board, "facts", facts)
+        asking = [
+            threading.Thread(target=served.get, args=(f"/{TOKEN}/facts",)) for _ in range(THREADS)
+        ]
+        for thread in asking:
+            thread.start()
+        for _ in asking:
+            assert waiting.acquire(timeout=60)
+        status, _, _ = served.get(served.block(version, 0, 0, 0, 1, 1))
+        assert status == 200
+        assert not step_ends.is_set()
+        step_ends.set()
+        for thread in asking:
+            thread.join()
+
+
+def test_threads_end_with_the_server() -> None:
+    def threads() -> set[threading.Thread]:
+        return {thread for thread in threading.enumerate() if thread.name in ("asking", "drawing")}
+
+    before = threads()
+    with serving(LifeBoard(soup())) as served:
+        assert served.facts()["generation"] == "0"
+        made = threads() - before
+    assert made
+    until(lambda: not threads() & made)
+
+
+def test_lines_end_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_LEAVING", 0)  # as on a busy machine: nobody is waited for
+    with contextlib.ExitStack() as stack:
+        with serving(LifeBoard(soup())) as served:
+            page = stack.enter_context(Page(served))
+            page.hear_until("facts")
+            lines = [
+                stack.enter_context(
+                    contextlib.closing(HTTPConnection(HOST, served.port, timeout=60))
+                )
+                for _ in range(3)
+            ]
+            for line in lines:
+                line.request("GET", f"/{TOKEN}/facts")
+                assert line.getresponse().read()
+        for line in lines:  # kept open for another request
+            assert line.sock.recv(1) == b""
+        assert page.hear() is None
+        assert page.close_code == 1001
 
 
 def test_a_message_too_long_ends_the_line(served: Served) -> None:

@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from kernels.targets.choose import pick
 from lifesim.grid import BitGrid, Box
@@ -215,6 +215,42 @@ def test_cells_have_the_colours_of_the_palette(
     assert colour(window, 30, 30) == alive  # of the picture before, in the right place
     settle(window)
     assert [colour(window, 30, 30), colour(window, 30, 28)] == [alive, dead]
+
+
+class Recoloured(QObject):
+    """Counts how often a widget has been dressed anew."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.count = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() is QEvent.Type.PaletteChange
+        return False
+
+
+def test_the_theme_that_there_is_dresses_nothing_anew(window: LifeWindow) -> None:
+    recoloured, other = Recoloured(window), "light" if window.theme == "dark" else "dark"
+    window.dress(window.theme)
+    assert not recoloured.count
+    before = window.theme
+    window.dress(other)
+    assert recoloured.count
+    assert window.palette().window().color() == QColor(theme._WINDOW[other][0])
+    window.dress(before)
+
+
+@pytest.mark.parametrize("id", ["about", "guide", "palette", "shortcuts"])
+def test_pages_of_help_are_gone_once_closed(window: LifeWindow, id: str) -> None:
+    """Pages that stay would be dressed with every change of theme, more of them each time."""
+    before = len(window.findChildren(QWidget))
+    window.registry.run(f"help.{id}")
+    tops = QApplication.topLevelWidgets()
+    (page,) = [top for top in tops if top.isVisible() and top.parent() is window]
+    page.close()
+    QApplication.sendPostedEvents(page, QEvent.Type.DeferredDelete)
+    assert len(window.findChildren(QWidget)) == before
 
 
 def test_any_cell_makes_single_cells_bright(window: LifeWindow) -> None:

@@ -14,7 +14,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from kernels.targets.choose import pick
 from lifesim import patterns
@@ -45,6 +45,7 @@ from ui.model import ToolName
 from ui.qt import file_dialogs
 from ui.qt.background import Opening
 from ui.qt.dialogs import Dialogs, UnsavedAnswer
+from ui.qt.menus.script import ScriptMenu
 from ui.qt.menus.time import TimeMenu
 from ui.qt.window import LifeWindow
 from ui.session import Event
@@ -188,6 +189,29 @@ def test_what_is_dragged_here_is_never_moved_here(window: LifeWindow) -> None:
             if data is files:
                 assert event.dropAction() == Qt.DropAction.CopyAction
     until(lambda: window.session.path == path)
+
+
+def test_fields_leave_files_to_the_window(window: LifeWindow) -> None:
+    """A field would take the name of a file, as a move if that is offered."""
+    path = write_glider(window)
+    window.registry.run("script.console")
+    entry = window.menu_of(ScriptMenu).console.entry
+    files, text = QMimeData(), QMimeData()
+    files.setUrls([QUrl.fromLocalFile(path)])
+    text.setText("life")
+    offered = Qt.DropAction.MoveAction | Qt.DropAction.CopyAction
+    for data in (text, files):
+        for kind in (QDragEnterEvent, QDragMoveEvent, QDropEvent):
+            at = QPointF(5, 5) if kind is QDropEvent else QPoint(5, 5)
+            event = kind(at, offered, data, LEFT, Qt.KeyboardModifier.NoModifier)
+            event.setDropAction(Qt.DropAction.MoveAction)
+            QApplication.sendEvent(entry.viewport(), event)
+            assert event.isAccepted()
+            if data is files:
+                assert event.dropAction() == Qt.DropAction.CopyAction
+    until(lambda: window.session.path == path)
+    assert entry.toPlainText() == "life"
+    assert not [line for line in window.findChildren(QLineEdit) if line.acceptDrops()]
 
 
 def test_of_several_files_the_first_is_opened(window: LifeWindow) -> None:

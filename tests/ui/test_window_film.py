@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -166,10 +167,11 @@ def test_the_window_exports(
         assert image.n_frames == 4  # type: ignore[attr-defined]
     assert window.session.status().generation == 0
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     film = replace(film, path=str(tmp_path / "a.mp4"))
     window.registry.run("share.mp4")
     until(lambda: not share.exporting.is_busy)
-    assert "no ffmpeg program" in window.banner.text
+    assert "an MP4 needs the ffmpeg program" in window.banner.text
     monkeypatch.setattr(share, "ask_film", lambda shown, path, count: None)
     window.registry.run("share.gif")
     assert not share.exporting.is_busy

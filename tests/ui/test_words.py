@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.fuzzy import ranked, score
-from ui.numbers import many, percent, short, ticks, time_left
+from bulkbits.fuzzy import ranked, score
+from ui.numbers import percent, short, ticks, time_left
 from ui.speed import BASES, MOST, RunSpeed, top
 
 
@@ -72,11 +72,6 @@ def test_a_text_fits_where_the_letters_come_in_their_order(query: str, text: str
     letters = iter(text)
     fits = all(letter in letters for letter in query.replace(" ", ""))
     assert (score(query, text) is not None) is fits
-
-
-def test_one_and_many() -> None:
-    said = [many(number, "picture") for number in (0, 1, 1200, 1.0, 0.5)]
-    assert said == ["0 pictures", "1 picture", "1,200 pictures", "1 picture", "0.5 pictures"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ Between two turns of Qt's loop the time is taken that the thread has had the pro
 processes of a busy machine do not count, nor do other threads. Writes a line of JSON: how many
 turns there were, what was done how often; in milliseconds the median of each thing that was done
 several times, what of the turns in which nothing was done 999 of 1000 took at most, and the longest
-turns; and how fast this machine is.
+turns, with where the thread was seen in them; and how fast this machine is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import random
 import shutil
 import sys
 import tempfile
+import threading
 import time
+import traceback
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -50,6 +52,9 @@ from ui.qt.window import LifeWindow
 ROOT = Path(__file__).parents[2]
 PATTERNS = ("acorn", "gosper-gun", "highlife-replicator", "lwss", "r-pentomino", "seeds-block")
 WORST = 12  # turns that are told of
+_LONG = 25.0  # milliseconds of a turn from which on it is looked at where the thread is
+_LOOKS = 0.005  # seconds between two looks
+_FRAMES = 6  # innermost ones that are told of
 _OFTEN = 3  # times that something is done for its median to count
 _LEFT_OUT = {
     "file.quit",  # the end of the walk
@@ -100,15 +105,45 @@ class Answers:
         return None
 
 
+class Watchdog:
+    """A thread that looks where the main thread is, in turns that are long.
+
+    seen: by the number of the turn, how often the thread was in which place.
+    """
+
+    def __init__(self) -> None:
+        self.seen: dict[int, Counter[str]] = {}
+        self._turn, self._began = 0, 0.0
+        self._watched = threading.get_ident()
+        self._clock = time.pthread_getcpuclockid(self._watched)
+        threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
+
+    def begin(self, turn: int) -> None:
+        """Note that a turn begins."""
+        self._turn, self._began = turn, time.thread_time()
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(_LOOKS)
+            turn, took = self._turn, time.clock_gettime(self._clock) - self._began
+            frame = sys._current_frames().get(self._watched)
+            if 1000 * took > _LONG and turn == self._turn and frame:
+                stack = traceback.extract_stack(frame)[-_FRAMES:]
+                where = " > ".join(f"{Path(at.filename).name}:{at.name}" for at in stack)
+                self.seen.setdefault(turn, Counter())[where] += 1
+
+
 class Walk:
     """One thing at a time, each in a turn of the loop of its own; the turns between are timed, too.
 
-    turns: (milliseconds, what was done), of all turns. done: how often what was done.
+    turns: (milliseconds, what was done), of all turns. done: how often what was done. watchdog:
+    has where the thread was, by the turn's place among these.
     """
 
     def __init__(self, seconds: float, seed: int, folder: Path) -> None:
         self.dice, self.folder = random.Random(seed), folder
         self.turns: list[tuple[float, str]] = []
+        self.watchdog = Watchdog()
         self.done: Counter[str] = Counter()
         self._end = time.monotonic() + seconds
         self._loop = QEventLoop()
@@ -133,7 +168,7 @@ class Walk:
         share.ask_to_give_up = lambda: True  # type: ignore[method-assign]
         window.menu_of(TimeMenu).ask_folder = lambda: ""  # type: ignore[method-assign]
         script = folder / "script.py"
-        script.write_text("life.run(3)\n")
+        script.write_text("life.run(3)\nfor number in range(20_000):\n    print(number)\n")
         scripts = window.menu_of(ScriptMenu)
         scripts.ask_script = lambda: str(script)  # type: ignore[method-assign]
 
@@ -151,6 +186,7 @@ class Walk:
             self._loop.quit()
             return
         self._last = ""
+        self.watchdog.begin(len(self.turns))
         self._began = time.thread_time()
         if self.dice.random() < 0.1:
             self._last = self._do()
@@ -213,7 +249,8 @@ def main(seconds: float, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         walk = Walk(seconds, seed, Path(folder))
         walk.run()
-    worst = sorted(walk.turns, reverse=True)[:WORST]
+    worst = sorted(range(len(walk.turns)), key=lambda at: -walk.turns[at][0])[:WORST]
+    seen = walk.watchdog.seen
     of: dict[str, list[float]] = {}
     for took, what in walk.turns:
         of.setdefault(what, []).append(took)
@@ -222,7 +259,10 @@ def main(seconds: float, seed: int) -> None:
         "turns": len(walk.turns), "done": walk.done, "speed": speed(),
         "medians": {what: median(took) for what, took in of.items() if len(took) >= _OFTEN},
         "quantile": between[len(between) * 999 // 1000],
-        "worst": [[round(took, 1), what] for took, what in worst],
+        "worst": [
+            [round(walk.turns[at][0], 1), walk.turns[at][1], seen.get(at, Counter()).most_common(2)]
+            for at in worst
+        ],
     }  # fmt: skip
     print(json.dumps(facts))
 

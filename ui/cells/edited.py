@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import ClassVar, Protocol
 
+from bulkbits.plurals import many
 from lifesim.grid import BitGrid, Box
 from lifesim.rule import Rule
 from lifesim.topology import Topology
@@ -24,7 +25,7 @@ from ui.cells.held import Held
 from ui.cells.news import News, Reach
 from ui.cells.past import Past
 from ui.cells.saving import Whole
-from ui.numbers import many, shortened
+from ui.numbers import shortened
 from ui.picture.request import FrameRequest
 from ui.picture.sources import PictureSource
 from ui.session import EditableSession, Event, HistoryLines, SessionError, Status
@@ -152,9 +153,11 @@ class EditedSession(EditableSession):
         stopped = self._commands.is_stopped
         self._commands.post(lambda: self._editor.go_to(generation, stopped))
 
-    def run_until(self, condition: Condition, most: int | None) -> None:
+    def run_until(self, condition: Condition, most: int | None, looks: int | None = None) -> None:
         """Begin a run that ends where a condition is true, or after so many generations; it can be
-        undone. Raises SessionError for fewer than 0."""
+        undone. Raises SessionError for fewer than 0, and for `looks`, as each generation counts."""
+        if looks is not None:
+            raise SessionError("of a universe in memory each generation is looked at")
         if most is not None and most < 0:
             raise SessionError(f"a universe cannot go back {many(-most, 'generation')}")
         self._commands.post(lambda: self._clock.begin_search(condition, most))

@@ -20,7 +20,6 @@ from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
 from lifesim.states import pack, pieces
 from lifesim.turned import flipped_across, flipped_down, rotated
-from ui.picture.request import clipped
 from ui.session import SessionError
 
 __all__ = [
@@ -82,7 +81,7 @@ class Stroke(Edit):
         left, top = (min(point[axis] for point in self.points) for axis in (0, 1))
         right, bottom = (max(point[axis] for point in self.points) for axis in (0, 1))
         all_ = Box(left, top, right - left + 1, bottom - top + 1)
-        return clipped(all_, width, height, x, y)
+        return all_.common(Box(x, y, width, height))
 
     def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return the cells with those on the lines set."""
@@ -107,7 +106,7 @@ class _OfBox(Edit):
     selection: Box
 
     def box(self, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:
-        return clipped(self.selection, width, height, x, y)
+        return self.selection.common(Box(x, y, width, height))
 
 
 class Clear(_OfBox):
@@ -191,10 +190,7 @@ class Rotate(Edit):
 
     def box(self, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:
         """Return the box around the cells before and after the turn."""
-        left, top = min(self.old.x, self.new.x), min(self.old.y, self.new.y)
-        right = max(self.old.x + self.old.width, self.new.x + self.new.width)
-        bottom = max(self.old.y + self.old.height, self.new.y + self.new.height)
-        return Box(left, top, right - left, bottom - top)
+        return self.old.joined(self.new)
 
     def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return the cells after the turn."""
@@ -219,7 +215,7 @@ class Paste(Edit):
     def box(self, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:
         """Return where the cells come to lie in the universe."""
         all_ = Box(self.x, self.y, self.cells.width, self.cells.height)
-        return clipped(all_, width, height, x, y)
+        return all_.common(Box(x, y, width, height))
 
     def apply(self, cells: BitGrid, box: Box, rule: Rule = LIFE) -> BitGrid:
         """Return the cells with those that are pasted."""
@@ -236,7 +232,7 @@ def rotation(
     Raises SessionError where the turned selection is larger than the universe, and where
     nothing is selected of it.
     """
-    old = clipped(selection, width, height, left, top)
+    old = selection.common(Box(left, top, width, height))
     if old is None:
         raise SessionError("the selection is outside of the universe")
     if old.height > width or old.width > height:
@@ -303,7 +299,7 @@ def resized(cells: BitGrid, width: int, height: int) -> BitGrid:
     """Return the cells in a universe of another size, with the same middle; what leaves it is
     lost."""
     left, top = (width - cells.width) // 2, (height - cells.height) // 2
-    kept = clipped(Box(-left, -top, width, height), cells.width, cells.height)
+    kept = Box(-left, -top, width, height).common(Box(0, 0, cells.width, cells.height))
     result = BitGrid(width, height, planes=cells.planes)
     if kept:
         result.paste(cells.crop(kept), kept.x + left, kept.y + top)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 
 from lifesim.grid import BitGrid, Box
 from ui.cells.edits import overwrite
@@ -166,15 +167,11 @@ class Past(ABC):
     def _swap_patches(self, moment: Moment) -> Moment:
         # What is there is read before anything is written, so that nothing is half done.
         old = [(box, stored.grid()) for box, stored in reversed(moment.patches)]
-        left = min(box.x for box, _ in old)
-        top = min(box.y for box, _ in old)
-        right = max(box.x + box.width for box, _ in old)
-        bottom = max(box.y + box.height for box, _ in old)
-        hull = Box(left, top, right - left, bottom - top)
+        hull = reduce(Box.joined, (box for box, _ in old))
         now = self._held.region(hull)
         other = self.moment(patches=((hull, self.store(now)),))
         for box, cells in old:
-            overwrite(now, cells, box.x - left, box.y - top)
+            overwrite(now, cells, box.x - hull.x, box.y - hull.y)
         self.write(now, hull)
         return other
 

@@ -21,7 +21,6 @@ from lifesim.growing import COPIES, REFERENCE_COPIES, OutgrownError, check_birth
 from lifesim.squares import check_listed
 from ui.cells.machine import Machine, Setting
 from ui.cells.snapshots import SMALL, Pictures
-from ui.picture.request import clipped
 
 # Cells: parts begin and end at multiples, so that pixels of as many cells a side, and words, stay
 # where they were.
@@ -46,14 +45,6 @@ def part_around(
         spans.append((0, bound) if bound else (first, end - first))
     (x, width), (y, height) = spans
     return Box(x, y, width, height)
-
-
-def joined(one: Box, other: Box) -> Box:
-    """Return the smallest box that holds both."""
-    x, y = min(one.x, other.x), min(one.y, other.y)
-    right = max(one.x + one.width, other.x + other.width)
-    bottom = max(one.y + one.height, other.y + other.height)
-    return Box(x, y, right - x, bottom - y)
 
 
 def held_around(grid: BitGrid, bounds: tuple[int, int], at: tuple[int, int]) -> tuple[Box, BitGrid]:
@@ -139,12 +130,12 @@ class Plane:
         """Return the cells of a box; dead where nothing is held of a plane without bounds. Raises
         GridError where it is too large for memory or leaves the universe."""
         setting = self.setting
-        if clipped(box, *setting.limits[2:], *setting.limits[:2]) != box or setting.holds(box):
+        if box.common(setting.limits) != box or setting.holds(box):
             return self.machine.read(box)[0]
         planes = setting.rule.planes
         check_size(box.width, box.height, 2 * planes)
         cells = BitGrid(box.width, box.height, planes=planes)
-        part = clipped(box, setting.width, setting.height, *setting.at)
+        part = box.common(setting.box)
         if part:
             cells.paste(self.machine.read(part)[0], part.x - box.x, part.y - box.y)
         return cells
@@ -272,14 +263,14 @@ class Plane:
         """Grow to hold a box, too. Raises OutgrownError."""
         if not self.setting.holds(box):
             live = self.live_box()
-            self._grow(joined(live, box) if live else box, live)
+            self._grow(live.joined(box) if live else box, live)
 
     def _grow(self, box: Box, live: Box | None) -> None:
         """Move what lives to a part around a box, with all that has been held if memory lets."""
         machine, setting = self.machine, self.setting
         reach = setting.rule.cells.reach
         least = _ahead(reach) * reach
-        part = joined(part_around(box, setting.bounds, least=least), setting.box)
+        part = part_around(box, setting.bounds, least=least).joined(setting.box)
         try:
             self._check(part)
         except OutgrownError:

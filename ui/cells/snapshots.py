@@ -14,7 +14,7 @@ from lifesim.states import live_words
 from ui.cells.machine import ClosedError, Machine, Setting
 from ui.picture.coloured import ColourSums, StatesSource, in_colours, source_of, window_colours
 from ui.picture.pyramid import FIRST, Levels, Pyramid
-from ui.picture.request import FrameRequest, clipped
+from ui.picture.request import FrameRequest
 from ui.picture.sources import MemorySource, PictureSource
 
 SMALL = 1 << 20  # bytes of cells that are simply copied for a picture
@@ -189,7 +189,8 @@ class Pictures:
         setting = machine.setting
         width, (x, y) = setting.width, setting.at
         kind = ColouredRegion if in_colours(setting.rule) else RegionSource
-        box = clipped(request.viewport.seen_from(x, y).box, width, setting.height)
+        inside = Box(0, 0, setting.width, setting.height)
+        box = request.viewport.seen_from(x, y).box.common(inside)
         if box is None:
             return kind(setting, machine.generation, Box(0, 0, 1, 1), None)
         # Whole words are copied faster than cells.
@@ -281,4 +282,4 @@ class Pictures:
         if blocks is None:
             return None
         box = Box(*(side * length for length in blocks))
-        return clipped(box, pyramid.width, pyramid.height)
+        return box.common(Box(0, 0, pyramid.width, pyramid.height))

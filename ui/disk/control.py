@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from lifesim.errors import LifesimError
 from lifesim.store.lock import Lock
 from lifesim.store.universe import LOCK
+from lifesim.until import Found
 from ui.disk.process import DiskProcess
 from ui.session import Event, SessionError
 
@@ -26,6 +27,7 @@ class RunFacts(NamedTuple):
     share: float | None
     problem: str
     left: float | None
+    found: Found | None
 
 
 class RunControl:
@@ -58,6 +60,7 @@ class RunControl:
         self._seen: tuple[float, float] | None = None  # the first share, and when it was told
         self._left: float | None = None
         self._problem = ""
+        self._found: Found | None = None
         self._paused = -_PICTURES
         self._closed = False
 
@@ -74,7 +77,9 @@ class RunControl:
     def facts(self) -> RunFacts:
         """Return what is known, of one moment."""
         with self._lock:
-            return RunFacts(self.is_running, self._rate, self._share, self._problem, self._left)
+            return RunFacts(
+                self.is_running, self._rate, self._share, self._problem, self._left, self._found
+            )
 
     # --- what is asked ---------------------------------------------------------
 
@@ -131,7 +136,7 @@ class RunControl:
             except OSError as error:
                 raise SessionError(f"{self._path}: no run: {error.strerror or error}") from None
             self._rate, self._share, self._problem = 0.0, None, ""
-            self._seen = self._left = None
+            self._seen = self._left = self._found = None
             self._begun()
         self._tell(Event.STATUS)
 
@@ -155,6 +160,8 @@ class RunControl:
             if "rate" in facts:
                 self._rate, self._share = facts["rate"], facts["share"]
                 self._estimate(time.monotonic())
+            if "found" in facts:
+                self._found = Found.from_facts(facts["found"])
             if "error" in facts:
                 self._problem = facts["error"]
         self._tell(Event.STATUS)
@@ -189,7 +196,7 @@ class RunControl:
         with self._lock:
             self.process = None
             order, self._next = self._next, None
-            failed = bool(self._problem)
+            failed, found = bool(self._problem), self._found is not None
             closed = self._closed
         if order and not failed and not closed:
             try:
@@ -200,3 +207,5 @@ class RunControl:
         self._tell(Event.STATUS)
         if failed:
             self._tell(Event.FAILED)
+        elif found:
+            self._tell(Event.FOUND)

@@ -7,9 +7,10 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import ClassVar
 
-from lifesim.grid import Box, check_size
+from lifesim.grid import Box
 from lifesim.store import editing
 from lifesim.store.undo import EditLog
 from lifesim.store.universe import Universe
@@ -17,7 +18,6 @@ from ui.cells.commands import CommandThread
 from ui.cells.edits import Edit
 from ui.session import EditableSession, HistoryLine, HistoryLines
 
-_COPIES = 5  # of a box of cells, that changing it takes
 _ROOM = 1 << 14  # cells around what is held of a plane without bounds, that it may get room for
 _NEWS = 0.1  # seconds between two shares that are told
 
@@ -37,7 +37,7 @@ class DiskEditor:
         self._path, self._told, self._changed = path, told, changed
         self.share: float | None = None
         self.problem = ""
-        self._waiting = 0  # changes that have been asked for and are not done
+        self._waiting = 0  # that have been asked for and are not done
         self._lock = threading.Lock()
         self._said = 0.0
         self._commands = CommandThread("disk-edits")
@@ -50,22 +50,40 @@ class DiskEditor:
 
     def post(self, change: Callable[[Universe], object]) -> None:
         """Have a change done; what goes wrong is `problem`."""
-        self._count(1)
-        self._commands.post(lambda: self._do(change))
+        self._post(lambda: self._do(change))
 
     def do(self, change: Callable[[Universe], object]) -> None:
         """Do a change, after those that have been asked for; waits. Raises what goes wrong, and
         SessionError once closed."""
         self._count(1)
-        self._commands.ask(lambda: self._do(change))
+        try:
+            self._commands.ask(lambda: self._do(change))
+        finally:
+            self._count(-1)
 
     def then(self, do: Callable[[], None]) -> None:
-        """Do something when all changes are done: now, and raise what it raises, where none is
-        asked for."""
+        """Do something when all that has been asked for is done: now, and raise what it raises,
+        where nothing is."""
         if self.is_busy:
-            self._commands.post(do)
+            self._post(do)
         else:
             do()
+
+    def _post(self, do: Callable[[], None]) -> None:
+        """Have something done that counts as asked for until all have been told of it; nothing
+        once closed."""
+
+        def command() -> None:
+            try:
+                do()
+            except Exception as error:
+                self._failed(error)
+            finally:
+                self._count(-1)
+
+        if not self._commands.is_closed:
+            self._count(1)
+            self._commands.post(command)
 
     def _count(self, more: int) -> None:
         with self._lock:
@@ -79,7 +97,6 @@ class DiskEditor:
                 change(universe)
         finally:
             self.share = None
-            self._count(-1)
             self._changed(False)
 
     def edit(self, universe: Universe, edit: Edit) -> None:
@@ -89,9 +106,8 @@ class DiskEditor:
         box = edit.box(limits.width, limits.height, limits.x, limits.y)
         if box is None:
             return
-        check_size(box.width, box.height, _COPIES * universe.rule.planes)
-        new = edit.apply(editing.cells(universe, box), box, universe.rule)
-        editing.change(universe, box, new, edit.title, progress=self.tell)
+        becomes = partial(edit.apply, box=box, rule=universe.rule)
+        editing.change(universe, box, becomes, edit.title, progress=self.tell)
 
     def tell(self, done: int, total: int) -> None:
         """Take note of how many files of a change are written."""

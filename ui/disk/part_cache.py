@@ -103,7 +103,7 @@ class PartCache:
             for piece in pieces:
                 key = piece.stripe, piece.slab
                 part = self._parts.get(key)
-                if part is None or part[1].shape != (piece.rows, piece.columns):
+                if part is None or not _is_of(part[1], piece):
                     missing.append(piece)
                     continue
                 self._parts.move_to_end(key)
@@ -187,9 +187,9 @@ class PartCache:
 
     def _keep(self, view: Snapshot, stripe: Stripe, rows: Levels, wanted: Wanted) -> None:
         # Of the neighbours too, as who looks here may look there next.
-        first, last = max(wanted.first - 1, 0), min(wanted.last + 1, (rows.shape[1] - 1) // SLAB)
+        first, last = max(wanted.first - 1, 0), min(wanted.last + 1, (rows.shape[-1] - 1) // SLAB)
         parts = [
-            (slab, rows[:, slab * SLAB : (slab + 1) * SLAB].copy())
+            (slab, rows[..., slab * SLAB : (slab + 1) * SLAB].copy())
             for slab in range(first, last + 1)
         ]
         tag = view.tag(stripe)
@@ -233,3 +233,8 @@ class PartCache:
             self._changed.notify_all()
         if tell:
             self._arrived()
+
+
+def _is_of(part: Levels, piece: TilePiece) -> bool:
+    """Tell whether a part has as many rows and columns as a piece."""
+    return (part.shape[0], part.shape[-1]) == (piece.rows, piece.columns)

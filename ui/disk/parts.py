@@ -3,12 +3,14 @@
 At a level, a universe is bytes in rows: of level 0, the cells, 8 to a byte; of level k, from 3
 on, densities of blocks of 2^k x 2^k. A stripe is so many rows as are read at once: a chunk of a
 tile's file, or, of levels that no file holds, rows of pixels as wide as the universe. A part is
-SLAB columns of a stripe.
+SLAB columns of a stripe: uint8 (rows, columns), or, of cells in several bit planes, (rows, planes,
+columns). What else can be read of a universe in colours is in ui/disk/colour_parts.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,17 +29,20 @@ Levels = npt.NDArray[np.uint8]
 SLAB = 2048  # bytes
 _STRIPE_BYTES, _STRIPE_CELLS = 1 << 20, 1 << 31  # of a level that no file holds
 NOWHERE = -1  # the tile of what no file holds
+FILE, COLOURS, SAMPLE = "file", "colours", "sample"  # kinds of stripes
 
 
 class Stripe(NamedTuple):
     """A chunk of a dataset of a file, or some rows of pixels where no file holds the level.
 
-    number: of the chunk in its dataset, or of the rows of pixels.
+    number: of the chunk in its dataset, or of the rows of pixels. kind: FILE is cells or densities;
+    COLOURS and SAMPLE are of ui/disk/colour_parts.py.
     """
 
     tile: int
     level: int
     number: int
+    kind: str = FILE
 
 
 class Wanted(NamedTuple):
@@ -48,7 +53,7 @@ class Wanted(NamedTuple):
 
 
 class TilePiece(NamedTuple):
-    """The place of a part, in rows and columns of its level."""
+    """The place of a part, in rows and columns of its level. depth: bytes at each place."""
 
     stripe: Stripe
     slab: int
@@ -56,6 +61,7 @@ class TilePiece(NamedTuple):
     left: int
     rows: int
     columns: int
+    depth: int = 1
 
 
 class Snapshot:
@@ -75,7 +81,10 @@ class Snapshot:
         if before and len(before.records) == len(self.records):
             pairs = zip(before.records, self.records, strict=True)
             self.records = [old if old == new else new for old, new in pairs]
-        same = before and (before.tiling, before.form) == (self.tiling, self.form)
+        same = before and (
+            (before.tiling, before.form, before.universe.rule)
+            == (self.tiling, self.form, universe.rule)
+        )
         self.cut: object = before.cut if before and same else object()
 
     def tag(self, stripe: Stripe) -> object:
@@ -111,14 +120,20 @@ class Snapshot:
         box: in rows and columns of the level.
         """
         if level and not 3 <= level <= self.form.top:
-            yield None, self._free(box, level)
+            everything = Box(0, 0, self.width, self.height)
+            rows = stripe_rows(self.width, level)
+            yield None, pixel_pieces(everything, box, Stripe(NOWHERE, level, 0), rows)
             return
+        for tile in self.tiles(box, level):
+            yield self.records[tile], self._stored(tile, box, level)
+
+    def tiles(self, box: Box, level: int) -> list[int]:
+        """Return the tiles that a region of a level touches. box: as of pieces()."""
         down, across = shifts(level)
         cells = Box(box.x << across, box.y << down, box.width << across, box.height << down)
         right, bottom = min(cells.x + cells.width, self.width), cells.y + cells.height
         inside = Box(cells.x, cells.y, right - cells.x, min(bottom, self.height) - cells.y)
-        for tile in self.tiling.within(inside):
-            yield self.records[tile], self._stored(tile, box, level)
+        return self.tiling.within(inside)
 
     def _stored(self, tile: int, box: Box, level: int) -> Iterator[TilePiece]:
         down, across = shifts(level)
@@ -126,48 +141,68 @@ class Snapshot:
         data = dataset(self, tile, level)
         x, y = cells.x >> across, cells.y >> down
         first, last = max(box.y - y, 0), min(box.y + box.height - y, data.rows) - 1
-        left, right = max(box.x - x, 0), min(box.x + box.width - x, data.row_bytes) - 1
+        wide = data.row_bytes // data.planes
+        left, right = max(box.x - x, 0), min(box.x + box.width - x, wide) - 1
         for chunk in range(first // data.chunk_rows, last // data.chunk_rows + 1):
             top = chunk * data.chunk_rows
             rows = min(data.chunk_rows, data.rows - top)
             for slab in range(left // SLAB, right // SLAB + 1):
-                columns = min(SLAB, data.row_bytes - slab * SLAB)
-                yield TilePiece(
-                    Stripe(tile, level, chunk), slab, y + top, x + slab * SLAB, rows, columns
-                )
-
-    def _free(self, box: Box, level: int) -> Iterator[TilePiece]:
-        height, width = -(-self.height >> level), -(-self.width >> level)
-        some = stripe_rows(self.width, level)
-        for number in range(box.y // some, (box.y + box.height - 1) // some + 1):
-            top = number * some
-            rows = min(some, height - top)
-            for slab in range(box.x // SLAB, (box.x + box.width - 1) // SLAB + 1):
-                columns = min(SLAB, width - slab * SLAB)
-                yield TilePiece(
-                    Stripe(NOWHERE, level, number), slab, top, slab * SLAB, rows, columns
-                )
+                columns = min(SLAB, wide - slab * SLAB)
+                stripe, left_end = Stripe(tile, level, chunk), x + slab * SLAB
+                yield TilePiece(stripe, slab, y + top, left_end, rows, columns, data.planes)
 
     def read(self, stripe: Stripe) -> Levels:
-        """Return all of a stripe, uint8 (rows, columns). Raises LifesimError."""
+        """Return all of a stripe, uint8 (rows, columns), or (rows, planes, columns) of cells in
+        several bit planes. Raises LifesimError."""
         if stripe.tile == NOWHERE:
             return self._drawn(stripe.level, stripe.number)
         data = dataset(self, stripe.tile, stripe.level)
-        record, cells = self.records[stripe.tile], self.tiling.box(stripe.tile)
+        with self.reader(stripe.tile) as reader:
+            rows = reader.read(data, stripe.number).reshape(-1, data.row_bytes)
+        return rows if data.planes == 1 else rows.reshape(len(rows), data.planes, -1)
+
+    @contextmanager
+    def reader(self, tile: int) -> Iterator[TileReader]:
+        """Open the file of a tile. Raises LifesimError, for what happens while it is open, too."""
+        record, cells = self.records[tile], self.tiling.box(tile)
         with disk_errors(self.universe.path):
             reader = TileReader(self.universe.tiles_folder, record, cells, self.form)
             try:
-                return reader.read(data, stripe.number).reshape(-1, data.row_bytes)
+                yield reader
             finally:
                 reader.close()
+
+    def fresh(self) -> Universe:
+        """Return the universe, for one who reads regions of it: reading may find it moved on, and
+        look again, and so needs one of its own."""
+        return Universe(self.universe.path, self.universe.manifest, self.universe.phase, None)
 
     def _drawn(self, level: int, number: int) -> Levels:
         rows = stripe_rows(self.width, level) << level
         top = number * rows
         box = Box(0, top, self.width, min(rows, self.height - top))
-        # Another one, as reading may find it moved on and look again.
-        own = Universe(self.universe.path, self.universe.manifest, self.universe.phase, None)
-        return read.levels(own, box, level)
+        return read.levels(self.fresh(), box, level)
+
+
+def pixel_pieces(
+    cells: Box, box: Box, first: Stripe, some: int, depth: int = 1
+) -> Iterator[TilePiece]:
+    """Yield the parts, of so many rows of pixels each, that lie in a rectangle of cells and touch
+    a region.
+
+    cells: begins at multiples of what a pixel shows. box: in pixels. first: the topmost stripe.
+    """
+    level = first.level
+    x, y = cells.x >> level, cells.y >> level
+    height, width = -(-cells.height >> level), -(-cells.width >> level)
+    left, right = max(box.x - x, 0), min(box.x + box.width - x, width) - 1
+    upper, lower = max(box.y - y, 0), min(box.y + box.height - y, height) - 1
+    for number in range(upper // some, lower // some + 1):
+        stripe, top = first._replace(number=number), number * some
+        rows = min(some, height - top)
+        for slab in range(left // SLAB, right // SLAB + 1):
+            at, columns = slab * SLAB, min(SLAB, width - slab * SLAB)
+            yield TilePiece(stripe, slab, y + top, x + at, rows, columns, depth)
 
 
 def shifts(level: int) -> tuple[int, int]:

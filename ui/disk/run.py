@@ -2,12 +2,13 @@
 by whoever shows it. To be killed at any moment is safe, as it is for `lifesim run`.
 
 Started as `python -m ui.disk.run DIRECTORY BACKEND`. Reads lines of JSON: first what to do,
-{"to": GENERATION}, {"by": GENERATIONS} or {"on": [GENERATIONS, RATE]}, later {"on": ...} with
-another speed and {"stop": true}; the end of its input stops it too. {"every": GENERATIONS} comes
-with any of them or alone: so many at most lie between two that are whole; 0 is any number.
+{"to": GENERATION}, {"by": GENERATIONS}, {"on": [GENERATIONS, RATE]} or {"until": CONDITION,
+"most": GENERATIONS or null, "looks": GENERATIONS}, later {"on": ...} with another speed and
+{"stop": true}; the end of its input stops it too. {"every": GENERATIONS} comes with any of them or
+alone: so many at most lie between two that are whole; 0 is any number.
 Writes lines of JSON: {"where": TEXT}, {"share": DONE or null, "rate": CELL_UPDATES},
-{"error": TEXT} and, of each generation that is whole, {"generation": NUMBER}: it waits there
-until {"seen": true} is read.
+{"error": TEXT}, {"found": FACTS} at the end of a run until a condition, and, of each generation
+that is whole, {"generation": NUMBER}: it waits there until {"seen": true} is read.
 """
 
 from __future__ import annotations
@@ -121,6 +122,19 @@ class _Runner:
     def _resume(self) -> None:
         self._life.resume(every=self._orders.every or None, progress=self._tell)
 
+    def until(self, condition: str, most: int | None, looks: int) -> None:
+        """Run until a condition is true, or for so many generations, and tell what was found."""
+        self._shows = most is not None
+        found = self._life.run_until(
+            condition,
+            most,
+            looks=looks,
+            every=self._orders.every or None,
+            progress=self._tell,
+            on_snapshot=lambda life: None,  # whoever looks is told of each that is whole
+        )
+        say(found={**found.facts(), "generation": found.generation})
+
     def on(self) -> None:
         """Run to the end of the run that was broken off; where there is none, until stopped."""
         universe = self._life.universe
@@ -185,6 +199,9 @@ def main(path: str, backend: str) -> int:
                     run.to(orders.first["to"])
                 elif "by" in orders.first:
                     run.to(universe.generation + orders.first["by"])
+                elif "until" in orders.first:
+                    first = orders.first
+                    run.until(first["until"], first["most"], first["looks"])
                 elif "on" in orders.first:
                     run.on()
             finally:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import ClassVar
 
+from bulkbits.plurals import many
 from kernels.targets.contract import Target
 from lifesim.errors import LifesimError
 from lifesim.grid import BitGrid, Box
@@ -21,7 +22,11 @@ from lifesim.store.make import from_universe, make_universe
 from lifesim.store.undo import EditLog
 from lifesim.store.universe import Universe
 from lifesim.topology import Topology
+from lifesim.until import Condition
+from lifesim.until.stored import EVERY
 from ui.cells.saving import Whole
+from ui.disk.colour_parts import snapshot_of
+from ui.disk.coloured import tile_source
 from ui.disk.control import RunControl
 from ui.disk.directory import done_share, owner_of, state_of
 from ui.disk.editor import DiskEditor, EditedDisk, limits_of
@@ -30,8 +35,6 @@ from ui.disk.parts import Snapshot
 from ui.disk.stills import Stills, whole_of
 from ui.disk.tiles import TileSource
 from ui.film.stills import Still
-from ui.numbers import many
-from ui.picture.coloured import in_colours
 from ui.picture.live import live_box
 from ui.picture.request import FrameRequest
 from ui.session import Event, SessionError, Status
@@ -57,6 +60,7 @@ class DiskSession(EditedDisk):
     """
 
     can_edit: ClassVar[bool] = False
+    looks: ClassVar[int | None] = EVERY
 
     @classmethod
     def open(
@@ -66,13 +70,8 @@ class DiskSession(EditedDisk):
 
         Raises LifesimError."""
         path = os.path.abspath(path)
-        state, universe = state_of(path), Universe.open(path)
-        if in_colours(universe.rule):
-            raise SessionError(
-                f"{path}: the window shows universes on disk of two states, not {universe.rule}: "
-                f"`lifesim render` makes pictures of it"
-            )
-        return cls(universe, state, backend, budget)
+        state = state_of(path)
+        return cls(Universe.open(path), state, backend, budget)
 
     def __init__(
         self, universe: Universe, state: object, backend: Target | str, budget: int
@@ -90,7 +89,7 @@ class DiskSession(EditedDisk):
         self._closed = threading.Event()
         self._edits = DiskEditor(self.path, lambda: self._tell(Event.STATUS), self._edited)
         self._parts = PartCache(
-            Snapshot(universe),
+            snapshot_of(universe),
             lambda: self._tell(Event.CELLS),
             self._unreadable,
             self._look,
@@ -160,6 +159,7 @@ class DiskSession(EditedDisk):
             progress=run.share if run.running else share,
             problem=self._problem or self._edits.problem or run.problem,
             left=run.left if run.running else None,
+            found=run.found,
         )
 
     def source(self, request: FrameRequest) -> TileSource:
@@ -167,12 +167,12 @@ class DiskSession(EditedDisk):
         view = request.viewport
         patience = _PIXEL if view.width == view.height == 1 else _FRAME
         opening = self._opened + _OPENING - time.monotonic()
-        return TileSource(self._parts, max(patience, opening))
+        return tile_source(self._parts, max(patience, opening))
 
     def tiles(self, patience: float) -> TileSource:
         """Return what pictures are drawn from, which together may wait for what they ask for as
         many seconds; any thread may ask."""
-        return TileSource(self._parts, patience)
+        return tile_source(self._parts, patience)
 
     def listen(self, listener: Callable[[Event], None]) -> None:
         """Call a function with each event, from any of several threads."""
@@ -239,6 +239,18 @@ class DiskSession(EditedDisk):
         if generation > now:
             self._edits.then(lambda: self._runs.begin({"to": generation}))
 
+    def run_until(self, condition: Condition, most: int | None, looks: int | None = None) -> None:
+        """Run until a condition is true in a generation that is looked at, or for so many
+        generations, as lifesim.stream.run.StreamedLife.run_until() does. Raises SessionError for
+        fewer than 0, and for looks that are not every 1 or more."""
+        if most is not None and most < 0:
+            raise SessionError(f"a universe cannot go back {many(-most, 'generation')}")
+        looks = EVERY if looks is None else looks
+        if looks < 1:
+            raise SessionError(f"a universe is looked at every 1 or more generations, not {looks}")
+        order = {"until": str(condition), "most": most, "looks": looks}
+        self._edits.then(lambda: self._runs.begin(order))
+
     def reset(self) -> None:
         """Raise SessionError: there is no way back."""
         raise SessionError("a universe on disk keeps only its last generation: it cannot go back")
@@ -267,7 +279,7 @@ class DiskSession(EditedDisk):
             if state == self._state:
                 return
             try:
-                view = Snapshot(Universe.open(self.path), self._parts.view)
+                view = snapshot_of(Universe.open(self.path), self._parts.view)
                 error = None
             except LifesimError as refused:
                 error = refused

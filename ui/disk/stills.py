@@ -120,7 +120,7 @@ def _still(universe: Universe) -> Still:
     width, height = universe.width, universe.height
     about = universe.rule, universe.topology, universe.generation
     everything = Box(0, 0, width, height)
-    if bytes_of(width, height) <= _EXACT:
+    if bytes_of(width, height, universe.manifest.form.planes) <= _EXACT:
         return Whole(read.region(universe, everything), *about, *_place(universe.manifest))
     if not universe.manifest.form.top:
         raise SessionError(

@@ -8,11 +8,14 @@ needs to be read.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import numpy.typing as npt
 
 from lifesim.grid import BitGrid, Box
+from lifesim.states import live_words
+from lifesim.store.tilefile import TileRecord
 from ui.disk.part_cache import PartCache
 from ui.disk.parts import Snapshot, TilePiece, shifts
 from ui.picture.pyramid import FIRST
@@ -33,9 +36,12 @@ class TileSource:
     newest tiles: between two generations, the later one. population: at `generation`.
     """
 
-    def __init__(self, parts: PartCache, patience: float = 0.0) -> None:
+    def __init__(
+        self, parts: PartCache, patience: float = 0.0, view: Snapshot | None = None
+    ) -> None:
+        """Read nothing yet. view: the universe as it is seen; else as the parts have it now."""
         self._parts = parts
-        self._view = parts.view
+        self._view = parts.view if view is None else view
         self._patience = patience
         self.width, self.height = self._view.width, self._view.height
         universe = self._view.universe
@@ -59,21 +65,28 @@ class TileSource:
     def levels(self, box: Box, scale: int) -> Levels:
         """Return how densely cells live, as PictureSource.levels() does; what is missing is asked
         for, and is less sharp until it comes."""
-        drawing = _Drawing(self._parts, self._view)
-        picture = drawing.levels(box, scale)
+
+        def drawn() -> tuple[Levels, Drawing]:
+            drawing = Drawing(self._parts, self._view)
+            return drawing.levels(box, scale), drawing
+
+        return self._patiently(drawn)
+
+    def _patiently(self, drawn: Callable[[], tuple[Levels, Drawing]]) -> Levels:
+        """Return a picture; where something is missing, ask for it and draw once more."""
+        picture, drawing = drawn()
         asked = self._parts.ask(self._view, drawing.missing)
         if asked and self._patience > 0:
             began = time.monotonic()
             self._parts.wait(asked, self._patience)
             self._patience -= time.monotonic() - began
-            drawing = _Drawing(self._parts, self._view)
-            picture = drawing.levels(box, scale)
+            picture, drawing = drawn()
             self._parts.ask(self._view, drawing.missing)
         self.missing = len(drawing.missing)
         return picture
 
 
-class _Drawing:
+class Drawing:
     """One picture. missing: what it has to do without, the first ones to be read first."""
 
     def __init__(self, parts: PartCache, view: Snapshot) -> None:
@@ -82,18 +95,24 @@ class _Drawing:
         self.missing: list[TilePiece] = []
 
     def levels(self, box: Box, scale: int) -> Levels:
+        """Return how densely the cells of a region live, as TileSource.levels() does."""
         if scale >= FIRST:
             return self._far(box, scale)
+        cells, at, holes = self._near(box)
+        live = BitGrid(cells.width, cells.height, live_words(cells.words))
+        picture = MemorySource(live).levels(at, scale)
+        if holes:
+            self._fill(picture, holes, 0, box, scale, FIRST)
+        return picture
+
+    def _near(self, box: Box) -> tuple[BitGrid, Box, list[Box]]:
+        """Return cells around a region, where in them it is, and where they are not at hand."""
         first = box.x >> 6
         right = min(-(-(box.x + box.width) >> 6) << 6, self._view.width)
         units = Box(first * 8, box.y, (-(-right >> 6) - first) * 8, box.height)
         bits, holes = self._gather(units, 0)
         cells = BitGrid(right - 64 * first, box.height, bits.view(np.uint64))
-        at = box._replace(x=box.x - 64 * first, y=0)
-        picture = MemorySource(cells).levels(at, scale)
-        if holes:
-            self._fill(picture, holes, 0, box, scale, FIRST)
-        return picture
+        return cells, box._replace(x=box.x - 64 * first, y=0), holes
 
     def _far(self, box: Box, k: int, asked: int | None = None, depth: int = 0) -> Levels:
         """Draw a region at a level; what is not at hand comes from other levels.
@@ -142,6 +161,7 @@ class _Drawing:
             blurred = self._far(around, coarser, asked, depth + 1)
         else:
             blurred = self._view.coarsest(around, coarser)
+        blurred = self._as_in(picture, blurred)
         step = coarser - scale
         for hole in holes:
             x0 = max((hole.x << across) - box.x, 0) >> scale
@@ -154,6 +174,10 @@ class _Drawing:
             columns = (np.arange(x0, x1) + (box.x >> scale) >> step) - (left >> coarser)
             picture[y0:y1, x0:x1] = blurred[rows[0] : rows[-1] + 1].take(columns, 1)[rows - rows[0]]
 
+    def _as_in(self, picture: Levels, levels: Levels) -> Levels:
+        """Return levels as they are shown in a picture."""
+        return levels
+
     def _first(self, scale: int) -> int | None:
         """Return the level that is asked for before the one that is wanted: it has less to read."""
         top = self._view.form.top
@@ -163,9 +187,22 @@ class _Drawing:
     def _gather(self, box: Box, level: int, wanted: bool = True) -> tuple[Levels, list[Box]]:
         """Return what is at hand of a region of a level, and where something is not. wanted:
         ask."""
-        picture = np.zeros((box.height, box.width), np.uint8)
+        planes = self._view.form.planes
+        depth = (planes,) if level == 0 and planes > 1 else ()
+        picture = np.zeros((box.height, *depth, box.width), np.uint8)
+        return picture, self._put(picture, box, self._view.pieces(box, level), wanted)
+
+    def _put(
+        self,
+        picture: Levels,
+        box: Box,
+        tiles: Iterable[tuple[TileRecord | None, Iterable[TilePiece]]],
+        wanted: bool = True,
+    ) -> list[Box]:
+        """Put what is at hand of some parts into a picture of a box; return where something is
+        not. tiles: the parts, as of Snapshot.pieces(). wanted: ask for what is not."""
         pieces: list[TilePiece] = []
-        for record, some in self._view.pieces(box, level):
+        for record, some in tiles:
             # Of a tile where nothing lives all is known.
             if record is None or record.population:
                 pieces += some
@@ -179,13 +216,12 @@ class _Drawing:
             asked = []
             for piece in missing:
                 if (piece.stripe, piece.slab) not in at_hand:
-                    self._room -= piece.rows * piece.columns
+                    self._room -= piece.rows * piece.columns * piece.depth
                 if self._room >= 0:
                     asked.append(piece)
             # Coarser ones, which come later, are wanted first.
             self.missing = asked + self.missing
-        holes = _joined([p for p in missing if (p.stripe, p.slab) not in at_hand])
-        return picture, holes
+        return _joined([p for p in missing if (p.stripe, p.slab) not in at_hand])
 
 
 def _joined(pieces: list[TilePiece]) -> list[Box]:
@@ -207,4 +243,4 @@ def _paste(picture: Levels, box: Box, piece: TilePiece, part: Levels) -> None:
     x, y = piece.left - box.x, piece.top - box.y
     x0, y0 = max(x, 0), max(y, 0)
     x1, y1 = min(x + piece.columns, box.width), min(y + piece.rows, box.height)
-    picture[y0:y1, x0:x1] = part[y0 - y : y1 - y, x0 - x : x1 - x]
+    picture[y0:y1, ..., x0:x1] = part[y0 - y : y1 - y, ..., x0 - x : x1 - x]

@@ -15,15 +15,15 @@ import numpy as np
 from lifesim import gif, render
 from lifesim.colours import GifColours, Pixels, pixels_of, state_colours
 from lifesim.grid import Box
+from lifesim.mp4 import Mp4Writer
 from lifesim.render import Levels
-from ui.film.ffmpeg import Mp4Writer
 from ui.film.films import ExportError, Film, Progress
 from ui.film.stills import AfarSource
 from ui.picture.age_colours import age_table
 from ui.picture.ages import Ages
 from ui.picture.coloured import StatesSource
-from ui.picture.draw import draw
-from ui.picture.request import FARTHEST_AGES, Frame, FrameRequest, clipped
+from ui.picture.draw import draw, painted
+from ui.picture.request import FARTHEST_AGES, Frame, FrameRequest
 from ui.picture.sources import MemorySource, PictureSource, corner
 from ui.picture.viewport import MOST_PIXELS, Viewport
 
@@ -69,9 +69,8 @@ class ExportLook:
         render.palette_table(self.palette)
         if self.ages and self.scale > FARTHEST_AGES:
             raise ExportError(f"ages are told at {render.format_scale(FARTHEST_AGES)} and nearer")
-        x, y, width, height = box
-        if clipped(self.region, width, height, x, y) is None:
-            raise ExportError(f"the region lies outside of the {width}x{height} universe")
+        if self.region.common(box) is None:
+            raise ExportError(f"the region lies outside of the {box.width}x{box.height} universe")
         far = max(self.scale, 0)  # whoever draws single blocks says how large they may be
         size = -(-self.region.width >> far), -(-self.region.height >> far)
         return render.image_size(*size, self.scale - far)
@@ -178,10 +177,10 @@ def _still(
     look: ExportLook,
     progress: Progress,
     ages: Ages,
-) -> Levels | None:
+) -> Levels | Pixels | None:
     """Draw a picture, a band at a time; None where the universe has gone on meanwhile."""
     render.image_size(view.width, view.height, 0)
-    pixels = np.empty((view.height, view.width), np.uint8)
+    pixels: Levels | Pixels | None = None
     step = max(1, _BAND // view.width)
     generation = None
     for row in range(0, view.height, step):
@@ -191,7 +190,10 @@ def _still(
         if generation not in (None, frame.generation):
             return None
         generation = frame.generation
-        pixels[row : row + band.height] = frame.pixels
+        part = painted(frame)
+        if pixels is None:
+            pixels = np.empty((view.height, *part.shape[1:]), np.uint8)
+        pixels[row : row + band.height] = part
         progress(row / view.height)
     return pixels
 

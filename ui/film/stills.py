@@ -12,7 +12,6 @@ from lifesim.render import RenderError, block_sizes, format_scale, image_size
 from lifesim.rule import Rule
 from lifesim.topology import Topology
 from ui.cells.saving import Whole
-from ui.picture.request import clipped
 from ui.picture.sources import Levels
 
 _BAND = 32  # rows of pixels
@@ -121,7 +120,7 @@ class AfarSource:
         left, top = (region.x - self.at[0]) // side, (region.y - self.at[1]) // side
         picture = np.zeros((down, across), np.uint8)
         cells = Box(left * side, top * side, across * side, down * side)
-        inside = clipped(cells, self.width, self.height)
+        inside = cells.common(Box(0, 0, self.width, self.height))
         if inside is not None:
             levels = self.levels(inside, scale)
             x, y = inside.x // side - left, inside.y // side - top

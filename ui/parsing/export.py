@@ -14,46 +14,62 @@ from ui.parsing.files import FileError, write
 if TYPE_CHECKING:
     from nltk.tree import Tree
 
-Kind = Literal["svg", "forest", "qtree", "tabular", "text"]
+FormName = Literal["svg", "forest", "qtree", "tabular", "text"]
+
+MOST_OUTLINE = 1 << 24  # characters of a tree as text
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """A form that something is exported in. title: for menus. suffix: of its files."""
+class ExportForm:
+    """A form that charts or trees are exported in. title: for menus. suffix: of its files."""
 
-    kind: Kind
+    name: FormName
     title: str
     suffix: str
 
 
-_SVG, _TEXT = Form("svg", "SVG", ".svg"), Form("text", "Text", ".txt")
-_FOREST = Form("forest", "LaTeX, with forest", ".tex")
-_QTREE = Form("qtree", "LaTeX, with qtree", ".tex")
+_SVG, _TEXT = ExportForm("svg", "SVG", ".svg"), ExportForm("text", "Text", ".txt")
+_FOREST = ExportForm("forest", "LaTeX, with forest", ".tex")
+_QTREE = ExportForm("qtree", "LaTeX, with qtree", ".tex")
 TREE_FORMS = _SVG, _FOREST, _QTREE, _TEXT
-CHART_FORMS = _SVG, Form("tabular", "LaTeX", ".tex"), _TEXT
+CHART_FORMS = _SVG, ExportForm("tabular", "LaTeX", ".tex"), _TEXT
 
 
-def drawn(what: Chart | Tree, kind: Kind) -> str:
-    """Return a chart or tree in a form, that of a file. Raises FileError for one that is too large
-    to be drawn."""
+def drawn(what: Chart | Tree, name: FormName) -> str:
+    """Return the text of a file that has a chart or tree in a form. Raises FileError for one that
+    is too large for that form."""
     if isinstance(what, Chart):
         try:
             chart = ChartDrawing(what)
         except ValueError as error:
             raise FileError(f"cannot be exported: {error}") from None
-        ways: dict[Kind, Callable[[], str]] = {
+        ways: dict[FormName, Callable[[], str]] = {
             "svg": chart.svg, "tabular": chart.latex, "text": chart.text,
         }  # fmt: skip
-        return ways[kind]() + "\n"
+        return ways[name]() + "\n"
     tree = TreeDrawing(what)
-    if kind == "forest" or kind == "qtree":
-        return f"% \\usepackage{{{kind}}}\n{tree.latex(kind)}\n"
-    return (tree.svg() if kind == "svg" else tree.text()) + "\n"
+    if name == "forest" or name == "qtree":
+        return f"% \\usepackage{{{name}}}\n{tree.latex(name)}\n"
+    return tree.svg() + "\n" if name == "svg" else _outline(tree)
 
 
-def form_of(path: str, chosen: Form, forms: tuple[Form, ...]) -> tuple[str, Form]:
-    """Return the path of a file to export to, and its form: what its name says, else what was
-    chosen, whose suffix a name without one gets."""
+def _outline(tree: TreeDrawing) -> str:
+    """Return a tree as text. Raises FileError for one that is too deep: its lines are too long."""
+    lines, size = [], 0
+    for line in tree.lines():
+        size += len(line) + 1
+        if size > MOST_OUTLINE:
+            raise FileError(
+                f"an outline of more than {MOST_OUTLINE >> 20} million characters is too large for "
+                "a window: see ckyparse parse --format text"
+            )
+        lines.append(f"{line}\n")
+    return "".join(lines)
+
+
+def form_of(path: str, chosen: ExportForm, forms: tuple[ExportForm, ...]) -> tuple[str, ExportForm]:
+    """Return the path to export to, and the form. A suffix of one of the forms decides which; else
+    it is the chosen one, whose suffix the path gets."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix == chosen.suffix:
         return path, chosen
@@ -63,6 +79,6 @@ def form_of(path: str, chosen: Form, forms: tuple[Form, ...]) -> tuple[str, Form
     return path + chosen.suffix, chosen
 
 
-def export(what: Chart | Tree, path: str, kind: Kind) -> None:
+def export(what: Chart | Tree, path: str, name: FormName) -> None:
     """Write a chart or tree to a file, whole or not at all. Raises FileError."""
-    write(path, drawn(what, kind).encode())
+    write(path, drawn(what, name).encode())

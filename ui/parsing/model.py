@@ -215,7 +215,7 @@ def look(language: Language, way: Way, sentence: str) -> Iterator[SentenceLook |
     found = SentenceLook(
         language, tokens, True, prefix, unknown, hard=hard, chart=chart, filled=filled, trees=trees
     )
-    if seconds <= min(_AT_ONCE, COUNTING):
+    if seconds <= _AT_ONCE:
         found = _counted(found)
     yield found
     yield from tree(found, 0)

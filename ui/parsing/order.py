@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ui.parsing.sentences import ACCEPTED, BROKEN, REJECTED, TOO_LONG, Findings
 
-Kind = Literal["all", "accepted", "ambiguous", "rejected", "unanswered"]
+Shown = Literal["all", "accepted", "ambiguous", "rejected", "unanswered"]
 Key = Literal["verdict", "parses", "probability"]
 
 
@@ -18,19 +18,19 @@ Key = Literal["verdict", "parses", "probability"]
 class Arrangement:
     """An arrangement of lines in a list.
 
-    kind: only lines of which this is known are shown. key: what they are sorted by, None for
-    their order in the text, which those that are equal keep. descending: the largest first; the
-    order of the text is kept then too.
+    shown: which lines are shown, by what is known of them. key: what they are sorted by; None for
+    their order in the text, which equal lines keep anyway. descending: whether the largest is
+    first.
     """
 
-    kind: Kind = "all"
+    shown: Shown = "all"
     key: Key | None = None
     descending: bool = False
 
     @property
     def is_plain(self) -> bool:
         """Tell whether all lines are shown in their order."""
-        return self.kind == "all" and self.key is None
+        return self.shown == "all" and self.key is None
 
     def of(self, findings: Findings) -> npt.NDArray[np.int64] | None:
         """Return the numbers of the lines that are shown, in order; None: all as they are."""
@@ -46,14 +46,14 @@ class Arrangement:
 
     def _chosen(self, findings: Findings) -> npt.NDArray[np.bool_]:
         verdicts = findings.verdicts
-        if self.kind == "ambiguous":
+        if self.shown == "ambiguous":
             return findings.ambiguous
-        kinds = {
+        verdicts_of = {
             "accepted": [ACCEPTED], "rejected": [REJECTED], "unanswered": [TOO_LONG, BROKEN],
         }  # fmt: skip
-        if self.kind == "all":
+        if self.shown == "all":
             return np.ones(verdicts.size, np.bool_)
-        return np.isin(verdicts, kinds[self.kind])
+        return np.isin(verdicts, verdicts_of[self.shown])
 
     def _keys(self, findings: Findings) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
         if self.key == "parses":

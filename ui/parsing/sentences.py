@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from bulkbits.plurals import many
 from ckyparse.cli.tokenise import PlainTokenizer
 from kernels.cky import Batch, TooLongError
 from kernels.cky.text import INVALID
-from ui.numbers import many
 from ui.parsing.model import COUNTING, Language, Way, fault, split
 from ui.reading import CountedReader, Progress, in_silence
 
@@ -158,8 +158,8 @@ class Findings:
         self._logs = np.zeros(len(lines) if language.grammar.is_probabilistic else 0)
         self.no_sum = ""  # why there are no probabilities, though the grammar has some
         self._big: dict[int, int] = {}
-        self._kinds = [len(lines), 0, 0, 0, 0]  # lines of each verdict
-        self._ambiguous = self._endless = 0
+        self._of_verdict = [len(lines), 0, 0, 0, 0]  # lines
+        self._ambiguous = self._endless = 0  # lines of several parses; those of infinitely many
         self.judged = 0
         self.seen = 0  # lines that have been counted if they were accepted
         self._tokenizer: PlainTokenizer = language.tokenizer(way)
@@ -243,18 +243,17 @@ class Findings:
         """Return one line about all."""
         if not len(self.lines):
             return "no sentences"
-        kinds = self._kinds
-        parts = [f"{kinds[ACCEPTED]:,} accepted", f"{kinds[REJECTED]:,} rejected"]
-        if kinds[TOO_LONG]:
-            parts.append(f"{kinds[TOO_LONG]:,} too long")
-        if kinds[BROKEN]:
-            parts.append(f"{kinds[BROKEN]:,} not UTF-8")
+        lines = self._of_verdict
+        parts = [f"{lines[ACCEPTED]:,} accepted", f"{lines[REJECTED]:,} rejected"]
+        if lines[TOO_LONG]:
+            parts.append(f"{lines[TOO_LONG]:,} too long")
+        if lines[BROKEN]:
+            parts.append(f"{lines[BROKEN]:,} not UTF-8")
         if self._ambiguous:
-            parts.append(f"{self._ambiguous:,} ambiguous")
-        if self._endless:
-            parts.append(f"{self._endless:,} with infinitely many parses")
-        if kinds[WAITING]:
-            parts.append(f"{kinds[WAITING]:,} to come")
+            endless = f" ({self._endless:,} with infinitely many parses)" if self._endless else ""
+            parts.append(f"{self._ambiguous:,} ambiguous{endless}")
+        if lines[WAITING]:
+            parts.append(f"{lines[WAITING]:,} to come")
         elif self.seen < len(self.lines):
             parts.append(f"counting parses, {100 * self.seen // len(self.lines)} %")
         return f"{many(len(self.lines), 'sentence')}: {', '.join(parts)}"
@@ -306,9 +305,9 @@ class Findings:
         self.prefixes[first + fitting[wrong]] = prefixes
         verdicts[coded.bad[coded.bad[:, 1] == INVALID, 0]] = BROKEN
         self.verdicts[first:last] = verdicts
-        self._kinds[WAITING] -= last - first
-        for kind, count in enumerate(np.bincount(verdicts).tolist()):
-            self._kinds[kind] += count
+        self._of_verdict[WAITING] -= last - first
+        for verdict, count in enumerate(np.bincount(verdicts).tolist()):
+            self._of_verdict[verdict] += count
         self.judged = last
 
     def _count(self, first: int, last: int) -> Iterator[Findings]:
@@ -329,7 +328,7 @@ class Findings:
                 self._weigh(first + rows, batch.take(rows))
             for row, count in zip((first + rows).tolist(), counts, strict=True):
                 self._endless += count == math.inf
-                self._ambiguous += 1 < count < math.inf
+                self._ambiguous += count > 1
                 if count == math.inf:
                     self._counts[row] = _INFINITE
                 elif count < 1 << 62:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import kernels.cells
 from lifesim.grid import BitGrid, Box
 from ui.picture.coloured import as_coloured
-from ui.picture.request import FrameRequest, clipped
+from ui.picture.request import FrameRequest
 from ui.picture.sources import Levels, MemorySource, PictureSource, corner, lacks
 
 OLDEST = (1 << 12) - 1  # generations; what is older is taken to be this old
@@ -197,7 +197,7 @@ class _Seen:
         if (box.x | box.y | old.x | old.y) % (1 << unit):
             unit = 0
         counts = np.zeros((-(-box.height >> unit), -(-box.width >> unit)), np.uint16)
-        both = clipped(box._replace(x=box.x - old.x, y=box.y - old.y), old.width, old.height)
+        both = box._replace(x=box.x - old.x, y=box.y - old.y).common(old._replace(x=0, y=0))
         if both is not None:
             blocks = self._blocks(both, unit)
             x, y = both.x + old.x, both.y + old.y

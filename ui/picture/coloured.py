@@ -9,7 +9,7 @@ from that of dead cells, so that only other cells have to be looked at.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Protocol, cast
 
@@ -29,6 +29,7 @@ from ui.picture.sources import Levels, MemorySource, PictureSource
 Sums = npt.NDArray[np.int32] | npt.NDArray[np.int64]  # (3, rows, columns)
 
 _NARROW = 6  # the largest scale of sums that have 32 bits
+_FAR = 48  # from blocks of 2^(FIRST + _FAR) cells a side on, one holds any universe
 _MANY = 32  # states: cells of more are sooner looked at one by one than state by state
 
 
@@ -58,7 +59,8 @@ class ColouredSource(Protocol):
 
     def coloured(self, box: Box, scale: int) -> Levels | Pixels:
         """Return the states of cells at scale 0, uint8 (box.height, box.width); else the mean
-        colours of blocks, uint8 (rows, columns, 3). box, scale: as of PictureSource.levels()."""
+        colours of blocks, uint8 (rows, columns, 3), and colours at scale 0, too, where some of the
+        states have not been read yet. box, scale: as of PictureSource.levels()."""
 
 
 def as_coloured(source: PictureSource) -> ColouredSource | None:
@@ -83,7 +85,7 @@ class ColourSums:
         """
         self.width, self.height = grid.width, grid.height
         self._dead = colours[0]
-        self._levels = [_block_sums(grid, FIRST, colours, progress)]
+        self._levels = [block_sums(grid, FIRST, colours, progress)]
         self._making = threading.Lock()
 
     def means(self, box: Box, scale: int) -> Pixels:
@@ -93,7 +95,7 @@ class ColourSums:
         heights = block_sizes(self.height, scale)[y : y + -(-box.height >> scale)]
         widths = block_sizes(self.width, scale)[x : x + -(-box.width >> scale)]
         part = self._level(scale)[:, y : y + len(heights), x : x + len(widths)]
-        return _means(part, heights, widths, scale, self._dead)
+        return means_of(part, heights, widths, scale, self._dead)
 
     def _level(self, scale: int) -> Sums:
         """Return the sums of a scale; of one where all is a single block, those of that block."""
@@ -142,8 +144,8 @@ class StatesSource(MemorySource):
         if scale == 0:
             return part.states()[:, skip : skip + box.width]
         heights, widths = block_sizes(box.height, scale), block_sizes(box.width, scale)
-        sums = _block_sums(part, scale, self.colours)[..., skip >> scale :][..., : len(widths)]
-        return _means(sums, heights, widths, scale, self.colours[0])
+        sums = block_sums(part, scale, self.colours)[..., skip >> scale :][..., : len(widths)]
+        return means_of(sums, heights, widths, scale, self.colours[0])
 
 
 def source_of(
@@ -162,9 +164,11 @@ def source_of(
 
 
 def state_of(source: PictureSource, x: int, y: int) -> int | None:
-    """Return the state of a cell of a source, which counts it; None where cells have no colours."""
+    """Return the state of a cell of a source, which counts it; None where cells have no colours, or
+    it has not been read yet."""
     coloured = as_coloured(source)
-    return None if coloured is None else int(coloured.coloured(Box(x, y, 1, 1), 0)[0, 0])
+    seen = None if coloured is None else coloured.coloured(Box(x, y, 1, 1), 0)
+    return None if seen is None or seen.ndim == 3 else int(seen[0, 0])
 
 
 # --- sums ----------------------------------------------------------------------
@@ -179,7 +183,7 @@ def _count_table(scale: int) -> npt.NDArray[np.int32]:
     return counts
 
 
-def _block_sums(
+def block_sums(
     grid: BitGrid, scale: int, colours: Colours, progress: Callable[[int], None] | None = None
 ) -> Sums:
     """Return the sums of blocks of 2^scale cells a side, 1 to FIRST, from a grid's corner on."""
@@ -199,6 +203,27 @@ def _block_sums(
             progress(min(grid.height, end * side))
 
     for_bands(read, down, words.shape[1] * words.shape[2] * side)
+    return sums
+
+
+def sums_of_bands(
+    bands: Iterable[BitGrid], width: int, height: int, scale: int, colours: Colours
+) -> Sums:
+    """Return the sums of blocks of 2^scale cells a side, FIRST or more, of rows of which not all
+    are in memory at once. bands: some rows each, from the top on; of all but the last a multiple
+    of 2^FIRST."""
+    sums = np.zeros((3, -(-height >> scale), -(-width >> scale)), np.int64)
+    per = 1 << min(scale - FIRST, _FAR)
+    first = 0  # row of small blocks
+    for band in bands:
+        part = block_sums(band, FIRST, colours)
+        end = first + part.shape[1]
+        if per > 1:
+            part = np.add.reduceat(part, np.arange(0, part.shape[2], per), axis=2, dtype=np.int64)
+            starts = np.maximum(np.arange(first // per * per, end, per) - first, 0)
+            part = np.add.reduceat(part, starts, axis=1)
+        sums[:, first // per : -(-end // per)] += part
+        first = end
     return sums
 
 
@@ -238,7 +263,7 @@ def _quartered(sums: Sums, kind: type[np.int32] | type[np.int64]) -> Sums:
     return made
 
 
-def _means(
+def means_of(
     sums: Sums,
     heights: npt.NDArray[np.int64],
     widths: npt.NDArray[np.int64],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lifesim.colours import Pixels
 from lifesim.grid import Box
 from ui.picture.coloured import as_coloured
 from ui.picture.request import Frame, FrameRequest
@@ -49,8 +50,28 @@ def draw(request: FrameRequest, source: PictureSource) -> Frame:
     return Frame(request, pixels, inside, source.generation, colours, since)
 
 
+def painted(frame: Frame) -> Levels | Pixels:
+    """Return the pixels of a frame: of cells that have colours these, uint8 (height, width, 3),
+    also where the universe is not, which looks as dead cells do; else the levels as they are."""
+    pixels, colours = frame.pixels, frame.colours
+    if colours is None:
+        return pixels
+    if pixels.ndim == 2:
+        return colours[pixels]
+    left, top, right, bottom = frame.inside
+    for outside in pixels[:top], pixels[bottom:], pixels[:, :left], pixels[:, right:]:
+        if outside.size:
+            outside[:] = colours[0]
+    return pixels
+
+
 def _enlarge(cells: Levels, side: int, skip_x: int, skip_y: int, target: Levels) -> None:
     """Make each cell side x side pixels; of the first column and row some are skipped."""
+    if cells.ndim == 3:
+        rows_at = (np.arange(target.shape[0]) + skip_y) // side
+        columns_at = (np.arange(target.shape[1]) + skip_x) // side
+        target[:] = cells[rows_at[:, None], columns_at]
+        return
     unit = min(side, 8)
     words = cells.astype(f"u{unit}") * int.from_bytes(unit * b"\1", "little")
     if side > unit:

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from lifesim.grid import Box
 from lifesim.render import block_sizes
-from ui.picture.request import clipped
 from ui.picture.sources import CountingSource, MemorySource, PictureSource, corner
 from ui.picture.viewport import Viewport
 
@@ -59,7 +58,7 @@ def live_box(source: PictureSource, within: Box | None = None) -> Box | None:
         while max(source.width, source.height) > _WIDE << finest:
             finest += 1
     whole = Box(0, 0, source.width, source.height)
-    region = whole if within is None else clipped(within, source.width, source.height)
+    region = whole if within is None else within.common(whole)
     if region is None:
         return None
     scale = finest
@@ -116,10 +115,7 @@ def _edges(source: PictureSource, box: Box, scale: int, region: Box) -> Box | No
     assert x1 is not None
     found = Box(x0 * side, top * side, (x1 + 1 - x0) * side, (bottom - top) * side)
     # A block at the rim of the region may live by cells outside of it.
-    x, y = max(found.x, region.x), max(found.y, region.y)
-    far_x = min(found.x + found.width, region.x + region.width)
-    far_y = min(found.y + found.height, region.y + region.height)
-    return Box(x, y, far_x - x, far_y - y) if x < far_x and y < far_y else None
+    return found.common(region)
 
 
 @dataclass(frozen=True, slots=True)

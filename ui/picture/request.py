@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from lifesim.colours import Colours
-from lifesim.grid import Box
 from ui.picture.viewport import Viewport
 
 Levels = npt.NDArray[np.uint8]
@@ -41,8 +40,8 @@ class Frame:
     """A view, drawn.
 
     pixels: uint8 (height, width) of the viewport: 0 where no cell lives, 255 where all do; or
-        ages. Of cells that have colours their states, at 1:1 and nearer; else (height, width, 3),
-        colours.
+        ages. Of cells that have colours their states, at 1:1 and nearer; else, and where some of
+        these have not been read yet, (height, width, 3), colours.
     colours: of the states, of cells that have them.
     inside: the pixels of the window that the universe covers: left, top, right, bottom, where
         left = right or top = bottom if there are none; outside of it pixels are 0.
@@ -55,11 +54,3 @@ class Frame:
     generation: int
     colours: Colours | None = None
     aged_since: int | None = None
-
-
-def clipped(box: Box, width: int, height: int, x: int = 0, y: int = 0) -> Box | None:
-    """Return what of box lies in a universe, whose top-left cell is x, y; None where nothing
-    does."""
-    left, top = max(x, box.x), max(y, box.y)
-    right, bottom = min(x + width, box.x + box.width), min(y + height, box.y + box.height)
-    return Box(left, top, right - left, bottom - top) if left < right and top < bottom else None

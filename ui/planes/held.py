@@ -71,7 +71,7 @@ class PlaneMover:
         """Begin with a plane that is at a generation."""
         self._universe: SeenUniverse | None = universe
         self._first = generation - universe.generation
-        self._engine = universe.engine
+        self._last_engine = universe.engine
         self._span = 1
         self.seconds, self.updates, self.spent = 0.0, 0.0, 0.0
 
@@ -85,13 +85,12 @@ class PlaneMover:
     @property
     def engine(self) -> str:
         """Return what keeps the plane, or kept it last."""
-        if self._universe is not None:
-            self._engine = self._universe.engine
-        return self._engine
+        universe = self._universe
+        return universe.engine if universe else self._last_engine
 
     def release(self) -> None:
         """Give the memory back, and be at the last generation for ever."""
-        self._first, self._universe = self.generation, None
+        self._first, self._last_engine, self._universe = self.generation, self.engine, None
 
     @property
     def generation(self) -> int:

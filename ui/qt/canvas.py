@@ -6,6 +6,7 @@ a picture is late, the one before is shown where it belongs, so that the view mo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -26,10 +27,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lifesim.grid import Box
 from ui.model import CanvasView
-from ui.picture.age_colours import age_table
 from ui.picture.request import Frame
 from ui.picture.viewport import FAR, MOST_PIXELS, Viewport
-from ui.qt.theme import colour_list, colour_table, colours
+from ui.qt.theme import age_colours, colour_list, colour_table, colours
 
 _NOTCH = 120  # of a wheel
 _BOLD_EVERY = 10  # cells
@@ -119,19 +119,22 @@ class Canvas(QWidget):
         self.update()
 
     @property
-    def _table(self) -> list[int]:
+    def _table(self) -> Sequence[int]:
         """Return the colours of the numbers that a picture has: levels, or states."""
         frame = self.frame
         if frame is not None and frame.colours is not None:
             return colour_list(frame.colours)
         if frame is not None and frame.aged_since is not None:
-            return colour_list(age_table(self.view.palette))
+            return age_colours(self.view.palette)
         return colour_table(self.view.palette)
 
     @property
     def _dead(self) -> QColor:
-        """Return the colour of dead cells."""
-        return QColor(self._table[0])
+        """Return the colour of dead cells: the first of the table, of which ages have the same."""
+        frame = self.frame
+        if frame is not None and frame.colours is not None:
+            return QColor(*frame.colours[0].tolist())
+        return QColor(colour_table(self.view.palette)[0])
 
     def show_view(self, view: CanvasView) -> None:
         """Show another view, with the picture that is there until another comes."""
@@ -178,6 +181,8 @@ class Canvas(QWidget):
         """Return the state in which a cell is seen; None where the picture does not tell."""
         if self.frame is None or self.frame.request.viewport.scale > 0:
             return None
+        if self.frame.pixels.ndim == 3:
+            return None  # some of the states have not been read yet
         left, top, _, _ = self.frame.request.viewport.rectangle(Box(x, y, 1, 1))
         side = 1 << -self.frame.request.viewport.scale
         column, row = max(left, 0), max(top, 0)  # of the first column, a part may be seen

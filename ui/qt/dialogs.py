@@ -136,6 +136,7 @@ class Form(QDialog):
         is wrong."""
         line = QLineEdit(text)
         line.setAccessibleName(label.replace("&", ""))
+        line.setAcceptDrops(False)  # of a file that is dropped here a file manager thinks it moved
         line.textChanged.connect(self.check)
         self._add(label, line, lambda: parse(line.text()))
         return line
@@ -306,6 +307,7 @@ class Dialogs:
         ):  # fmt: skip
             box.button(kind).setText(title)
         pressed = box.exec()
+        box.deleteLater()
         if pressed == buttons.Save:
             return UnsavedAnswer.SAVE
         return UnsavedAnswer.DISCARD if pressed == buttons.Discard else UnsavedAnswer.CANCEL
@@ -365,11 +367,11 @@ class Dialogs:
         dialog = GenerationDialog(now, most, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
-    def until(self, now: int, most: int) -> Until | None:
-        """Ask for a condition, or a generation from `now` to the most."""
+    def until(self, now: int, most: int, looks: int | None) -> Until | None:
+        """Ask for a condition, or a generation from `now` to the most. looks: as of UntilDialog."""
         from ui.qt.until_dialog import UntilDialog
 
-        dialog = UntilDialog(now, most, self._window)
+        dialog = UntilDialog(now, most, looks, self._window)
         return dialog.value() if dialog.is_agreed() else None
 
     def size(self, size_: tuple[int, int]) -> tuple[int, int] | None:

@@ -6,10 +6,11 @@ import os
 from collections.abc import Mapping
 
 from PySide6.QtCore import QDir
-from PySide6.QtWidgets import QFileDialog, QTreeView, QWidget
+from PySide6.QtWidgets import QFileDialog, QSplitter, QTreeView, QWidget
 
 _WIDE, _HIGH, _FRAME = 980, 620, 40  # pixels; what a title takes
 _DETAIL_FROM = 700  # pixels of width
+_PLACES = 170  # pixels: folders that are at hand, at the left
 _COLUMNS = 360, 90, 150, 160  # pixels: name, size, type, date
 
 Mode = QFileDialog.FileMode
@@ -71,6 +72,9 @@ def made(
     if table is not None:  # Qt's own dialog
         for column, wide in enumerate(_COLUMNS):
             table.header().resizeSection(column, wide)
+    parts = dialog.findChild(QSplitter, "splitter")
+    if parts is not None:
+        parts.setSizes([_PLACES, width - _PLACES])
     return dialog
 
 

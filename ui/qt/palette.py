@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import (
-    QEvent,
     QModelIndex,
-    QObject,
     QPersistentModelIndex,
     QRect,
     QSize,
     Qt,
 )
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPalette
+from PySide6.QtGui import QKeySequence, QPainter, QPalette
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -27,10 +25,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.fuzzy import ranked
+from bulkbits.fuzzy import ranked
 from ui.qt.actions import Action, Registry
+from ui.qt.list_keys import ListKeys
 
 _ROW = 28  # pixels
+_PAGE = 8  # rows
 
 _ID = Qt.ItemDataRole.UserRole
 _KEYS = Qt.ItemDataRole.UserRole + 1
@@ -67,7 +67,7 @@ class CommandPalette(QDialog):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(frame)
         self.line.textChanged.connect(self._search)
-        self.line.installEventFilter(self)
+        ListKeys(self.list, _PAGE, self.line, chosen=self._choose)
         self.list.itemClicked.connect(lambda _: self._choose())
         width = min(620, max(320, parent.width() - 80))
         self._highest = min(440, max(200, parent.height() - 120))
@@ -92,25 +92,6 @@ class CommandPalette(QDialog):
             self.list.setCurrentRow(0)
         margins = self.line.sizeHint().height() + 32
         self.setFixedHeight(min(self._highest, margins + _ROW * max(1, self.list.count())))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Move in the list and choose by keys while the line has the focus."""
-        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
-            key = event.key()
-            if key in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):
-                page = 8 if key in (Qt.Key.Key_PageDown, Qt.Key.Key_PageUp) else 1
-                self._go(page if key in (Qt.Key.Key_Down, Qt.Key.Key_PageDown) else -page)
-                return True
-            if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self._choose()
-                return True
-        return super().eventFilter(watched, event)
-
-    def _go(self, steps: int) -> None:
-        last = max(
-            (row for row in range(self.list.count()) if self.list.item(row).flags()), default=0
-        )
-        self.list.setCurrentRow(min(max(self.list.currentRow() + steps, 0), last))
 
     def _choose(self) -> None:
         item = self.list.currentItem()

@@ -6,14 +6,12 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import (
-    QEvent,
     QModelIndex,
-    QObject,
     QPersistentModelIndex,
     QSize,
     Qt,
 )
-from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPalette
+from PySide6.QtGui import QFont, QPainter, QPalette
 from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
@@ -24,18 +22,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from bulkbits.fuzzy import ranked
 from lifesim.rule import Rule
 from lifesim.rules import files, listing
 from lifesim.rules.named import NAMED, NamedRule
 from lifesim.topology import Topology
-from ui.fuzzy import ranked
 from ui.qt.dialogs import EDGES, Form, rule_of
+from ui.qt.list_keys import ListKeys
 
 _KNOWN = Qt.ItemDataRole.UserRole
 _ROW, _WIDE, _LOW, _PAGE = 42, 560, 170, 4
-_STEPS = {
-    Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: _PAGE, Qt.Key.Key_PageUp: -_PAGE,
-}  # fmt: skip
 
 
 class RuleDialog(Form):
@@ -70,8 +66,7 @@ class RuleDialog(Form):
         self.search.textChanged.connect(self._search)
         self.list.currentItemChanged.connect(self._choose)
         self.list.itemDoubleClicked.connect(lambda _: self.accept())
-        for line in (self.rule, self.search):
-            line.installEventFilter(self)
+        ListKeys(self.list, _PAGE, self.rule, self.search)
         self._search("")
         self.rule.selectAll()
         self.check()
@@ -111,16 +106,6 @@ class RuleDialog(Form):
     def _choose(self, item: QListWidgetItem | None) -> None:
         if item is not None:
             self.rule.setText(item.data(_KNOWN).rule)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Move in the list by keys while a line has the focus."""
-        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
-            steps = _STEPS.get(Qt.Key(event.key()))
-            if steps is not None and self.list.count():
-                row = self.list.currentRow() + steps
-                self.list.setCurrentRow(min(max(row, 0), self.list.count() - 1))
-                return True
-        return super().eventFilter(watched, event)
 
 
 def known_rules() -> list[NamedRule]:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from lifesim.grid import Box
 from lifesim.render import format_scale
 from ui.film.playback import Drawable
-from ui.picture.request import clipped
 from ui.picture.viewport import FAR, Viewport
+from ui.qt.buttons import text_button
 from ui.qt.canvas import Canvas
 from ui.qt.tools import PanTool
 from ui.qt.worker import FrameWorker
@@ -39,6 +39,7 @@ class SecondView(QDockWidget):
         self.is_linked = True
         self._farther = _FARTHER
         self._serial = 0
+        self._theme = ""  # that the canvas has
         self._drawn: Drawable | None = None
         self.worker: FrameWorker | None = None
         self.canvas = Canvas()
@@ -47,13 +48,13 @@ class SecondView(QDockWidget):
         self.canvas.setAccessibleDescription("The cells. Buttons below move and zoom it.")
         self.canvas.use(PanTool(self.canvas))
         self.canvas.viewed.connect(self._moved)
-        self.link_button = self._button("Linked", "Link it with the window", self.toggle_link)
+        self.link_button = text_button("Linked", "Link it with the window", self.toggle_link)
         self.link_button.setCheckable(True)
         self.link_button.setToolTip("Have the same middle as the window, and move with it")
-        self.nearer_button = self._button("+", "Zoom the second view in", lambda: self._zoom(1))
-        self.farther_button = self._button("−", "Zoom the second view out", lambda: self._zoom(-1))
-        self.fit_button = self._button("Fit", "Show all of the universe in it", self.fit)
-        self.swap_button = self._button("Swap", "Swap the places of both views", self.swap)
+        self.nearer_button = text_button("+", "Zoom the second view in", lambda: self._zoom(1))
+        self.farther_button = text_button("−", "Zoom the second view out", lambda: self._zoom(-1))
+        self.fit_button = text_button("Fit", "Show all of the universe in it", self.fit)
+        self.swap_button = text_button("Swap", "Swap the places of both views", self.swap)
         self.scale_label = QLabel()
         self.scale_label.setProperty("dim", True)
         self._lay_out()
@@ -61,14 +62,6 @@ class SecondView(QDockWidget):
         window.worker.served.connect(self._serve)
         window.worker.landed.connect(self.follow, queued)  # after the window has shown it
         window.changed.connect(self._dress)
-
-    def _button(self, title: str, name: str, act: object) -> QToolButton:
-        button = QToolButton()
-        button.setText(title)
-        button.setAccessibleName(name)
-        button.setToolTip(name)
-        button.clicked.connect(act)
-        return button
 
     def _lay_out(self) -> None:
         body = QWidget()
@@ -131,7 +124,9 @@ class SecondView(QDockWidget):
             self.canvas.show_frame(landed.frame)
 
     def _dress(self) -> None:
-        self.canvas.dress(self._window.theme)
+        if self._theme != self._window.theme:
+            self._theme = self._window.theme
+            self.canvas.dress(self._theme)
 
     # --- where it looks --------------------------------------------------------
 
@@ -161,9 +156,9 @@ class SecondView(QDockWidget):
     def _show(self, viewport: Viewport) -> None:
         """Show a place, as the window shows what it shows."""
         view, space = self._window.view, self._window.session.space
-        frame = clipped(view.viewport.box, space.width, space.height, space.x, space.y)
-        seen = clipped(viewport.box, space.width, space.height, space.x, space.y)
-        if frame is not None and seen is not None and clipped(seen, *frame[2:], *frame[:2]) == seen:
+        frame = view.viewport.box.common(space)
+        seen = viewport.box.common(space)
+        if frame is not None and seen is not None and seen.common(frame) == seen:
             frame = None  # the window sees all of it
         self.canvas.show_view(replace(view, viewport=viewport, selection=frame))
         scale = viewport.scale

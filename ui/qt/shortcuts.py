@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.fuzzy import score
+from bulkbits.fuzzy import score
 from ui.qt.actions import Registry
 from ui.qt.remembered import fit_screen
 

@@ -6,7 +6,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QSlider, QToolTip
 
-from ui.numbers import many, shortened
+from bulkbits.plurals import many
+from ui.numbers import shortened
 from ui.speed import RunSpeed, top
 
 _WIDE = 84  # pixels

@@ -18,7 +18,6 @@ from lifesim.grid import Box
 from lifesim.render import format_scale
 from ui.model import CanvasView
 from ui.numbers import coordinate, percent, short, shortened, time_left
-from ui.picture.request import clipped
 from ui.qt.speed_slider import in_few_words, in_words
 from ui.qt.worker import Landed, PointAnswer
 from ui.session import Session, Status
@@ -230,7 +229,7 @@ class StatusLine(QStatusBar):
             self.under.setText("")
             return
         box = session.space if session.is_endless else session.box
-        inside = clipped(cells, box.width, box.height, box.x, box.y)
+        inside = cells.common(box)
         scale = cells.width.bit_length() - 1
         text = f"{coordinate(cells.x, scale)}, {coordinate(cells.y, scale)}"
         self.under.setToolTip(f"Cell under the pointer: {cells.x:,}, {cells.y:,}")

@@ -11,11 +11,11 @@ from PySide6.QtGui import QColor, QImage
 from lifesim.colours import Colours, pixels_of
 from lifesim.grid import BitGrid, Box
 from lifesim.render import density_levels
-from ui.picture.request import clipped
 from ui.picture.viewport import FAR
 from ui.qt.canvas import Canvas
 
 _MOST_PIXELS = 1 << 22  # of a ghost; beyond, its outline must do
+_MOST_COLOURED = 1 << 19  # cells of a ghost; of more, which would take long, all have one colour
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 
@@ -126,11 +126,7 @@ class SelectTool:
         if self._first is None or (x, y) == self._at:
             return
         a, b = self._first, self._canvas.view.viewport.cells_at(x, y)
-        left, top = min(a.x, b.x), min(a.y, b.y)
-        right, bottom = max(a.x + a.width, b.x + b.width), max(a.y + a.height, b.y + b.height)
-        universe = self._canvas.universe
-        box = Box(left, top, right - left, bottom - top)
-        self._select(clipped(box, universe.width, universe.height, universe.x, universe.y))
+        self._select(a.joined(b).common(self._canvas.universe))
 
     def hover(self, x: int, y: int) -> None:
         """Do nothing."""
@@ -176,8 +172,8 @@ class PasteGhost:
         self.centre_on(x, y)
 
     def image(self, scale: int, colour: QColor) -> QImage | None:
-        """Return the cells at a scale, in a colour or their own; None where there is only a
-        rectangle."""
+        """Return the cells at a scale, in a colour, or if they are not too many in their own; None
+        where there is only a rectangle."""
         if self._made is not None and self._made[:2] == (scale, colour.rgb()):
             return self._made[2]
         pixels = (-(-self.cells.width >> scale)) * (-(-self.cells.height >> scale))
@@ -186,11 +182,12 @@ class PasteGhost:
         levels = density_levels(self.cells, None, scale)
         height, width = levels.shape
         opaque = [0] + [90 + 165 * k // 255 for k in range(1, 256)]
-        if self._own is None:
+        own = self._own if self.cells.width * self.cells.height <= _MOST_COLOURED else None
+        if own is None:
             image = QImage(levels.data, width, height, width, QImage.Format.Format_Indexed8)
             image.setColorTable([colour.rgb() & 0xFFFFFF | share << 24 for share in opaque])
         else:
-            shown = pixels_of(self.cells, None, scale, self._own)
+            shown = pixels_of(self.cells, None, scale, own)
             levels = np.dstack([shown, np.array(opaque, np.uint8)[levels]])
             image = QImage(levels.data, width, height, 4 * width, QImage.Format.Format_RGBA8888)
         self._levels = levels  # the image has no memory of its own

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from lifesim.until import Condition, ConditionError, parse
 from ui.numbers import generation_of
@@ -25,17 +25,25 @@ _MEANINGS = {
     "population": "Looked at in each generation: >1000, >=64, <10, =0 or !=5.",
     "generation": "1000, 64K, 1e6 or 2^40.",
 }
+# Of a universe on disk, which is looked at now and then.
+_MEANINGS_ON_DISK = {
+    "stable": "All cells are, at their places, as they were when looked at before.",
+    "empty": "The first generation looked at in which nothing lives.",
+    "period": "All cells are, at their places, the same so many generations later.",
+    "population": "Of the generations looked at: >1000, >=64, <10, =0 or !=5.",
+}
 _WRITTEN = {"period": "30", "population": ">1000", "generation": ""}  # at first
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
     """The end of a run: a condition, and the most generations that are made (None is no limit), or
-    a generation."""
+    a generation. looks: generations between two that are looked at, where not each counts."""
 
     condition: Condition | None
     most: int | None = None
     generation: int | None = None
+    looks: int | None = None
 
 
 class UntilDialog(Form):
@@ -44,10 +52,12 @@ class UntilDialog(Form):
     The condition is one of lifesim.until, as `lifesim run --until` takes it.
     """
 
-    def __init__(self, now: int, most: int, parent: QWidget | None) -> None:
+    def __init__(self, now: int, most: int, looks: int | None, parent: QWidget | None) -> None:
         """Ask for the end of a run of a universe that is at generation `now` and can be taken to
-        generation `most`."""
+        generation `most`. looks: generations between two that are looked at, at first, of a
+        universe on disk; None where each counts."""
         super().__init__("Run until", parent)
+        self._meanings = _MEANINGS if looks is None else {**_MEANINGS, **_MEANINGS_ON_DISK}
         self._now, self._most = now, most
         self._written = {**_WRITTEN, "generation": str(now + 1000)}
         self.kind = self.choice("&Until", _KINDS, "stable")
@@ -55,6 +65,13 @@ class UntilDialog(Form):
         self.limit = self.line("&At most", "", partial(_limit, most=most))
         self.limit.setPlaceholderText("no limit")
         self.limit.setToolTip("Generations that are made, if the condition is not true before")
+        self.looks: QLineEdit | None = None
+        if looks is not None:
+            self.looks = self.line("Looked at &every", str(looks), partial(_looks, most=most))
+            self.looks.setToolTip(
+                "Generations: a universe on disk keeps its last one only, so that nothing is "
+                "noticed between two looks. Fewer take longer."
+            )
         self.kind.currentIndexChanged.connect(self._chosen)
         self._shown = ""
         self._chosen()
@@ -66,9 +83,11 @@ class UntilDialog(Form):
         kind = self._shown = str(self.kind.currentData())
         self.number.setEnabled(kind in self._written)
         self.number.setText(self._written.get(kind, ""))
-        self.number.setToolTip(_MEANINGS[kind])
-        self.kind.setToolTip(_MEANINGS[kind])
+        self.number.setToolTip(self._meanings[kind])
+        self.kind.setToolTip(self._meanings[kind])
         self.limit.setEnabled(kind != "generation")
+        if self.looks:
+            self.looks.setEnabled(kind != "generation")
         self.check()
 
     def check(self) -> None:
@@ -79,7 +98,7 @@ class UntilDialog(Form):
         self.problem.style().unpolish(self.problem)
         self.problem.style().polish(self.problem)
         if not wrong and hasattr(self, "_shown"):
-            self.problem.setText(_MEANINGS[str(self.kind.currentData())])
+            self.problem.setText(self._meanings[str(self.kind.currentData())])
 
     def _end(self) -> Condition | int:
         """Return the condition, or the generation. Raises ConditionError and ValueError."""
@@ -103,7 +122,16 @@ class UntilDialog(Form):
         end = self._end()
         if isinstance(end, int):
             return Until(None, generation=end)
-        return Until(end, _limit(self.limit.text(), self._most))
+        looks = _looks(self.looks.text(), self._most) if self.looks else None
+        return Until(end, _limit(self.limit.text(), self._most), looks=looks)
+
+
+def _looks(text: str, most: int) -> int:
+    """Return the generations between two looks. Raises ValueError."""
+    looks = generation_of(text, most)
+    if not looks:
+        raise ValueError("it is looked at every 1 or more generations")
+    return looks
 
 
 def _limit(text: str, most: int) -> int | None:

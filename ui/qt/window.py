@@ -40,7 +40,7 @@ from ui.qt.background import Background, Opening
 from ui.qt.banner import Banner
 from ui.qt.canvas import Canvas
 from ui.qt.dialogs import Dialogs, UnsavedAnswer
-from ui.qt.dropped import files_of
+from ui.qt.dropped import files_of, lead_files
 from ui.qt.focus import lead_back
 from ui.qt.icons import icon
 from ui.qt.menus import Menu, all_menus
@@ -111,6 +111,7 @@ class LifeWindow(QMainWindow):
             self.toolbar, self.status_line, self.banner, *self.findChildren(QDockWidget)
         ):  # fmt: skip
             lead_back(place, self.canvas)
+        lead_files(self)
 
         queued = Qt.ConnectionType.QueuedConnection
         self.worker.landed.connect(self._land)

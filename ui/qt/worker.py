@@ -14,7 +14,7 @@ from ui.picture.coloured import state_of
 from ui.picture.draw import draw
 from ui.picture.live import Aim, population
 from ui.picture.pyramid import FIRST
-from ui.picture.request import Frame, FrameRequest, clipped
+from ui.picture.request import Frame, FrameRequest
 from ui.picture.sources import Caption, caption_of, corner, lacks
 from ui.picture.viewport import Viewport
 
@@ -195,7 +195,7 @@ class FrameWorker(QObject):
         pixel = Viewport(view.left + question.x, view.top + question.y, view.scale, 1, 1)
         source = session.source(FrameRequest(pixel))
         under = view.seen_from(*corner(source)).cells_at(question.x, question.y)
-        cells = clipped(under, source.width, source.height)
+        cells = under.common(Box(0, 0, source.width, source.height))
         if cells is not None:
             live = population(source, cells)
             state = state_of(source, cells.x, cells.y) if view.scale <= 0 else None

@@ -14,13 +14,14 @@ from lifesim.rule import Rule
 from lifesim.topology import Topology
 from ui.cells.edited import EditedSession
 from ui.cells.edits import Clear, Edit, Invert, Mode, Paste, RandomFill, Stroke
-from ui.script.thread import check_stopped, pause, wait_for
+from ui.script.stopping import check_stopped, pause, uninterrupted_methods, wait_for
 from ui.session import EditableSession, Session, SessionError
 
 _APART = 1 << 12  # cells between two that are set one after the other and are undone as one change
 _numbers = itertools.count(-1, -1)  # of strokes, so that none has that of one drawn by hand
 
 
+@uninterrupted_methods("set")
 class ShownLife:
     """The universe that is shown now, with the names that lifesim.Life has for the same.
 
@@ -43,16 +44,15 @@ class ShownLife:
         check_stopped()
         return self._shown()
 
-    @property
-    def _edited(self) -> EditableSession:
+    def _begin_change(self) -> EditableSession:
+        """Return the universe, to be changed: cells that are set later are another change."""
         session = self._session
         assert isinstance(session, EditableSession)
         self._last = None
         return session
 
-    @property
-    def _in_memory(self) -> EditedSession:
-        session = self._edited
+    def _begin_change_in_memory(self) -> EditedSession:
+        session = self._begin_change()
         if not isinstance(session, EditedSession):
             raise SessionError("a universe on disk keeps its rule and edges, and no past")
         return session
@@ -180,14 +180,14 @@ class ShownLife:
         """Set a cell's state: `life[x, y] = 1`. Raises IndexError, and ValueError for a state that
         the rule does not have."""
         x, y = self._place(at)
-        last, session = self._last, self._edited
+        last, session = self._last, self._begin_change()
         number = operator.index(state)
         if not 0 <= number < session.rule.states:
             raise ValueError(f"states of {session.rule} are 0 to {session.rule.states - 1}")
         if last is None or last[0] is not session or not _near(last[2], x, y):
             last = session, next(_numbers), Box(x, y, 1, 1)
         session.edit_now(Stroke(((x, y),), number, last[1]))
-        self._last = session, last[1], _with(last[2], x, y)
+        self._last = session, last[1], last[2].joined(Box(x, y, 1, 1))
 
     def _place(self, at: tuple[int, int]) -> tuple[int, int]:
         x, y = (operator.index(number) for number in at)
@@ -245,17 +245,17 @@ class ShownLife:
         self._do(lambda session: session.redo())
 
     def _change(self, edit: Edit) -> None:
-        self._edited.edit_now(edit)
+        self._begin_change().edit_now(edit)
 
     def _set(self, change: Callable[[EditedSession], None], is_so: Callable[[], bool]) -> None:
-        session = self._in_memory
+        session = self._begin_change_in_memory()
         change(session)
         session.cells(session.box._replace(width=1, height=1))  # which waits until that is done
         if not is_so():
             raise SessionError(session.status().problem or "it could not be changed")
 
     def _do(self, change: Callable[[EditableSession], None]) -> None:
-        session = self._edited
+        session = self._begin_change()
         change(session)
         wait_for(session.settled())
 
@@ -273,8 +273,6 @@ class ShownLife:
             raise ValueError(f"a universe cannot go back {-count} generations")
         self._last = None
         self.stop()
-        if isinstance(session, EditableSession):
-            wait_for(session.settled())
         goal = session.status().generation + count
         try:
             session.step(count)
@@ -302,19 +300,21 @@ class ShownLife:
     def stop(self) -> None:
         """Stop a run, and wait until it has stopped."""
         session = self._session
+        if isinstance(session, EditableSession) and not isinstance(session, EditedSession):
+            wait_for(session.settled())  # on disk a run begins when all changes are done
         if session.status().running or isinstance(session, EditedSession):
             session.stop()
             self._wait(session)
 
     def reset(self) -> None:
         """Go back to the generation where a run first began."""
-        session = self._in_memory
+        session = self._begin_change_in_memory()
         session.reset()
         wait_for(session.settled())
 
     def _wait(self, session: Session) -> None:
-        """Wait for the end of a run."""
-        if isinstance(session, EditedSession):
+        """Wait for what has been asked for, and for the end of a run."""
+        if isinstance(session, EditableSession):
             wait_for(session.settled())
         while session.status().running and not isinstance(session, EditedSession):
             pause()
@@ -327,13 +327,7 @@ def _box(box: Box | tuple[int, int, int, int]) -> Box:
     return Box(x, y, width, height)
 
 
-def _with(box: Box, x: int, y: int) -> Box:
-    left, top = min(box.x, x), min(box.y, y)
-    right, bottom = max(box.x + box.width, x + 1), max(box.y + box.height, y + 1)
-    return Box(left, top, right - left, bottom - top)
-
-
 def _near(box: Box, x: int, y: int) -> bool:
     """Tell whether undoing a box with one more cell takes little memory."""
-    hull = _with(box, x, y)
+    hull = box.joined(Box(x, y, 1, 1))
     return max(hull.width, hull.height) <= _APART

@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-MOST = 1 << 16  # characters that wait to be shown; whoever prints more waits, too
+from ui.script.stopping import uninterrupted
+
+MOST = 1 << 13  # characters that wait to be shown; whoever prints more waits, too
 _LOOK = 0.02  # seconds between two looks of a printer that waits
+_PIECE = MOST // 4  # characters of a piece at most
 _LONGEST = 2000  # characters of a line; the rest of a longer one goes on in the next
 
 
-class Output:
-    """Text that waits to be shown, in pieces of one style each.
+class ScriptOutput:
+    """Text that waits to be shown, in pieces of one style each, as few as can be.
 
     Any thread may write, and waits while too much is there. One thread takes. told: is called, by
     any thread, when there is something to take, and not again before it has been taken. halted:
@@ -30,10 +33,11 @@ class Output:
         self._length = self._column = 0
         self._is_told = self._closed = False
 
+    @uninterrupted
     def write(self, text: str, style: str = "output") -> None:
         """Add text. style: "output", "error", "command" or "note". Raises what `halted` does."""
-        for at in range(0, len(text), MOST // 4):
-            self._write(text[at : at + MOST // 4], style)
+        for at in range(0, len(text), _PIECE):
+            self._write(text[at : at + _PIECE], style)
 
     def _write(self, text: str, style: str) -> None:
         while True:
@@ -43,12 +47,19 @@ class Output:
                     return
                 if self._length < MOST or (self._changed.wait(_LOOK) and self._length < MOST):
                     text = self._broken(text)
-                    self._pieces.append((text, style))
-                    self._length += len(text)
+                    self._add(text, style)
                     is_told, self._is_told = self._is_told, True
                     break
         if not is_told:
             self._told()
+
+    def _add(self, text: str, style: str) -> None:
+        """Add to the last piece, if it has room: to show many small ones takes long."""
+        self._length += len(text)
+        last, its_style = self._pieces[-1] if self._pieces else ("", style)
+        if its_style == style and 0 < len(last) <= _PIECE - len(text):
+            text = self._pieces.pop()[0] + text
+        self._pieces.append((text, style))
 
     def _broken(self, text: str) -> str:
         """Break lines that are too long to be laid out in a moment."""
@@ -94,7 +105,7 @@ class _Routing(io.TextIOBase):
 
     def __init__(self, before: TextIO, style: str) -> None:
         self.before, self._style = before, style
-        self.outputs: dict[int | None, Output] = {}
+        self.outputs: dict[int | None, ScriptOutput] = {}
 
     def write(self, text: str) -> int:
         output = self.outputs.get(threading.get_ident())
@@ -122,7 +133,7 @@ _STREAMS = (("stdout", "output"), ("stderr", "error"))
 
 
 @contextmanager
-def routed(thread: threading.Thread, output: Output) -> Iterator[None]:
+def routed(thread: threading.Thread, output: ScriptOutput) -> Iterator[None]:
     """Have what a thread writes to standard output and error go to an output, in a block."""
     with _lock:
         for name, style in _STREAMS:

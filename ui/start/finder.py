@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
+from bulkbits.plurals import many
 from lifesim.errors import LifesimError
 from lifesim.library import KINDS, PatternEntry, PatternLibrary
-from lifesim.rule import Rule
+from lifesim.library.library import rule_name
 from ui.start.cards import Card
 from ui.start.facts import card_of
 
@@ -28,7 +28,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPatterns:
     """Says what was found: the best of `count` entries, at most MOST_SHOWN, and their cards.
 
     kinds, rules: those that the library has at all, in order. is_whole: the library has been read
@@ -57,16 +57,16 @@ class Found:
             wanted = self.wanted
             narrowed = wanted.text.strip() or wanted.kind or wanted.rule
             return "Nothing fits." if narrowed else "There are no pattern files."
-        text = "1 pattern" if self.count == 1 else f"{self.count:,} patterns"
+        text = many(self.count, "pattern")
         if self.count > len(self.entries):
             text += f", of which the first {len(self.entries):,} are shown"
         return f"{text}; {len(self.notes):,} files were left out" if self.notes else text
 
 
 class Finder:
-    """Looks for what is wanted. told: is called in the finder's thread, with Found."""
+    """Looks for what is wanted. told: is called in the finder's thread, with FoundPatterns."""
 
-    def __init__(self, told: Callable[[Found], None]) -> None:
+    def __init__(self, told: Callable[[FoundPatterns], None]) -> None:
         self._told = told
         self._wanted: Wanted | None = None
         self._closed = False
@@ -104,7 +104,7 @@ class Finder:
     def _is_old(self) -> bool:
         return self._closed or self._wanted is not None
 
-    def _tell(self, found: Found) -> None:
+    def _tell(self, found: FoundPatterns) -> None:
         with self._changed:
             if not self._is_old():
                 self._told(found)
@@ -137,18 +137,9 @@ def _found(
     *,
     is_whole: bool = True,
     problem: str = "",
-) -> Found:
+) -> FoundPatterns:
     some = tuple(entries[:MOST_SHOWN])
     cards = tuple(map(card_of, some))
     has = tuple(kind for kind in KINDS if kind in kinds), tuple(sorted(rules - {""}))
     notes = wanted.library.notes
-    return Found(wanted, some, cards, len(entries), *has, is_whole, problem, notes)
-
-
-@lru_cache(1 << 10)
-def rule_name(text: str) -> str | None:
-    """Return the name of a rule, None for one that cannot be read."""
-    try:
-        return Rule.parse(text.partition(":")[0]).name
-    except LifesimError:
-        return None
+    return FoundPatterns(wanted, some, cards, len(entries), *has, is_whole, problem, notes)

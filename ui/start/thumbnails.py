@@ -44,7 +44,7 @@ class ThumbnailError(LifesimError):
     """Raised for what no thumbnail is made of, in a few words that stand below its name."""
 
 
-class GoneError(ThumbnailError):
+class FileGoneError(ThumbnailError):
     """Raised for a file or directory that is not there any more."""
 
 
@@ -67,8 +67,8 @@ class Thumbnail:
 
 
 def fingerprint(path: str) -> str:
-    """Return a text that is another once the file or directory has been changed. Raises GoneError,
-    and ThumbnailError for what is neither."""
+    """Return a text that is another once the file or directory has been changed. Raises
+    FileGoneError, and ThumbnailError for what is neither."""
     try:
         facts = os.stat(path)
         if stat.S_ISDIR(facts.st_mode):
@@ -76,10 +76,10 @@ def fingerprint(path: str) -> str:
         elif not stat.S_ISREG(facts.st_mode):
             raise ThumbnailError("not a file")
     except FileNotFoundError:
-        raise GoneError("gone") from None
+        raise FileGoneError("gone") from None
     except (OSError, ValueError) as error:
         if getattr(error, "errno", None) == errno.ENOTDIR:
-            raise GoneError("gone") from None
+            raise FileGoneError("gone") from None
         raise ThumbnailError("cannot be read") from None
     return f"{path}\0{facts.st_mtime_ns}\0{facts.st_size}\0{facts.st_ino}"
 
@@ -96,7 +96,7 @@ def drawn(path: str, is_cancelled: Callable[[], bool] = lambda: False) -> Thumbn
     except MemoryError:
         raise ThumbnailError("too large for a preview") from None
     except FileNotFoundError:
-        raise GoneError("gone") from None
+        raise FileGoneError("gone") from None
     except (LifesimError, OSError):
         raise ThumbnailError("cannot be read") from None
 

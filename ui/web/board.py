@@ -8,14 +8,20 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from bulkbits.entry import one_line
 from lifesim.errors import LifesimError
 from lifesim.grid import Box
 from ui.picture.sources import PictureSource
-from ui.web.orders import Order
+from ui.web.orders import PageOrder
 
 
 class BoardError(LifesimError):
     """Raised for what cannot be done to this universe, in one line; nothing has changed."""
+
+
+def said(error: Exception) -> str:
+    """Return one line for pages that says what went wrong."""
+    return one_line(str(error)) or "out of memory"
 
 
 class Shot(NamedTuple):
@@ -30,10 +36,11 @@ class Facts:
     """The facts of a universe at one moment, as a page is told them.
 
     version: grows whenever something else is to be seen. name: of the file, or ''. bounded:
-    whether nothing can live outside of the box. coloured: whether tiles are colours. plays: whether
-    generations are made when a page asks for them. draws: whether a page may change cells. undo:
-    whether there is a change to take back. progress: done share, 0 to 1, of a run on disk; None
-    where none is known of. problem: what went wrong last, or ''.
+    whether nothing can live outside of the box. dead: the red, green and blue of dead cells where
+    tiles are colours; None where they are densities. plays: whether generations are made when a
+    page asks for them. draws: whether a page may change cells. undo: whether there is a change to
+    take back. progress: done share, 0 to 1, of a run on disk; None where none is known of. problem:
+    what went wrong last, or ''.
     """
 
     version: int
@@ -43,7 +50,7 @@ class Facts:
     bounded: bool
     rule: str
     states: int
-    coloured: bool = False
+    dead: tuple[int, ...] | None = None
     name: str = ""
     running: bool = False
     speed: int = 1
@@ -78,7 +85,7 @@ class Board(ABC):
         """Return the pictures of a version, or, where they are gone, of the newest one."""
 
     @abstractmethod
-    def do(self, order: Order) -> None:
+    def do(self, order: PageOrder) -> None:
         """Do what a page asks for; waits for the generations that are just being made. Raises
         LifesimError for what is not allowed or cannot be done."""
 

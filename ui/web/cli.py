@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import getpass
 import importlib.util
@@ -67,6 +66,8 @@ def command(  # each parameter is an option, or an argument
     """
     if importlib.util.find_spec("tornado") is None:
         raise NoServerError("the server needs Tornado: pip install 'bulkbits[serve]'")
+    import asyncio
+
     from ui.web import guard
     from ui.web.opening import open_board
 
@@ -88,6 +89,8 @@ def command(  # each parameter is an option, or an argument
 
 async def _serve(board: Board, port: int, token: str, ready: Callable[[int], None]) -> None:
     """Serve until a signal asks to stop, which is heard between two things that the server does."""
+    import asyncio
+
     from ui.web.server import serve
 
     loop, task = asyncio.get_running_loop(), asyncio.current_task()

@@ -8,6 +8,8 @@ import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
 
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
@@ -16,23 +18,34 @@ from lifesim.kept import Kept
 from lifesim.rule import Rule
 from lifesim.tree.picture import TreePicture
 from ui.cells.edits import Stroke, overwrite
-from ui.picture.coloured import in_colours, source_of
+from ui.picture.coloured import as_coloured, source_of
 from ui.picture.sources import Levels, MemorySource, PictureSource
-from ui.web.board import Board, BoardError, Facts, Shot
-from ui.web.orders import Order
+from ui.web.board import Board, BoardError, Facts, Shot, said
+from ui.web.orders import PageOrder
 
-_PICTURES = 1 / 30  # seconds between two pictures of a run at least
-_WATCHING = 0.2  # seconds between two looks whether somebody else has moved it on
+_PICTURES = 1 / 40  # seconds between two pictures of a run
+_WATCHING = 0.2  # seconds between two looks whether somebody else has changed it
 _BUDGET = 256 << 20  # bytes of pictures that are kept, and as many of what can be undone
 _SHOTS, _UNDOS = 16, 64  # of each, at most
-_LONGEST = 1 << 13  # cells a side of what is drawn at once
+_LONGEST = 1 << 13  # cells of a line that is drawn at once, and a side of what holds it
 _DRAWN = 1 << 28  # cells of a plane that is drawn on, at most
 _CLOSING = 0.1  # seconds
 _FURTHEST = 1 << 320  # cells from the origin; a multiple of what any pixel shows
 _WORD = 64
 
 
-class FarSource:
+Moment = tuple[int, int]  # generation and changes of a Life: what tells one picture from another
+
+
+class _Seen(NamedTuple):
+    """Pictures, with the frame and the moment that they are of."""
+
+    shot: Shot
+    frame: Box
+    moment: Moment
+
+
+class LivingFarSource:
     """A source of cells that lie too far apart for a rectangle. Its cells are counted from a corner
     that is further out than anything lives."""
 
@@ -51,10 +64,11 @@ class FarSource:
 
 
 def source_of_kept(kept: Kept, rule: Rule) -> PictureSource:
-    """Return what pictures of cells are drawn from. Their corner moves to whole words, so that
-    pixels of a growing plane stay where they are."""
+    """Return what pictures of cells are drawn from. Its corner is at whole words, so that pixels of
+    up to 64 cells a side stay where they are while a plane grows. Those of more cells may be moved
+    by less than a pixel."""
     if kept.squares is not None:
-        return FarSource(kept)
+        return LivingFarSource(kept)
     (x, y), grid = kept.at, kept.grid
     right, down = x % _WORD, y % _WORD
     if right or down:
@@ -75,10 +89,10 @@ class LifeBoard(Board):
         super().__init__()
         self.life = life
         self._name, self._draws = name, draws
-        self._lock = threading.Lock()  # of the pictures
+        self._looking = threading.Lock()  # of who makes pictures, which may wait for a step
+        self._lock = threading.Lock()  # of the pictures that there are
         self._ordering = threading.Lock()  # of who starts and stops runs
-        self._shots: OrderedDict[int, tuple[Shot, Box, int]] = OrderedDict()
-        self._changed = True
+        self._shots: OrderedDict[int, _Seen] = OrderedDict()
         self._undos: deque[tuple[int, Kept]] = deque()
         self._first: Kept | None = None
         self._speed, self._problem = 1, ""
@@ -86,10 +100,10 @@ class LifeBoard(Board):
         self._stop = threading.Event()
         self._runner: threading.Thread | None = None
         self._closed = closed = threading.Event()
-        self._look()
+        seen = self._look().moment
         watcher = threading.Thread(
             target=_watch,
-            args=(weakref.ref(self), closed, life.generation),
+            args=(weakref.ref(self), closed, seen),
             name="life-watching",
             daemon=True,
         )
@@ -101,9 +115,9 @@ class LifeBoard(Board):
 
     def facts(self) -> Facts:
         """Return the facts of now."""
-        shot, frame, generation = self._look()
-        source = shot.source
-        life = self.life
+        shot, frame, (generation, _) = self._look()
+        source, life = shot.source, self.life
+        coloured = as_coloured(source)
         return Facts(
             version=shot.version,
             generation=generation,
@@ -112,7 +126,7 @@ class LifeBoard(Board):
             bounded=all(life.bounds),
             rule=str(life.rule),
             states=life.rule.states,
-            coloured=in_colours(life.rule),
+            dead=tuple(coloured.colours[0].tolist()) if coloured else None,
             name=self._name,
             running=self.is_running,
             speed=self._speed,
@@ -129,44 +143,53 @@ class LifeBoard(Board):
         return runner is not None and runner.is_alive() and not self._stop.is_set()
 
     def shot(self, version: int) -> Shot:
-        """Return the pictures of a version, or of the newest one."""
+        """Return the pictures of a version, or of the newest one. Those that there are do not wait
+        for a step that is just being made."""
         with self._lock:
             found = self._shots.get(version)
-        return (found or self._look())[0]
+        return (found or self._look()).shot
 
-    def _look(self) -> tuple[Shot, Box, int]:
+    def _moment(self) -> Moment:
+        return self.life.generation, self.life.changes
+
+    def _look(self) -> _Seen:
         """Return the newest pictures, made anew if there is something else to be seen."""
-        with self._lock:
-            if self._shots:
-                newest = next(reversed(self._shots.values()))
-                if newest[2] == self.life.generation and not self._changed:
-                    return newest
-            version = next(reversed(self._shots), 0) + 1
-            self._changed = False
+        with self._looking:
+            with self._lock:
+                newest = next(reversed(self._shots.values()), None)
+            if newest and newest.moment == self._moment():
+                return newest
+            changes = self.life.changes  # asked first: what changes now is looked at once more
             kept = self.life.whole()
             width, height = self.life.bounds
             frame = Box(*kept.at, width or kept.grid.width, height or kept.grid.height)
             if kept.squares is not None:
                 frame = self.life.frame()
-            made = Shot(version, source_of_kept(kept, self.life.rule)), frame, kept.generation
-            self._shots[version] = made
-            size = 2 * kept.grid.words.nbytes + 1
-            least = 2 if size <= _BUDGET else 1
-            while len(self._shots) > max(least, min(_SHOTS, _BUDGET // size)):
-                self._shots.popitem(last=False)
+            version = newest.shot.version + 1 if newest else 1
+            shot = Shot(version, source_of_kept(kept, self.life.rule))
+            made = _Seen(shot, frame, (kept.generation, changes))
+            self._keep(made, 2 * kept.nbytes + 1)
             return made
 
-    def notice(self, seen: int) -> int:
-        """Tell of generations that others have made. seen: the one that was seen last. Returns the
-        one of now."""
-        now = self.life.generation
+    def _keep(self, made: _Seen, size: int) -> None:
+        """Keep pictures beside those made last, as far as they fit. size: of these, in bytes."""
+        least = 2 if size <= _BUDGET else 1
+        with self._lock:
+            self._shots[made.shot.version] = made
+            while len(self._shots) > max(least, min(_SHOTS, _BUDGET // size)):
+                self._shots.popitem(last=False)
+
+    def notice(self, seen: Moment) -> Moment:
+        """Tell of what others have made of the universe. seen: the moment that was seen last.
+        Returns the one of now."""
+        now = self._moment()
         if now != seen and not self.is_running:
             self.tell()
         return now
 
     # --- what is asked ---------------------------------------------------------
 
-    def do(self, order: Order) -> None:
+    def do(self, order: PageOrder) -> None:
         """Do what a page asks for."""
         if order.do in ("draw", "undo") and not self._draws:
             raise BoardError("this universe is shown read only: --edit allows to draw")
@@ -218,15 +241,16 @@ class LifeBoard(Board):
 
     def _work(self, generations: int | None, stop: threading.Event) -> None:
         try:
+            due = time.monotonic()
             while not (stop.is_set() or self._closed.is_set()):
-                began = time.monotonic()
                 self.life.run(generations or self._speed, stopped=self._is_stopped(stop))
                 if generations is not None:
                     break
                 self.tell()
-                stop.wait(began + _PICTURES - time.monotonic())
+                due = max(due + _PICTURES, time.monotonic())
+                stop.wait(due - time.monotonic())
         except (LifesimError, MemoryError) as error:
-            self._problem = " ".join(str(error).split()) or "out of memory"
+            self._problem = said(error)
         finally:
             stop.set()
             self.tell()
@@ -240,44 +264,54 @@ class LifeBoard(Board):
         if first is not None:
             self.life.change(lambda now: first)
             self._undos.clear()
-            self._seen_anew()
 
     # --- drawing ---------------------------------------------------------------
 
-    def _draw(self, order: Order) -> None:
+    def _draw(self, order: PageOrder) -> None:
         """Set the cells of a line."""
         stroke = Stroke(order.points, order.state, order.stroke)
         rule, bounds = self.life.rule, self.life.bounds
-        before: list[Kept] = []
+        kept: list[Kept] = []
 
         def drawn(now: Kept) -> Kept:
-            before.append(now)
-            return drawn_on(now, stroke, rule, bounds)
+            kept[:] = now, drawn_on(now, stroke, rule, bounds)
+            return kept[1]
 
         plays = self.is_running and self._plays
         self._pause()  # or a long run would have to end first
-        self.life.change(drawn)
+        try:
+            self.life.change(drawn)
+            before, after = kept
+            if after is not before:
+                self._remember(order.stroke, before)
+        finally:
+            if plays:
+                self._run(None)
+
+    def _remember(self, stroke: int, before: Kept) -> None:
+        """Take note of a change that can be undone. before: the cells before it."""
+        self._begin_here(before.generation)
         last = self._undos[-1][0] if self._undos else 0
-        if not order.stroke or order.stroke != last:
-            self._undos.append((order.stroke, before[0]))
-        size = before[0].grid.words.nbytes + 1
+        if not stroke or stroke != last:
+            self._undos.append((stroke, before))
+        size = before.nbytes + 1
         while len(self._undos) > max(1, min(_UNDOS, _BUDGET // size)):
             self._undos.popleft()
-        self._seen_anew()
-        if plays:
-            self._run(None)
 
     def _undo(self) -> None:
         if not self._undos:
             raise BoardError("there is nothing to undo")
         self._pause()
-        _, before = self._undos.pop()
+        _, before = self._undos[-1]
         self.life.change(lambda now: before)
-        self._seen_anew()
+        self._undos.pop()  # only now: there may be no memory for a change
+        self._begin_here(before.generation)
 
-    def _seen_anew(self) -> None:
-        with self._lock:
-            self._changed = True
+    def _begin_here(self, generation: int) -> None:
+        """Let the next run begin anew what Reset goes back to, where this generation has been
+        changed and is not later than that."""
+        if self._first is not None and generation <= self._first.generation:
+            self._first = None
 
     def close(self) -> None:
         """Stop the run; a thread that does not end soon is left to end by itself."""
@@ -285,9 +319,9 @@ class LifeBoard(Board):
         _end(self._closed, self._threads)
 
 
-def _watch(board: weakref.ref[LifeBoard], closed: threading.Event, seen: int) -> None:
-    """Look whether others move a board's universe on, as long as there is the board. seen: the
-    generation of the beginning."""
+def _watch(board: weakref.ref[LifeBoard], closed: threading.Event, seen: Moment) -> None:
+    """Look whether others move a board's universe on or change it, as long as there is the board.
+    seen: the moment of the beginning."""
     while not closed.wait(_WATCHING):
         shown = board()
         if shown is None:
@@ -305,7 +339,8 @@ def _end(closed: threading.Event, threads: list[threading.Thread]) -> None:
 
 
 def drawn_on(kept: Kept, stroke: Stroke, rule: Rule, bounds: tuple[int, int]) -> Kept:
-    """Return the cells with those of a stroke, in a larger grid where a plane has no bounds.
+    """Return the cells with those of a stroke, in a larger grid where a plane has no bounds. Where
+    that changes nothing what is kept is returned itself.
 
     Raises GridError for a stroke that is too long, cells too far apart for a grid, and a state that
     the rule does not have.
@@ -321,6 +356,9 @@ def drawn_on(kept: Kept, stroke: Stroke, rule: Rule, bounds: tuple[int, int]) ->
     top, bottom = min(p[1] for p in points), max(p[1] for p in points)
     if max(right - left, bottom - top) >= _LONGEST:
         raise GridError(f"what is drawn at once is at most {_LONGEST:,} cells wide and high")
+    steps = (max(abs(x1 - x0), abs(y1 - y0)) for (x0, y0), (x1, y1) in pairwise(points))
+    if sum(steps) > _LONGEST:  # a line may go to and fro
+        raise GridError(f"a line that is drawn at once has at most {_LONGEST:,} cells")
     # Along an axis without bounds there is room for the line.
     x0, x1 = (
         (held.x, held.x + held.width)
@@ -348,6 +386,10 @@ def drawn_on(kept: Kept, stroke: Stroke, rule: Rule, bounds: tuple[int, int]) ->
     if box is None:
         return kept
     inner = box._replace(x=box.x - x0, y=box.y - y0)
+    before = cells.crop(inner)
+    after = stroke.apply(before, box, rule)
+    if after == before:
+        return kept
     changed = cells.copy() if cells is kept.grid else cells
-    overwrite(changed, stroke.apply(cells.crop(inner), box, rule), inner.x, inner.y)
+    overwrite(changed, after, inner.x, inner.y)
     return replace(kept, grid=changed, at=(x0, y0))

@@ -12,6 +12,8 @@ from ui.picture.viewport import FARTHEST
 
 SIDE = 256  # pixels of a tile
 MOST_TILES = 4  # of a block, a side
+LOOKED_TILES = 2  # of a block that a page looks at, a side
+MOST_LOOKED = 96  # blocks that a page looks at
 MOST_POINTS = 4096  # of a message that draws
 MOST_GENERATIONS = 1 << 60  # of a step, or between two pictures
 MOST_MESSAGE = 1 << 17  # bytes
@@ -25,7 +27,7 @@ class OrderError(LifesimError):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class PageOrder:
     """A thing to do to a universe.
 
     do: play, pause, step, speed, draw, undo or reset. count: generations of a step, or between two
@@ -62,17 +64,68 @@ class BlockKey:
             raise OrderError("so far out is nothing")
 
 
-def read_order(message: str | bytes) -> Order:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The blocks that a page looks at: columns x rows of them, of 2 x 2 tiles, from tile x, y on.
+    None where there are no columns. scale: as a block's."""
+
+    scale: int = 0
+    x: int = 0
+    y: int = 0
+    columns: int = 0
+    rows: int = 0
+
+    def __post_init__(self) -> None:
+        if self.columns * self.rows > MOST_LOOKED:
+            raise OrderError(f"a page looks at {MOST_LOOKED} blocks at most")
+        self.keys()
+
+    def keys(self) -> tuple[BlockKey, ...]:
+        """Return the blocks, row by row."""
+        side = LOOKED_TILES
+        return tuple(
+            BlockKey(self.scale, self.x + side * across, self.y + side * down, side, side)
+            for down in range(self.rows)
+            for across in range(self.columns)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The message of a page that has drawn a frame, and so all before it. frame: its number."""
+
+    frame: int
+
+
+def read_message(message: str | bytes) -> PageOrder | Look | Seen:
     """Read the message of a page. Raises OrderError for anything that is none."""
     if len(message) > MOST_MESSAGE:
         raise OrderError("the message is too long")
     try:
-        return order_of(json.loads(message))
+        made = json.loads(message)
     except (ValueError, RecursionError):
         raise OrderError("the message is no JSON") from None
+    if isinstance(made, dict) and "look" in made:
+        return look_of(made["look"])
+    if isinstance(made, dict) and "seen" in made:
+        return seen_of(made["seen"])
+    return order_of(made)
 
 
-def order_of(made: Any) -> Order:
+def look_of(made: Any) -> Look:
+    """Read what a page looks at. Raises OrderError for anything that it does not say."""
+    if not isinstance(made, dict):
+        raise OrderError("what is looked at is no object")
+    sizes = (whole_number(made.get(name), 0, MOST_LOOKED) for name in ("columns", "rows"))
+    return Look(*(whole_number(made.get(name)) for name in ("scale", "x", "y")), *sizes)
+
+
+def seen_of(made: Any) -> Seen:
+    """Read which frame a page has drawn. Raises OrderError for none."""
+    return Seen(whole_number(made, 0, 1 << 53))
+
+
+def order_of(made: Any) -> PageOrder:
     """Read a message that is an object already. Raises OrderError as read_order() does."""
     if not isinstance(made, dict) or made.get("do") not in _NAMES:
         raise OrderError(f"a message does one of {', '.join(_NAMES)}")
@@ -82,7 +135,7 @@ def order_of(made: Any) -> Order:
     for point in points:
         if not isinstance(point, list) or len(point) != 2:
             raise OrderError("a point is two numbers")
-    return Order(
+    return PageOrder(
         made["do"],
         whole_number(made.get("count", 1), 1, MOST_GENERATIONS),
         tuple((whole_number(x), whole_number(y)) for x, y in points),

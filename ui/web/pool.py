@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import threading
 from collections.abc import Callable
@@ -24,11 +25,23 @@ class Pool:
     picture takes.
     """
 
-    def __init__(self, threads: int) -> None:
-        """Start so many threads."""
-        self._jobs: queue.Queue[Callable[[], None]] = queue.Queue(MOST_WAITING)
-        for _ in range(threads):
-            threading.Thread(target=self._work, name="pictures", daemon=True).start()
+    def __init__(self, name: str, threads: int) -> None:
+        """Start so many threads of that name."""
+        self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue(MOST_WAITING)
+        self._threads = [
+            threading.Thread(target=self._work, name=name, daemon=True) for _ in range(threads)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Let the threads end after what they are doing now. What waits, and what is asked for
+        later, is not done."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._jobs.get_nowait()
+        for _ in self._threads:
+            self._jobs.put_nowait(None)
 
     async def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Return what a function returns on one of the threads; raises what it raises, and
@@ -62,8 +75,7 @@ class Pool:
         return await future
 
     def _work(self) -> None:
-        while True:
-            job = self._jobs.get()
+        while (job := self._jobs.get()) is not None:
             try:
                 job()
             except RuntimeError:

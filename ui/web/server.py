@@ -7,31 +7,47 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Callable
+import weakref
+from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 
+import click
 from tornado.httpserver import HTTPServer
+from tornado.iostream import IOStream
 from tornado.web import Application, HTTPError, RequestHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from bulkbits.entry import one_line
 from lifesim.errors import LifesimError
-from lifesim.render import PALETTES, palette_table
 from ui.web import guard
-from ui.web.blocks import Block, Blocks
-from ui.web.board import Board
-from ui.web.orders import MOST_MESSAGE, BlockKey, OrderError, read_order, whole_number
+from ui.web.blocks import Blocks, PictureBlock, palettes
+from ui.web.board import Board, Facts, said
+from ui.web.feed import Feed, packed
+from ui.web.orders import (
+    MOST_MESSAGE,
+    BlockKey,
+    Look,
+    OrderError,
+    PageOrder,
+    Seen,
+    read_message,
+    whole_number,
+)
 from ui.web.pool import BusyError, Pool
+
+T = TypeVar("T")
 
 HOST = "127.0.0.1"
 MOST_VIEWERS = 64
-_NEWS = 1 / 30  # seconds between two messages to a page at least
-_LEAVING = 0.05  # seconds that lines have to close in, at the end
+_NEWS = 1 / 60  # seconds between two messages to a page at least
+_LEAVING = 0.05  # seconds that answers have to end in, once their lines are closed
 _ASKED = 256  # orders of one page that wait, at most
-_THREADS = max(2, min(4, os.cpu_count() or 1))
+THREADS = max(2, min(4, os.cpu_count() or 1))  # that draw, and as many that ask the board
 _KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 _PAGES = {"": "page.html", **{name: name for name in ("page.js", "viewer.js", "viewer.css")}}
+_BUSY = "too much is asked for at once"
 _FOREVER = "private, max-age=31536000, immutable"
 
 
@@ -41,32 +57,51 @@ def asset(name: str) -> bytes:
     return resources.files("ui.web").joinpath("static", name).read_bytes()
 
 
-def palettes() -> dict[str, list[int]]:
-    """Return the colours of the 256 levels by the names of palettes: red, green, blue and so on."""
-    return {name: palette_table(name).ravel().tolist() for name in PALETTES}
+class _Server(HTTPServer):
+    """An HTTP server that knows all its lines, also those that websockets have taken over."""
+
+    def initialize(self, *args: Any, **kwargs: Any) -> None:
+        """Begin with no line: tornado's servers are made by this method."""
+        self._lines: weakref.WeakSet[IOStream] = weakref.WeakSet()
+        super().initialize(*args, **kwargs)
+
+    def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
+        """Answer a line that somebody has opened."""
+        self._lines.add(stream)
+        super().handle_stream(stream, address)
+
+    def close_lines(self) -> None:
+        """Close all lines at once, whatever still goes over them."""
+        for stream in tuple(self._lines):
+            stream.close()
 
 
 class Service:
-    """The universe that all requests share, its blocks, and who looks on."""
+    """The universe that all requests share, its blocks, and who looks on.
+
+    Facts and orders may wait for a step, so that they have threads of their own: pictures that
+    there are must not wait for it.
+    """
 
     def __init__(self, board: Board, token: str) -> None:
         """Serve a universe to whoever knows the token."""
         self.board, self.token = board, token
-        self.blocks, self.pool = Blocks(board), Pool(_THREADS)
+        self.blocks = Blocks(board)
+        self.drawing, self.asking = Pool("drawing", THREADS), Pool("asking", THREADS)
         self.viewers: set[LiveHandler] = set()
-        self._making: dict[tuple[int, BlockKey], asyncio.Future[Block]] = {}
+        self._making: dict[tuple[int, BlockKey], asyncio.Future[PictureBlock]] = {}
 
-    async def block(self, key: BlockKey, version: int) -> Block:
+    async def block(self, key: BlockKey, version: int) -> PictureBlock:
         """Return a block, made once for all who ask for it meanwhile."""
         at = version, key
         under_way = self._making.get(at)
         if under_way is None:
-            work = self.pool.call(self.blocks.block, key, version)
+            work = self.drawing.call(self.blocks.block, key, version)
             under_way = self._making[at] = asyncio.ensure_future(work)
             under_way.add_done_callback(lambda done: self._made(at, done))
         return await asyncio.shield(under_way)
 
-    def _made(self, at: tuple[int, BlockKey], done: asyncio.Future[Block]) -> None:
+    def _made(self, at: tuple[int, BlockKey], done: asyncio.Future[PictureBlock]) -> None:
         self._making.pop(at, None)
         if not done.cancelled():
             done.exception()  # whoever asked has been told, or has gone
@@ -89,14 +124,22 @@ class _Guarded(RequestHandler):
         if not guard.is_token(self.path_args[0], self.service.token):
             raise HTTPError(404)
 
+    async def answer(self, work: Awaitable[T]) -> T:
+        """Return what is being made; what cannot be made becomes a status and a line."""
+        try:
+            return await work
+        except BusyError:
+            raise HTTPError(503, _BUSY) from None
+        except (LifesimError, MemoryError) as error:
+            raise HTTPError(500, said(error)) from None
+
     def write_error(self, status_code: int, **rest: Any) -> None:
         self.set_header("Content-Type", "text/plain; charset=utf-8")
+        if status_code == 503:
+            self.set_header("Retry-After", "1")
         error = rest.get("exc_info", (None, None, None))[1]
-        self.finish(
-            error.log_message
-            if isinstance(error, HTTPError) and error.log_message
-            else self._reason
-        )
+        says = isinstance(error, HTTPError) and error.log_message
+        self.finish(says % error.args if says else self._reason)
 
 
 class _AssetHandler(_Guarded):
@@ -117,7 +160,7 @@ class _FactsHandler(_Guarded):
     """The facts of now, for programs."""
 
     async def get(self, token: str) -> None:
-        facts = await self.service.pool.call(self.service.board.facts)
+        facts = await self.answer(self.service.asking.call(self.service.board.facts))
         self.write(facts.message())
 
 
@@ -130,13 +173,7 @@ class _BlockHandler(_Guarded):
             key = BlockKey(*place)
         except OrderError as error:
             raise HTTPError(400, str(error)) from None
-        try:
-            block = await self.service.block(key, version)
-        except BusyError:
-            self.set_header("Retry-After", "1")
-            raise HTTPError(503, "too much is asked for at once") from None
-        except (LifesimError, MemoryError) as error:
-            raise HTTPError(500, " ".join(str(error).split()) or "out of memory") from None
+        block = await self.answer(self.service.block(key, version))
         self.set_header("X-Version", str(block.version))
         self.set_header("X-Channels", str(block.channels))
         self.set_header("X-Whole", "1" if block.is_whole else "0")
@@ -151,42 +188,50 @@ class _BlockHandler(_Guarded):
         self.write(block.body)
 
 
-class LiveHandler(WebSocketHandler):
-    """The line to a page: facts go there when they change, orders come from there."""
+class LiveHandler(_Guarded, WebSocketHandler):
+    """The line to a page: facts and pictures go there when they change, orders come from there."""
 
     def initialize(self, service: Service) -> None:
         """Take over what all requests share."""
-        self.service = service
+        super().initialize(service)
         self._changed = asyncio.Event()
-        self._orders: asyncio.Queue[str | bytes] = asyncio.Queue(_ASKED)
+        self._orders: asyncio.Queue[PageOrder] = asyncio.Queue(_ASKED)
         self._tasks: list[asyncio.Task[None]] = []
+        self._feed = Feed()
+        self._is_behind = False  # whether the page is told more when it has drawn what it has
 
     def prepare(self) -> None:
-        """Refuse whoever does not know the token, comes by another name, or is one too many."""
-        if not guard.is_here(self.request.headers.get("Host", "")):
-            raise HTTPError(403)
-        if not guard.is_token(self.path_args[0], self.service.token):
-            raise HTTPError(404)
+        """Refuse also pages of others, and whoever is one too many."""
+        super().prepare()
         if not guard.is_own_page(self.request.headers.get("Origin"), self.request.host):
             raise HTTPError(403)
         if len(self.service.viewers) >= MOST_VIEWERS:
             raise HTTPError(503)
-
-    def check_origin(self, origin: str) -> bool:
-        """Tell whether it is a page of this server that asks."""
-        return guard.is_own_page(origin, self.request.host)
 
     def open(self, *arguments: str, **more: str) -> None:
         """Begin to tell the page what there is."""
         self.service.viewers.add(self)
         self.set_nodelay(True)
         self._changed.set()
-        self._tasks = [asyncio.create_task(work()) for work in (self._tell, self._obey)]
+        self._tasks = [
+            asyncio.create_task(self._unless_it_fails(work)) for work in (self._tell, self._obey)
+        ]
 
-    def on_message(self, message: str | bytes) -> None:
-        """Put an order behind those that wait; a page that sends too many is left."""
+    async def on_message(self, message: str | bytes) -> None:
+        """Take note of what the page looks at and has drawn, and put an order behind those that
+        wait; a page that sends too many is left. The next message is read after this one."""
         try:
-            self._orders.put_nowait(message)
+            match read_message(message):
+                case Look() as look:
+                    self._feed.look(look)
+                case Seen(frame):
+                    self._feed.seen(frame)
+                    if self._is_behind and self._feed.has_room:
+                        self._changed.set()
+                case order:
+                    self._orders.put_nowait(order)
+        except OrderError as error:
+            await self._send({"error": said(error)})
         except asyncio.QueueFull:
             self.close(1008, "too many orders at once")
 
@@ -196,46 +241,75 @@ class LiveHandler(WebSocketHandler):
         for task in self._tasks:
             task.cancel()
 
-    def leave(self) -> None:
-        """End the line at once: the server ends."""
-        stream = self.ws_connection.stream if self.ws_connection else None
-        self.close(1001, "the server ends")
-        if stream is not None:
-            stream.close()
-
     def changed(self) -> None:
         """Have the page told what there is by now."""
         self._changed.set()
 
+    async def _unless_it_fails(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do work that has no end. Where it ends by a fault of this program that is said here, and
+        the line is closed: a page would wait for nothing."""
+        try:
+            await work()
+        except Exception as error:
+            name = type(error).__name__
+            click.echo(f"lifesim: {one_line(f'a page is left: {name}: {error}')}", err=True)
+            self.close(1011, "the server has failed")
+
     async def _tell(self) -> None:
         first: dict[str, Any] = {"palettes": palettes()}
+        loop = asyncio.get_running_loop()
+        due = loop.time()
         while True:
             await self._changed.wait()
             self._changed.clear()
+            self._is_behind = not self._feed.has_room
+            if self._is_behind:
+                continue
             try:
-                facts = await self.service.pool.call(self.service.board.facts)
-                await self._send({**first, "facts": facts.message()})
+                facts = await self.service.asking.call(self.service.board.facts)
+                if first or not await self._show(facts):
+                    await self._send({**first, "facts": facts.message()})
+                    self._feed.version = facts.version
                 first = {}
             except (LifesimError, MemoryError) as error:
-                await self._send({"error": " ".join(str(error).split()) or "out of memory"})
+                await self._send({"error": said(error)})
             except BusyError:
                 self._changed.set()
-            await asyncio.sleep(_NEWS)
+            due = max(due + _NEWS, loop.time())
+            await asyncio.sleep(due - loop.time())
+
+    async def _show(self, facts: Facts) -> bool:
+        """Send what the page looks at, with the facts; return whether there was anything to send.
+        Of what cannot be read the page is told that, and it asks for it by itself."""
+        frame = self._feed.begin(facts.version)
+        if frame is None:
+            return False
+        for keys in frame.parts:
+            try:
+                blocks = await asyncio.gather(
+                    *(self.service.block(key, facts.version) for key in keys)
+                )
+            except (LifesimError, MemoryError) as error:
+                await self._send({"error": said(error)})
+                return False
+            told = facts.message() if keys is frame.parts[-1] else None
+            await self._send(packed(*frame.part(keys, blocks, told)))
+        return True
 
     async def _obey(self) -> None:
         while True:
-            message = await self._orders.get()
+            order = await self._orders.get()
             try:
-                order = read_order(message)
-                await self.service.pool.call(self.service.board.do, order)
+                await self.service.asking.call(self.service.board.do, order)
             except (LifesimError, MemoryError) as error:
-                await self._send({"error": " ".join(str(error).split()) or "out of memory"})
+                await self._send({"error": said(error)})
             except BusyError:
-                await self._send({"error": "too much is asked for at once"})
+                await self._send({"error": _BUSY})
 
-    async def _send(self, message: dict[str, Any]) -> None:
+    async def _send(self, message: dict[str, Any] | bytes) -> None:
+        is_packed = isinstance(message, bytes)
         try:
-            await self.write_message(json.dumps(message))
+            await self.write_message(message if is_packed else json.dumps(message), is_packed)
         except WebSocketClosedError:
             self.close()
 
@@ -266,7 +340,7 @@ async def serve(board: Board, port: int, token: str, ready: Callable[[int], None
     LifesimError for a port that cannot be had.
     """
     service = Service(board, token)
-    server = HTTPServer(
+    server = _Server(
         application(service),
         idle_connection_timeout=120,
         max_header_size=1 << 14,
@@ -296,7 +370,10 @@ async def serve(board: Board, port: int, token: str, ready: Callable[[int], None
     finally:
         board.forget(heard)
         server.stop()
+        for pool in service.drawing, service.asking:
+            pool.close()
         for viewer in tuple(service.viewers):
-            viewer.leave()
+            viewer.close(1001, "the server ends")
+        server.close_lines()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(server.close_all_connections(), _LEAVING)

@@ -7,9 +7,10 @@ import threading
 
 from ui.disk.parts import Snapshot
 from ui.disk.session import DiskSession
+from ui.picture.coloured import as_coloured
 from ui.session import Event
 from ui.web.board import Board, BoardError, Facts, Shot
-from ui.web.orders import Order
+from ui.web.orders import PageOrder
 
 _PATIENCE = 0.3  # seconds that one block waits for what it is drawn from
 _CLOSING = 0.1  # seconds
@@ -36,14 +37,17 @@ class StoredBoard(Board):
     def facts(self) -> Facts:
         """Return the facts of the last generation that was whole."""
         status, rule = self._session.status(), self._session.rule
+        shot = self.shot(0)
+        coloured = as_coloured(shot.source)
         return Facts(
-            version=self.shot(0).version,
+            version=shot.version,
             generation=status.generation,
             population=status.population,
             box=self._session.box,
             bounded=self._session.is_bounded,
             rule=str(rule),
             states=rule.states,
+            dead=tuple(coloured.colours[0].tolist()) if coloured else None,
             name=self._name,
             progress=status.progress,
             problem=status.problem,
@@ -58,7 +62,7 @@ class StoredBoard(Board):
                 self._version += 1
             return Shot(self._version, source)
 
-    def do(self, order: Order) -> None:
+    def do(self, order: PageOrder) -> None:
         """Raise BoardError: a universe on disk is only looked at."""
         raise BoardError("a universe on disk is shown as it is: `lifesim run` moves it on")
 

@@ -1,4 +1,4 @@
-"""A universe in a notebook: the page's Viewer as a widget, over the notebook's own line."""
+"""A universe in a notebook: the page's Viewer as a widget, over the notebook's own messages."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any
 
 from lifesim.engine import Life
 from lifesim.errors import LifesimError
-from lifesim.render import PALETTES, palette_table
 from lifesim.store.universe import Universe
-from ui.web.blocks import Blocks
-from ui.web.board import Board
-from ui.web.orders import BlockKey, OrderError, order_of, whole_number
+from ui.web.blocks import Blocks, palettes
+from ui.web.board import Board, Facts, said
+from ui.web.feed import Feed
+from ui.web.orders import BlockKey, OrderError, look_of, order_of, seen_of, whole_number
 
 _MANY = 1 << 12  # pixels: a widget is no higher
+_MOST_VIEWS = 16  # of one widget that are sent pictures
 
 
 class NoWidgetError(LifesimError):
@@ -54,33 +55,35 @@ def script() -> str:
     return viewer + folder.joinpath("widget.js").read_text("utf-8")
 
 
-class Line:
+class WidgetLink:
     """Answers what the Viewers of one widget ask. Whoever sends may be any page of a notebook.
 
-    send: sends a message and its bytes to all pages.
+    send: sends a message and its bytes to all pages; one for a single Viewer has its name.
     """
 
     def __init__(self, board: Board, send: Any) -> None:
         """Answer by a board."""
         self.board, self._blocks, self._send = board, Blocks(board), send
-        self._telling = threading.Lock()
+        self._telling = threading.Lock()  # of who uses feeds; and so the newest facts come last
+        self._feeds: dict[str, Feed] = {}  # by the names of Viewers
 
     def hear(self, message: Any) -> None:
         """Do what a message asks for, and answer; an answer has the number of the question."""
         if not isinstance(message, dict):
             return
-        number = message.get("id")
         try:
             if message.get("ask") == "facts":
-                self._send({"palettes": _palettes()})
+                self._send({"palettes": palettes()})
+                self._meet(message.get("from"))
                 self.tell()
             elif message.get("ask") == "block":
-                self._answer(number, message)
+                self._answer(message.get("id"), message)
             elif "order" in message:
                 self.board.do(order_of(message["order"]))
+            elif isinstance(message.get("from"), str):
+                self._hear_of_pictures(message["from"], message)
         except (LifesimError, MemoryError) as error:
-            text = " ".join(str(error).split()) or "out of memory"
-            self._send({"id": number, "error": text})
+            self._send({"id": message.get("id"), "error": said(error)})
 
     def _answer(self, number: Any, message: dict[str, Any]) -> None:
         place = message.get("place")
@@ -97,15 +100,55 @@ class Line:
         }
         self._send({"id": number, "block": found}, [] if found["same"] else [block.body])
 
+    def _meet(self, name: Any) -> None:
+        """Keep a Viewer in mind, and forget the one that has been known for longest."""
+        if not isinstance(name, str) or not 0 < len(name) <= 32:
+            return
+        with self._telling:
+            self._feeds[name] = Feed()
+            while len(self._feeds) > _MOST_VIEWS:
+                del self._feeds[next(iter(self._feeds))]
+
+    def _hear_of_pictures(self, name: str, message: dict[str, Any]) -> None:
+        with self._telling:
+            feed = self._feeds.get(name)
+            if feed is None:
+                return
+            if "look" in message:
+                feed.look(look_of(message["look"]))
+            elif "seen" in message:
+                was_full = not feed.has_room
+                feed.seen(seen_of(message["seen"]).frame)
+                if was_full and feed.has_room:
+                    self._tell_one(name, feed, self.board.facts())
+            elif "leave" in message:
+                del self._feeds[name]
+
     def tell(self) -> None:
-        """Send the facts of now."""
-        with self._telling:  # so that the newest come last
-            self._send({"facts": self.board.facts().message()})
+        """Send the facts of now, and to each Viewer the pictures that it looks at. One that has not
+        drawn those that it has is told more when it has."""
+        with self._telling:
+            facts = self.board.facts()
+            if not self._feeds:
+                self._send({"facts": facts.message()})
+            for name, feed in self._feeds.items():
+                if feed.has_room:
+                    self._tell_one(name, feed, facts)
 
-
-@cache
-def _palettes() -> dict[str, list[int]]:
-    return {name: palette_table(name).ravel().tolist() for name in PALETTES}
+    def _tell_one(self, name: str, feed: Feed, facts: Facts) -> None:
+        frame = feed.begin(facts.version)
+        if frame is not None:
+            try:
+                for keys in frame.parts:
+                    blocks = [self._blocks.block(key, facts.version) for key in keys]
+                    told = facts.message() if keys is frame.parts[-1] else None
+                    part, bodies = frame.part(keys, blocks, told)
+                    self._send({"to": name, "part": part}, bodies)
+                return
+            except (LifesimError, MemoryError) as error:
+                self._send({"to": name, "error": said(error)})
+        self._send({"to": name, "facts": facts.message()})
+        feed.version = facts.version
 
 
 @cache
@@ -126,13 +169,13 @@ def _widget_class() -> Any:
 
         def __init__(self, board: Board, height: int) -> None:
             super().__init__(height=height)
-            self._line = Line(board, self.send)
-            self.on_msg(lambda widget, content, buffers: self._line.hear(content))
-            board.listen(self._line.tell)
+            self._link = WidgetLink(board, self.send)
+            self.on_msg(lambda widget, content, buffers: self._link.hear(content))
+            board.listen(self._link.tell)
 
         def close(self) -> None:
-            board = self._line.board
-            board.forget(self._line.tell)
+            board = self._link.board
+            board.forget(self._link.tell)
             board.close()
             with contextlib.suppress(Exception):  # there may be no notebook any more
                 super().close()

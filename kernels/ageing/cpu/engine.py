@@ -121,6 +121,9 @@ class CpuAgeingArena(CpuArena):
         circuit = compiled_circuit(LifeRule(*counts))
         return counts, circuit if circuit.native() else None
 
+    def fold_of(self, width: int, height: int, torus: bool, generations: int) -> None:
+        """Return None: nothing folds bit planes."""
+
     def open(self, slot: int, shape: LifeShape) -> CpuAgeing:
         """Return a universe in a slot; its cells are undefined until all are put."""
         self.check_slot(slot, shape)
@@ -180,6 +183,11 @@ class CpuAgeing(CpuLife):
     """A universe in rows of bit planes, in a slot of an arena."""
 
     _arena: CpuAgeingArena
+
+    def room(self, y: int, count: int) -> Words | None:
+        """Return rows in the array, if the rule has all states that its bit planes hold."""
+        every = self._arena.rule.states == 1 << self.planes
+        return super().room(y, count) if every else None
 
     def put(self, y: int, words: Words) -> None:
         """Copy rows into the array, if the rule has all their states."""

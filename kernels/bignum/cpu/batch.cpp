@@ -1,5 +1,6 @@
 #include "batch.hpp"
 
+#include "arenas.hpp"
 #include "bind.hpp"
 
 #include <new>
@@ -27,7 +28,10 @@ std::optional<Array<T>> optional_member(nb::handle numbers, const char* name) {
 }  // namespace
 
 void check_memory(double words) {
-    checks::need_memory(8 * words, drop_blocks);
+    checks::need_memory(8 * words, [] {
+        drop_blocks();
+        drop_arenas();
+    });
 }
 
 std::vector<i64> each_count(i64 count) {

@@ -30,16 +30,18 @@ void check_memory(double words);
 // Returns a zero for each of so many numbers. Raises MemoryError.
 std::vector<i64> each_count(i64 count);
 
-// An array of its own, which is not initialised. Raises MemoryError.
+// An array of its own, which is not initialised. Up to SLACK bytes past its end may be written to. Raises
+// MemoryError.
 template <class T>
 struct Fresh {
+    static constexpr std::size_t SLACK = 16;
     T* data = nullptr;
     nb::object array;
 
     Fresh() = default;
     explicit Fresh(i64 count) {
         check_memory(double(count) * double(sizeof(T)) / 8);
-        data = static_cast<T*>(take_block(std::size_t(count) * sizeof(T)));
+        data = static_cast<T*>(take_block(std::size_t(count) * sizeof(T) + SLACK));
         if (!data) throw std::bad_alloc();
         const std::size_t shape[1] = {std::size_t(count)};
         nb::capsule owner(data, [](void* block) noexcept { give_block(block); });

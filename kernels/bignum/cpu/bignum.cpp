@@ -2,6 +2,7 @@
 // standard library may be instantiated here, or the linker could hand AVX-512 code to a machine
 // without it.
 #include "bignum.hpp"
+#include "quads.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -226,4 +227,4 @@ void sum(const Operand& a, u64* sums, i64 width, i64 first, i64 last) {
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
 extern const BignumOps JOIN(bignum_, LEVEL);
-const BignumOps JOIN(bignum_, LEVEL) = {add, multiply, multiply_add, sum};
+const BignumOps JOIN(bignum_, LEVEL) = {add, multiply, multiply_add, sum, pack_quads, unpack_quads};

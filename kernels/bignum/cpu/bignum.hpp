@@ -89,6 +89,11 @@ static inline void finish(const Result& out, i64 i, i64 length, bool negative, F
     if (length > found.longest) found.longest = length;
 }
 
+// A digit of Python's integers.
+using Digit = std::uint32_t;
+constexpr int SHIFT = 30;  // bits of it
+constexpr Digit MASK = (Digit(1) << SHIFT) - 1;
+
 // What each CPU level exports, as `extern const BignumOps bignum_LEVEL`. Each function works on
 // numbers first <= i < last; results overlap no operand.
 struct BignumOps {
@@ -106,6 +111,9 @@ struct BignumOps {
     // Adds the positive numbers to sums[0] and the magnitudes of the negative ones to
     // sums[1]. Each sum has `width` words, enough for any carry.
     void (*sum)(const Operand& a, u64* sums, i64 width, i64 first, i64 last);
+    // pack_quads() and unpack_quads() of quads.hpp.
+    void (*pack)(u64* words, i64 length, const Digit* digits, i64 count);
+    void (*unpack)(Digit* digits, i64 count, const u64* words, i64 length);
 };
 
 }  // namespace bignum

@@ -32,6 +32,16 @@ const Level levels[] = {
 
 const BignumOps& ops_of(const std::string& name) { return *level_named(levels, name).ops; }
 
+const BignumOps& best_ops() {
+    static const BignumOps& best = [] () -> const BignumOps& {
+        const Level* found = levels;
+        for (const Level& level : levels)
+            if (supported(level.name)) found = &level;
+        return *found->ops;
+    }();
+    return best;
+}
+
 const Lanes* lanes_of(const std::string& level) {
 #if defined(HAVE_LANES)
     if (level == "v4" && __builtin_cpu_supports("avx512ifma")) return &bignum_lanes;

@@ -22,6 +22,7 @@ void check_gmp_memory(double words, i64 count, int threads);
 // Returns the functions of a level. Raises ValueError where the CPU or the build has no such
 // level.
 const BignumOps& ops_of(const std::string& level);
+const BignumOps& best_ops();
 
 // Returns the functions for lanes, or null where the CPU, the build or the level has none.
 const Lanes* lanes_of(const std::string& level);

@@ -9,6 +9,7 @@
 #include "bind.hpp"
 #include "gmp_calls.hpp"
 #include "mpz.hpp"
+#include "two_adic.hpp"
 
 namespace bignum {
 namespace {
@@ -142,15 +143,30 @@ nb::tuple isqrt(nb::handle numbers, int threads) {
     auto bound = [&](i64 i) { return (a.length(i) + 1) / 2; };
     Output out = make_output(a.view.count, a.dense(), (a.view.width + 1) / 2, false, bound);
     return out.numbers(for_each_part(
-        a.view.count, a.dense(), threads, a.view.width,
+        a.view.count, a.dense(), threads, 0,
         [&](i64 i) { return 30 + division_cost(a.length(i), (a.length(i) + 1) / 2); },
-        [&](i64 first, i64 last, u64* scratch, Found& found) {
+        [&](i64 first, i64 last, u64*, Found& found) {
             for (i64 i = first; i < last; i++) {
                 const Number x = number(a.view, i);
-                if (x.length) gmp().mpn_sqrtrem(room(out.view, i), scratch, x.words, x.length);
+                if (x.length) gmp().mpn_sqrtrem(room(out.view, i), nullptr, x.words, x.length);
                 finish(out.view, i, (x.length + 1) / 2, false, found);
             }
         }));
+}
+
+// Computes the inverse of x modulo |m|, and returns its length; -1 where there is none.
+i64 inverse_of(const Number& x, const Number& m, u64* r, u64* scratch, OwnMpz& inverse) {
+    if (m.length == 1 && m.words[0] == 1) return 0;  // modulo 1 all are 0
+    if (is_power_of_two(m)) {
+        if (!x.length || x.words[0] % 2 == 0) return -1;
+        const i64 bits = 64 * (m.length - 1) + __builtin_ctzll(m.words[m.length - 1]);
+        return trimmed(r, inverted_two_adic(r, x, bits, scratch));
+    }
+    const Mpz a = mpz_of(x), z = mpz_of({m.words, m.length, false});
+    if (!gmp().mpz_invert(&inverse.value, &a, &z)) return -1;
+    const i64 length = inverse.length();
+    if (length) std::memcpy(r, inverse.value.words, std::size_t(length) * 8);
+    return length;
 }
 
 // Returns inverses modulo m, with the signs of pow(a, -1, m), or the first index that has none.
@@ -160,42 +176,37 @@ nb::object invert(nb::handle numbers, nb::handle moduli, int threads) {
     for (const Batch* x : {&a, &m}) check_length(*x);
     const i64 count = common_count({a.view.count, m.view.count});
     check_gmp_memory(4 * double(std::max(a.view.width, m.view.width)), count, threads);
+    i64 scratch = 0;
     const Signals signals;
     for (i64 i = 0; i < m.view.count; i++) {
         signals.at(std::size_t(i));
-        if (!m.trimmed_length(i)) throw nb::value_error("a modulus is zero");
+        const Number modulus = number(m.view, i);
+        if (!modulus.length) throw nb::value_error("a modulus is zero");
+        if (is_power_of_two(modulus)) scratch = std::max(scratch, two_adic_scratch(modulus.length));
     }
     Output out = make_output(count, m.dense(), m.width(), m.view.negative,
                              [&](i64 i) { return m.length(i); });
     std::atomic<i64> first_without{count};
     const Found found = for_each_part(
-        count, a.dense() && m.dense(), threads, 0,
+        count, a.dense() && m.dense(), threads, scratch,
         [&](i64 i) {
             const double n = double(m.length(i));
             return 300 + division_cost(a.length(i), m.length(i)) + 300 * n + 10 * n * n / (1 + n / 256);
         },
-        [&](i64 first, i64 last, u64*, Found& part) {
+        [&](i64 first, i64 last, u64* memory, Found& part) {
             OwnMpz inverse;
             for (i64 i = first; i < last && i < first_without; i++) {
-                const Number modulus = number(m.view, i);
-                i64 length = 0;  // modulo 1 and -1 all inverses are 0
-                if (modulus.length != 1 || modulus.words[0] != 1) {
-                    const Mpz x = mpz_of(number(a.view, i));
-                    const Mpz z = mpz_of({modulus.words, modulus.length, false});
-                    if (!gmp().mpz_invert(&inverse.value, &x, &z)) {
-                        for (i64 now = first_without;
-                             i < now && !first_without.compare_exchange_weak(now, i);) {}
-                        return;
-                    }
-                    length = inverse.length();
+                const Number x = number(a.view, i), modulus = number(m.view, i);
+                u64* const r = room(out.view, i);
+                const i64 length = inverse_of(x, modulus, r, memory, inverse);
+                if (length < 0) {
+                    for (i64 now = first_without;
+                         i < now && !first_without.compare_exchange_weak(now, i);) {}
+                    return;
                 }
-                u64* r = room(out.view, i);
-                if (length) std::memcpy(r, inverse.value.words, std::size_t(length) * 8);
-                if (modulus.negative && length) {
-                    subtract_from(r, length, modulus);
-                    length = modulus.length;
-                }
-                finish(out.view, i, length, modulus.negative, part);
+                const bool negative = modulus.negative && length;
+                if (negative) subtract_from(r, length, modulus);
+                finish(out.view, i, negative ? modulus.length : length, modulus.negative, part);
             }
         });
     if (first_without < count) return nb::int_(i64(first_without));

@@ -23,12 +23,8 @@ struct Digits {
     bool bytes;
 };
 
-using Digit = std::uint32_t;
-constexpr int SHIFT = 30;
-constexpr Digit MASK = (Digit(1) << SHIFT) - 1;
-
-// How many digits of an integer take some milliseconds; signals are looked at after so many.
-constexpr i64 SOME = i64(1) << 22;
+// How many digits of an integer take some milliseconds; signals are looked at after so many. They are whole words.
+constexpr i64 SOME = i64(1) << 22, SOME_WORDS = SOME / 64 * SHIFT;
 
 #if defined(Py_LIMITED_API)
 // An int of CPython 3.12 to 3.14. Bits 0 and 1 of the tag: 0 positive, 1 zero, 2 negative; the number of
@@ -113,45 +109,26 @@ Digit* room_of(PyObject* value) {
 #endif
 #endif
 
-// Two digits are 60 bits, and four of them 15 bytes: below, so many digits at a time are moved by words of 64
-// bits, wherever in memory these begin.
-constexpr i64 QUAD = 4, QUAD_BYTES = 15;
-constexpr u64 LOW = MASK, HIGH = u64(MASK) << 32;
-
-// Returns 64 bits of the magnitude from bit `at` on, zeros above it.
-u64 bits_at(const Number& x, i64 at) {
-    const i64 word = at / 64, shift = at % 64;
-    u64 bits = word < x.length ? x.words[word] >> shift : 0;
-    if (shift && word + 1 < x.length) bits |= x.words[word + 1] << (64 - shift);
-    return bits;
-}
-
 // Writes the digits of a number. Returns false where a handler of signals has raised something.
-bool unpack(Digit* digits, i64 count, const Number& x) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(x.words);
-    const i64 quads = std::min(count / QUAD, 8 * x.length / QUAD_BYTES);
-    for (i64 done = 0; done < quads;) {
-        const i64 end = std::min(quads, done + SOME / QUAD);
-        for (; done < end; done++) {
-            u64 two[2];
-            std::memcpy(&two[0], bytes + QUAD_BYTES * done, 8);
-            std::memcpy(&two[1], bytes + QUAD_BYTES * done + 7, 8);
-            two[1] >>= 4;
-            for (u64& pair : two) pair = (pair & LOW) | (pair << 2 & HIGH);
-            std::memcpy(digits + QUAD * done, two, 16);
-        }
-        if (end < quads && PyErr_CheckSignals() != 0) return false;
+bool unpack(const BignumOps& ops, Digit* digits, i64 count, Number x) {
+    if (x.length == 1) {  // most often so, and over before a call is made
+        for (i64 i = 0; i < count; i++) digits[i] = Digit(x.words[0] >> SHIFT * i) & MASK;
+        return true;
     }
-    for (i64 i = QUAD * quads; i < count; i++) digits[i] = Digit(bits_at(x, SHIFT * i)) & MASK;
+    for (; count > SOME; count -= SOME, digits += SOME, x.words += SOME_WORDS, x.length -= SOME_WORDS) {
+        ops.unpack(digits, SOME, x.words, x.length);
+        if (PyErr_CheckSignals() != 0) return false;
+    }
+    ops.unpack(digits, count, x.words, x.length);
     return true;
 }
 
-PyObject* from_digits(i64 count, const Number& x) {
+PyObject* from_digits(const BignumOps& ops, i64 count, const Number& x) {
 #if !defined(Py_LIMITED_API) && PY_VERSION_HEX >= 0x030E0000
     void* digits;
     PyLongWriter* writer = PyLongWriter_Create(x.negative, Py_ssize_t(count), &digits);
     if (!writer) return nullptr;
-    if (!unpack(static_cast<Digit*>(digits), count, x)) {
+    if (!unpack(ops, static_cast<Digit*>(digits), count, x)) {
         PyLongWriter_Discard(writer);
         return nullptr;
     }
@@ -159,7 +136,7 @@ PyObject* from_digits(i64 count, const Number& x) {
 #else
     PyObject* value = with_room(count, x.negative);
     if (!value) return nullptr;
-    if (!unpack(room_of(value), count, x)) {
+    if (!unpack(ops, room_of(value), count, x)) {
         Py_DECREF(value);
         return nullptr;
     }
@@ -214,53 +191,32 @@ i64 words_of(const Digits& x) {
     return (SHIFT * (x.count - 1) + 32 - __builtin_clz(top) + 63) / 64;
 }
 
-// Writes the words of an integer, `length` as words_of() says. Raises what a handler of signals raised.
-void pack(u64* words, i64 length, const Digits& x) {
+// Writes the words of an integer, `length` as words_of() says, and zeros to at most 16 bytes past them. Raises what
+// a handler of signals raised.
+void pack(const BignumOps& ops, u64* words, i64 length, const Digits& x) {
     if (x.bytes) {
         if (length) words[length - 1] = 0;
         std::memcpy(words, x.digits, std::size_t(x.count));
         return;
     }
     const auto* digits = static_cast<const Digit*>(x.digits);
-    auto* bytes = reinterpret_cast<unsigned char*>(words);
-    // Each four write a byte too many, which the next ones write anew.
-    const i64 quads = std::min(x.count / QUAD, (8 * length - 1) / QUAD_BYTES);
-    for (i64 done = 0; done < quads;) {
-        const i64 end = std::min(quads, done + SOME / QUAD);
-        for (; done < end; done++) {
-            u64 two[2];
-            std::memcpy(two, digits + QUAD * done, 16);
-            for (u64& pair : two) pair = (pair & LOW) | (pair >> 2 & ~LOW);
-            two[0] |= two[1] << 60;
-            two[1] >>= 4;
-            std::memcpy(bytes + QUAD_BYTES * done, two, 16);
-        }
-        if (end < quads && PyErr_CheckSignals() != 0) throw nb::python_error();
+    i64 count = x.count;
+    for (; count > SOME; count -= SOME, digits += SOME, words += SOME_WORDS, length -= SOME_WORDS) {
+        ops.pack(words, SOME_WORDS, digits, SOME);
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
     }
-    // The rest, from the last word that is whole: what is below in the next one stands there.
-    i64 at = 8 * QUAD_BYTES * quads, word = at / 64;
-    u64 held = at % 64 ? words[word] & ((u64(1) << at % 64) - 1) : 0;
-    for (i64 i = QUAD * quads; i < x.count; i++, at += SHIFT) {
-        const u64 digit = digits[i];
-        const i64 shift = at % 64;
-        held |= digit << shift;
-        if (shift + SHIFT >= 64) {
-            words[word++] = held;
-            held = digit >> (64 - shift);
-        }
-    }
-    if (word < length) words[word] = held;
+    ops.pack(words, length, digits, count);
 }
 
 // Returns a new reference to an int. by_bytes: through int.from_bytes(). Null where it raised.
-PyObject* python_int(const Number& x, bool by_bytes) {
+PyObject* python_int(const BignumOps& ops, const Number& x, bool by_bytes) {
     if (!x.length) return PyLong_FromLong(0);
     const u64 top = x.words[x.length - 1];
     if (x.length == 1 && top <= u64(MASK))
         return PyLong_FromLong(x.negative ? -long(top) : long(top));
     if (by_bytes) return from_bytes(x);
     const i64 bits = 64 * x.length - __builtin_clzll(top);
-    return from_digits((bits + SHIFT - 1) / SHIFT, x);
+    return from_digits(ops, (bits + SHIFT - 1) / SHIFT, x);
 }
 
 }  // namespace

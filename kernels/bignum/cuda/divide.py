@@ -17,6 +17,8 @@ HERE = Path(__file__).parent
 WIDEST = 32  # words of a divisor that a lane has registers for
 GUIDE = WIDEST + 2  # as in long.hpp
 _RESIDENT = 4  # blocks of a multiprocessor
+# Where divisors are in memory: more blocks at a time beat longer parts (benchmarks/RESULTS.md).
+_LONG = {"PART_WORDS": 16, "AHEAD_WORDS": 8, "RESIDENT": 8}
 _SCRATCH = 1 << 30  # bytes at most, unless one block needs more
 
 
@@ -46,7 +48,8 @@ def divmod(
     else:
         kernel = "divide_long"
         room = a.width + 2 * max(b.width, GUIDE) + (0 if quotient else a.width)
-        blocks, scratch = scratch_for(device, blocks, room)
+        macros |= _LONG
+        blocks, scratch = scratch_for(device, blocks, room, _LONG["RESIDENT"])
         arguments.append(scratch)
     device.module(HERE / f"{kernel}.cu", macros).launch(
         kernel, (blocks, 1, 1), (THREADS, 1, 1), *arguments, np.uint64(count)
@@ -54,8 +57,13 @@ def divmod(
     return results
 
 
-def scratch_for(device: Device, blocks: int, room: int) -> tuple[int, Buffer]:
-    """Return how many blocks run at a time, and `room` words for each of their threads."""
+def scratch_for(
+    device: Device, blocks: int, room: int, resident: int = _RESIDENT
+) -> tuple[int, Buffer]:
+    """Return how many blocks run at a time, and `room` words for each of their threads.
+
+    resident: blocks that a multiprocessor runs.
+    """
     nbytes = 4 * THREADS * room
-    blocks = min(blocks, _RESIDENT * device.info.multiprocessors, max(1, _SCRATCH // nbytes))
+    blocks = min(blocks, resident * device.info.multiprocessors, max(1, _SCRATCH // nbytes))
     return blocks, device.alloc(blocks * nbytes)

@@ -2,7 +2,8 @@
 // in divide.cu, but the shifted operands are in memory: each warp has memory of its own, and
 // takes one slab after the other.
 //
-// Macros: QUOTIENT and REMAINDER, 1 where it is asked for.
+// Macros: QUOTIENT and REMAINDER, 1 where it is asked for; RESIDENT, the blocks of a multiprocessor
+// that there are registers for; those of long.hpp.
 #include "long.hpp"
 
 #ifndef QUOTIENT
@@ -11,10 +12,13 @@
 #ifndef REMAINDER
 #define REMAINDER 1
 #endif
+#ifndef RESIDENT
+#define RESIDENT 1
+#endif
 
 // Divides. scratch: a_width + 2 n words for each thread and, without QUOTIENT, a_width more,
 // where n = max(b_width, GUIDE).
-extern "C" __global__ void __launch_bounds__(64)
+extern "C" __global__ void __launch_bounds__(64, RESIDENT)
 divide_long(const u32* a_words, const u32* a_negative, u32 a_width, u32 a_form,
             const u32* b_words, const u32* b_negative, u32 b_width, u32 b_form,
             u32* q_words, u32* q_negative, u32 q_width, u32 q_signed,

@@ -12,7 +12,11 @@ namespace {
 #ifndef PART_WORDS
 #define PART_WORDS 32
 #endif
+#ifndef AHEAD_WORDS
+#define AHEAD_WORDS 4
+#endif
 constexpr int PART = PART_WORDS;
+constexpr int AHEAD = AHEAD_WORDS;  // words of an operand in memory that are loaded ahead
 constexpr int GUIDE = PART + 2;  // words of a divisor that PART words of a quotient are found from
 
 // Computes out = a b, of a_width + b_width words.
@@ -30,7 +34,7 @@ LONG_FN void long_multiply(u32* out, const u32* a, int a_width, const u32* b, in
         Rows<PART> sum;
         sum.clear();
         u32 carry = 0;
-        stream_product<4, false, true>(
+        stream_product<AHEAD, false, true>(
             sum, part, Long{b, b_width}, Long{to, min(rows, room)},
             [&](int i, int j, u32 word, u32 met, bool sure) {
                 const u64 total = u64(word) + met + carry;
@@ -48,7 +52,7 @@ WORDS_FN u32 long_subtract(u32* u, int u_width, const u32 (&a)[PART], const u32*
     u32 borrow = 0;
     Rows<PART> sum;
     sum.clear();
-    stream_product<4, false, true>(sum, a, Long{v, width}, Long{u, u_width},
+    stream_product<AHEAD, false, true>(sum, a, Long{v, width}, Long{u, u_width},
                              [&](int i, int j, u32 word, u32 met, bool sure) {
                                  if (!sure && i + j >= u_width) return;
                                  const u64 rest = u64(met) - word - borrow;

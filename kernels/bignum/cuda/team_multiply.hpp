@@ -6,45 +6,47 @@ namespace {
 
 constexpr u32 TILE = 8;  // words
 
-// A sum of products of tiles, of 16 words and one of carries. It is held so that every row of a
+// A sum of products of tiles of SIZE words, of twice as many and one of carries. It is held so that every row of a
 // tile is two chains of wide multiplications: products that begin at an even word in `even`,
 // those that begin at an odd one in `odd`, one word down. What a chain carries out is only
-// counted, in `carries` from word 8 on.
-struct Column {
-    u64 even[TILE], odd[TILE - 1];  // pairs of words
-    u32 carries[TILE + 1];
-    u32 sum[2 * TILE];  // there after fold(), with carries[8] above
+// counted, in `carries` from word SIZE on.
+template <u32 SIZE>
+struct TileSum {
+    static_assert(SIZE % 2 == 0, "pairs of words");
+    u64 even[SIZE], odd[SIZE - 1];  // pairs of words
+    u32 carries[SIZE + 1];
+    u32 sum[2 * SIZE];  // there after fold(), with carries[SIZE] above
 
     // Begins the next column from what this one leaves: its value without its lower half.
     TEAM_FN void start(bool with_upper) {
 #pragma unroll
-        for (u32 i = 0; i < TILE; i++) even[i] = 0;
+        for (u32 i = 0; i < SIZE; i++) even[i] = 0;
         if (with_upper) {
 #pragma unroll
-            for (u32 i = 0; i < TILE / 2; i++)
-                even[i] = pair_of(sum[TILE + 2 * i], sum[TILE + 2 * i + 1]);
-            even[TILE / 2] = carries[TILE];
+            for (u32 i = 0; i < SIZE / 2; i++)
+                even[i] = pair_of(sum[SIZE + 2 * i], sum[SIZE + 2 * i + 1]);
+            even[SIZE / 2] = carries[SIZE];
         }
 #pragma unroll
-        for (u32 i = 0; i < TILE - 1; i++) odd[i] = 0;
+        for (u32 i = 0; i < SIZE - 1; i++) odd[i] = 0;
 #pragma unroll
-        for (u32 i = 0; i <= TILE; i++) carries[i] = 0;
+        for (u32 i = 0; i <= SIZE; i++) carries[i] = 0;
     }
 
     template <u32 FIRST>
-    TEAM_FN static void chain(u64* pairs, const u32 (&a)[TILE], u32 b, u32& carry) {
+    TEAM_FN static void chain(u64* pairs, const u32 (&a)[SIZE], u32 b, u32& carry) {
         pairs[0] = mad_cc(a[FIRST], b, pairs[0]);
 #pragma unroll
-        for (u32 i = 1; i < TILE / 2; i++) pairs[i] = madc_cc(a[FIRST + 2 * i], b, pairs[i]);
+        for (u32 i = 1; i < SIZE / 2; i++) pairs[i] = madc_cc(a[FIRST + 2 * i], b, pairs[i]);
         carry = addc(carry, 0);
     }
 
     TEAM_FN void add_product(const u32* a, const u32* b) {
-        u32 x[TILE];
+        u32 x[SIZE];
 #pragma unroll
-        for (u32 i = 0; i < TILE; i++) x[i] = a[i];
+        for (u32 i = 0; i < SIZE; i++) x[i] = a[i];
 #pragma unroll
-        for (u32 j = 0; j < TILE; j += 2) {
+        for (u32 j = 0; j < SIZE; j += 2) {
             const u32 low = b[j], high = b[j + 1];
             chain<0>(even + j / 2, x, low, carries[j]);
             chain<1>(odd + j / 2, x, low, carries[j + 1]);
@@ -57,19 +59,21 @@ struct Column {
         sum[0] = low_word(even[0]);
         sum[1] = add_cc(high_word(even[0]), low_word(odd[0]));
 #pragma unroll
-        for (u32 i = 1; i < TILE - 1; i++) {
+        for (u32 i = 1; i < SIZE - 1; i++) {
             sum[2 * i] = addc_cc(low_word(even[i]), high_word(odd[i - 1]));
             sum[2 * i + 1] = addc_cc(high_word(even[i]), low_word(odd[i]));
         }
-        sum[2 * TILE - 2] = addc_cc(low_word(even[TILE - 1]), high_word(odd[TILE - 2]));
-        sum[2 * TILE - 1] = addc_cc(high_word(even[TILE - 1]), 0);
-        carries[TILE] = addc(carries[TILE], 0);
-        sum[TILE] = add_cc(sum[TILE], carries[0]);
+        sum[2 * SIZE - 2] = addc_cc(low_word(even[SIZE - 1]), high_word(odd[SIZE - 2]));
+        sum[2 * SIZE - 1] = addc_cc(high_word(even[SIZE - 1]), 0);
+        carries[SIZE] = addc(carries[SIZE], 0);
+        sum[SIZE] = add_cc(sum[SIZE], carries[0]);
 #pragma unroll
-        for (u32 i = 1; i < TILE; i++) sum[TILE + i] = addc_cc(sum[TILE + i], carries[i]);
-        carries[TILE] = addc(carries[TILE], 0);
+        for (u32 i = 1; i < SIZE; i++) sum[SIZE + i] = addc_cc(sum[SIZE + i], carries[i]);
+        carries[SIZE] = addc(carries[SIZE], 0);
     }
 };
+
+using Column = TileSum<TILE>;
 
 // What the lanes of the team hand on from one round of columns to the next.
 struct Handed {

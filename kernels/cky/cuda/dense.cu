@@ -22,25 +22,18 @@
 //
 // Who waits for whom (gates.hpp):
 //
-//   full       tilers, for the copier: a step of the ring can be read
-//   empty      the copier, for all tilers: they have read a step, it can be overwritten
+//   full, empty, finished      see ring.hpp
 //   published  whoever has lists, for all tilers: the rows of an item are complete
 //   freed      tilers, for whoever has lists: the item's rows have been read and can be
 //              overwritten; listers: the buckets of the span are complete
 //   met        whoever has lists, for all listers: a span's symbols are in the chart, and
 //              its buckets can be overwritten
-//   finished   the copier, for the listers: how many spans are in the chart. A number, as it
-//              waits for one long past, and a gate can only be asked for its last round.
 //
 // Nobody waits in a circle: the tiles of an item need the lists of the item before in one
 // case alone, the span of the whole string, and there tilers see to these lists first.
 //
-// In a chart the words of four symbols lie side by side, so that a lane reads the symbols of
-// a tile as vectors; a tile is 1 KiB, and tiles that follow one another are one copy.
-//
-// Macros: SYMBOLS of a chart, a multiple of 8; WARPS with tiles; LISTERS; BUCKETS, rows;
-// UNITS whether there are unit rules; SLOTS, STEP and DEPTH, in steps, of the ring; RUNS of
-// tiles that a pass copies, 32 at most; KEPT vectors of the program if shared memory has a copy
+// Macros: those of ring.hpp, WARPS being those with tiles; LISTERS; BUCKETS, rows;
+// UNITS whether there are unit rules; KEPT vectors of the program if shared memory has a copy
 // of it, else 0; CIRCUIT whether there is generated code, which is WIRES.
 #ifndef SYMBOLS
 #define SYMBOLS 32
@@ -57,20 +50,11 @@
 #define WIRES
 #endif
 
-#include "gates.hpp"
-#include "items.hpp"
 #include "lists.hpp"
-
-#if !defined(DYNAMIC_SHARED)
-#define DYNAMIC_SHARED(T, name) extern __shared__ T name[]
-#endif
+#include "ring.hpp"
 
 namespace {
 
-constexpr int TILE = 8;
-constexpr int CELL = SYMBOLS * 32;  // words
-constexpr int SLOT = TILE * 8;      // vectors
-constexpr int SPLIT = SLOTS * SLOT;
 constexpr int SHARES = LISTERS + (CIRCUIT ? 0 : WARPS);  // warps that have lists
 constexpr int THREADS = 32 * (LISTERS + 1 + WARPS);
 constexpr int AHEAD = KEPT ? 2 : 4;  // vectors, from shared or from global memory
@@ -79,28 +63,8 @@ constexpr int AHEAD = KEPT ? 2 : 4;  // vectors, from shared or from global memo
 constexpr int ROWS = (CIRCUIT ? SYMBOLS : TILE * TILE) * WARPS;
 constexpr int ZERO = ROWS + BUCKETS;
 constexpr int RING = (ZERO + 1) * 8;
-constexpr int COPY = RING + DEPTH * STEP * SPLIT;  // of the program
+constexpr int COPY = RING + RING_VECTORS;  // of the program
 constexpr int GATES = COPY + KEPT * 4;
-
-__device__ __forceinline__ u64 cell(int i, int j) { return u64(u64(j) * (j - 1) / 2 + i) * CELL; }
-
-// Returns where in a cell the word of a symbol and a lane is.
-__device__ __forceinline__ int place(int symbol, int lane) {
-    return (symbol & ~3) * 32 + lane * 4 + (symbol & 3);
-}
-
-// The symbols of a tile that one lane has.
-struct Symbols {
-    u32 words[TILE];
-
-    __device__ __forceinline__ void load(const uint4* from) {
-#pragma unroll
-        for (int q = 0; q < TILE; q += 4) {
-            const uint4 four = from[q * 8];
-            words[q] = four.x, words[q + 1] = four.y, words[q + 2] = four.z, words[q + 3] = four.w;
-        }
-    }
-};
 
 #if CIRCUIT
 // Computes what a tiler's pairs p make of each symbol. The host has unrolled it: the compiler
@@ -122,19 +86,16 @@ struct Block {
     __device__ __forceinline__ u64* gate(int which) const {
         return reinterpret_cast<u64*>(rows + GATES) + which;
     }
-    __device__ __forceinline__ Gate<RUNS> full(int p) const { return {gate(p)}; }
-    __device__ __forceinline__ Gate<WARPS> empty(int p) const { return {gate(DEPTH + p)}; }
-    __device__ __forceinline__ Gate<WARPS> published() const { return {gate(2 * DEPTH)}; }
-    __device__ __forceinline__ Gate<SHARES> freed() const { return {gate(2 * DEPTH + 1)}; }
-    __device__ __forceinline__ Gate<LISTERS> met() const { return {gate(2 * DEPTH + 2)}; }
-    __device__ __forceinline__ volatile u32* finished() const {
-        return reinterpret_cast<u32*>(gate(2 * DEPTH + 3));
+    __device__ __forceinline__ Ring ring() const {
+        return {rows + RING, gate(0), reinterpret_cast<u32*>(gate(Ring::GATES + 3))};
     }
+    __device__ __forceinline__ Gate<WARPS> published() const { return {gate(Ring::GATES)}; }
+    __device__ __forceinline__ Gate<SHARES> freed() const { return {gate(Ring::GATES + 1)}; }
+    __device__ __forceinline__ Gate<LISTERS> met() const { return {gate(Ring::GATES + 2)}; }
 
     __device__ __forceinline__ void make_gates() const {
-        for (int p = 0; p < DEPTH; p++) full(p).init(), empty(p).init();
+        ring().init();
         published().init(), freed().init(), met().init();
-        *finished() = 0;
         gates_made();
     }
 
@@ -177,60 +138,9 @@ struct Block {
         before_copies();
     }
 
-    __device__ __forceinline__ void copy() const;
     __device__ __forceinline__ void tile(int tiler) const;
     __device__ __forceinline__ void list(int lister) const;
 };
-
-// What the copier does.
-__device__ __forceinline__ void Block::copy() const {
-    Step step;
-    u32 spans = 0;  // begun
-    for (Item item; more(item); item.advance(length, passes)) {
-        if (!item.pass()) {
-            // Wait for all spans up to the later of the two inside that are one
-            // token shorter.
-            while (int(*finished() - spans) < item.width() - length) __nanosleep(40);
-            spans++;
-            __threadfence_block();
-            before_copies();
-        }
-        // Each lane knows a run of tiles: first tile | right << 7 | first slot << 8 |
-        // tiles << 16.
-        const u32 own = lane < RUNS ? heads[passes * WARPS + item.pass() * RUNS + lane] : 0;
-        // Returns where a run is in the chart, for the split at k.
-        auto source = [&](u32 run, int k) {
-            return chart + (run >> 7 & 1 ? cell(k, item.j) : cell(item.i, k)) +
-                   (run & 0x7F) * (SLOT * 4);
-        };
-        for (int k = item.i + 1; k < item.j; k += STEP) {
-            empty(step.place()).wait(step.round() - 1);
-            const Gate<RUNS> gate = full(step.place());
-            uint4* const to = rows + RING + step.place() * (STEP * SPLIT);
-            const int splits = item.j - k < STEP ? item.j - k : STEP;
-#if BULK_COPIES
-            const u32 bytes = (own >> 16) * (SLOT * 16);
-            if (lane < RUNS) gate.come_with(splits * bytes);
-            for (int h = 0; h < splits; h++)
-                if (bytes)
-                    gate.copy(to + h * SPLIT + (own >> 8 & 0xFF) * SLOT, source(own, k + h), bytes);
-#else
-            for (int r = 0; r < RUNS; r++) {
-                const u32 run = __shfl_sync(~0u, own, r);
-                uint4* const at = to + (run >> 8 & 0xFF) * SLOT + lane;
-                for (int h = 0; h < splits; h++) {
-                    const uint4* from = reinterpret_cast<const uint4*>(source(run, k + h)) + lane;
-#pragma unroll 8
-                    for (int q = 0; q < int(run >> 16) * SLOT; q += 32) at[h * SPLIT + q] = from[q];
-                }
-            }
-            __syncwarp();
-            if (lane < RUNS) gate.come();
-#endif
-            step.advance<DEPTH>();
-        }
-    }
-}
 
 __device__ __forceinline__ void Block::tile(int tiler) const {
     // Takes a share of the lists of the item before.
@@ -262,10 +172,10 @@ __device__ __forceinline__ void Block::tile(int tiler) const {
 #pragma unroll 1
         for (int splits = item.width() - 1; splits > 0; splits -= STEP) {
             const int at = step.place() * (STEP * SPLIT);
-            full(step.place()).wait(step.round());
+            ring().full(step.place()).wait(step.round());
             add(at);
             if (STEP > 1 && splits > 1) add(at + SPLIT);
-            come(empty(step.place()));
+            come(ring().empty(step.place()));
             step.advance<DEPTH>();
         }
         if (!whole(item) && !item.first()) help(item);
@@ -305,7 +215,7 @@ __device__ __forceinline__ void Block::list(int lister) const {
         spans++;
         if (!lister && !lane) {
             __threadfence_block();
-            *finished() = spans;
+            *ring().finished = spans;
         }
     }
 }
@@ -347,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 20 / (LISTERS + 1 + WARPS)
     if (warp < LISTERS)
         block.list(warp);
     else if (warp == LISTERS)
-        block.copy();
+        block.ring().fill(block.chart, heads + passes * WARPS, length, passes, lane);
     else
         block.tile(warp - LISTERS - 1);
 }

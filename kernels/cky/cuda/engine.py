@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from math import isqrt
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,8 @@ from .columns import Columns
 from .dense import MAX_SYMBOLS, TILE, DenseColumns, shared_bytes
 from .device_batch import DeviceBatch, PinnedPool, token_dtype
 from .plan import dense_cost, sparse_cost
+from .scatter import ScatterColumns
+from .scatter_plan import scatter_cost
 from .sparse import SparseColumns, put
 
 SOURCE = Path(__file__).with_name("pack.cu")
@@ -38,13 +41,19 @@ TYPICAL = 32  # tokens of a string
 CHARTS = 1 << 28  # bytes of charts that are computed ahead for downloading
 
 
-def kind(rules: Rules, capability: tuple[int, int]) -> type[DenseColumns | SparseColumns]:
+def kind(
+    rules: Rules, capability: tuple[int, int]
+) -> type[DenseColumns | ScatterColumns | SparseColumns]:
     """Return what computes charts quickest, by the cost models."""
-    if TILE <= rules.symbols <= MAX_SYMBOLS:
-        dense = dense_cost(rules, TYPICAL, shared_bytes(capability))
-        if dense < sparse_cost(rules, TYPICAL):
-            return DenseColumns
-    return SparseColumns
+    if not TILE <= rules.symbols <= MAX_SYMBOLS:
+        return SparseColumns
+    shared = shared_bytes(capability)
+    costs: list[tuple[float, type[DenseColumns | ScatterColumns | SparseColumns]]] = [
+        (sparse_cost(rules, TYPICAL), SparseColumns),
+        (dense_cost(rules, TYPICAL, shared), DenseColumns),
+        (scatter_cost(rules, TYPICAL, shared), ScatterColumns),
+    ]
+    return min(costs, key=itemgetter(0))[1]
 
 
 class CudaCky(Cky):

@@ -21,6 +21,8 @@ from kernels.life.contract import (
     Words,
     check_planes,
 )
+from kernels.life.costs import FOLD_COSTS
+from kernels.life.folds import FoldPlan, choose_fold, most_folded
 from kernels.life.plan import CpuPlan, choose_cpu, cpu_plan
 from kernels.life.rules import CellRule, LifeRule, MapRule, NineCellRule
 from kernels.targets.cpu import CpuTarget, level2_bytes
@@ -33,6 +35,7 @@ except ImportError:
 
 CONWAY = LifeRule(1 << 3, 1 << 2 | 1 << 3)
 NATIVE_BITS = 512  # of the vectors that native code is made for
+_PAGE_WORDS = 512
 
 
 class CpuLifeEngine(LifeEngine[NineCellRule]):
@@ -85,7 +88,7 @@ def cpu_chain(shape: ChainShape, target: CpuTarget) -> LifeChain:
 def chain_by(shape: ChainShape, plan: CpuPlan) -> LifeChain:
     """Return the chain whose passes are of at most as many generations as the plan's."""
     passes = even_passes(shape.generations, plan.steps)
-    return LifeChain(shape.width, shape.torus, passes, shape.planes)
+    return LifeChain(shape.width, shape.torus, passes, shape.planes, trims=True)
 
 
 def cpu_bytes(
@@ -96,7 +99,7 @@ def cpu_bytes(
     if shape is not None and chain is not None:
         shapes = with_slack(shapes, shape, chain)
         history = 2 * chain.generations * shape.planes * -(-chain.width // 64)
-    return 8 * ((slots + 1) * (_slot_words(shapes) + 7) + history)
+    return 8 * ((slots + 1) * (_slot_words(shapes) + _PAGE_WORDS - 1) + history)
 
 
 @lru_cache(maxsize=16)
@@ -125,9 +128,10 @@ def _slot_words(shapes: Sequence[LifeShape]) -> int:
 
 
 def _aligned_words(count: int) -> Words:
-    """Return uninitialised words from a multiple of 64 bytes on: the largest vectors' alignment."""
-    words = np.empty(count + 7, np.uint64)
-    start = -words.ctypes.data % 64 // 8
+    """Return uninitialised words from the start of a page on, so that disks write straight to them
+    and vectors of all sizes are aligned."""
+    words = np.empty(count + _PAGE_WORDS - 1, np.uint64)
+    start = -words.ctypes.data % (8 * _PAGE_WORDS) // 8
     return words[start : start + count]
 
 
@@ -203,6 +207,14 @@ class CpuArena(LifeArena):
         """Return the best plan of a pass of `steps` generations."""
         return cpu_plan(width, height, torus, steps, *self.machine())
 
+    def fold_of(self, width: int, height: int, torus: bool, generations: int) -> FoldPlan | None:
+        """Return how to fold a universe for some generations; None where passes are to be made."""
+        if self.plan is not None or isinstance(self.rule, MapRule):
+            return None
+        if self._carried_out[1] is not None and width * height > FOLD_COSTS.looked_up:
+            return None
+        return choose_fold(width, height, torus, generations, *self.machine())
+
     def chain_of(self, shape: ChainShape) -> LifeChain:
         """Return the chain of universes of these sizes."""
         return cpu_chain(shape, self.target)
@@ -225,19 +237,26 @@ class CpuArena(LifeArena):
         """Make one pass; return False where `stopped` broke it off, which leaves the target
         undefined. edge: first and last rows that are only read; the target's stay as they are."""
         counts, circuit = self._carried_out
-        return _cpu.life_pass(
-            self.target.level,
-            source,
-            target,
-            width,
-            torus,
-            counts.birth,
-            counts.survival,
-            *plan,
-            self.target.threads,
-            stopped,
-            circuit,
-            edge,
+        on, rule = self.target, (counts.birth, counts.survival)
+        cells = source, target, width, torus
+        return _cpu.life_pass(on.level, *cells, *rule, *plan, on.threads, stopped, circuit, edge)
+
+    def make_folded(
+        self,
+        source: Words,
+        target: Words,
+        width: int,
+        torus: bool,
+        generations: int,
+        plan: FoldPlan,
+        stopped: Callable[[], bool] | None = None,
+    ) -> bool:
+        """Make generations, folded; return False where `stopped` broke them off, which leaves the
+        target undefined."""
+        counts, _ = self._carried_out
+        on, rule = self.target, (counts.birth, counts.survival)
+        return _cpu.life_folded(
+            on.level, source, target, width, torus, *rule, generations, *plan, on.threads, stopped
         )
 
     def close(self) -> None:
@@ -269,13 +288,30 @@ class CpuLife(LifeUniverse):
         """Return all rows, in one of the arena's arrays."""
         return self._arena.rows(index, self.width, self.base, self.height)
 
+    def _folded(self, generations: int) -> tuple[FoldPlan | None, int]:
+        """Return how the universe is folded for the first part of a run of `generations`, and how
+        many that makes; None and 0 where it is a pass."""
+        arena = self._arena
+        plan = arena.fold_of(self.width, self.height, self._torus, generations)
+        if plan is None:
+            return None, 0
+        most = most_folded(self.width, self.height, arena.target.vector_bits)
+        return plan, min(generations, most)
+
     def first_pass(self, generations: int) -> int:
-        """Return the generations of the first pass of a run of `generations`."""
-        return self.plan(generations).steps
+        """Return how many generations the first pass of a run of `generations`, or what is made
+        folded in its place, makes."""
+        return self._folded(generations)[1] or self.plan(generations).steps
 
     def view(self) -> Words | None:
         """Return the rows in the arena's array."""
         return self._rows(self._slot)
+
+    def room(self, y: int, count: int) -> Words | None:
+        """Return rows in the arena's array."""
+        if y < 0 or count < 0 or y + count > self.height:
+            raise ValueError(f"rows {y} to {y + count - 1} of {self.height}")
+        return self._rows(self._slot)[y : y + count]
 
     def step(self, generations: int) -> None:
         """Move on by generations, pass by pass; an interrupt breaks the pass off."""
@@ -289,13 +325,22 @@ class CpuLife(LifeUniverse):
         arena, memory, slot = self._arena, self._arena.memory, self._slot
         left = generations
         while left > 0:
-            plan, source, target = self.plan(left), self._rows(slot), self._rows(-1)
-            if not arena.make_pass(source, target, self.width, self._torus, plan, stopped):
+            source, target = self._rows(slot), self._rows(-1)
+            fold, made = self._folded(left)
+            if fold is not None:
+                whole = arena.make_folded(
+                    source, target, self.width, self._torus, made, fold, stopped
+                )
+            else:
+                plan = self.plan(left)
+                made = plan.steps
+                whole = arena.make_pass(source, target, self.width, self._torus, plan, stopped)
+            if not whole:
                 return
             # No call, and so no interrupt, between these.
             memory[slot], memory[-1] = memory[-1], memory[slot]
-            self.generation += plan.steps
-            left -= plan.steps
+            self.generation += made
+            left -= made
 
     def put(self, y: int, words: Words) -> None:
         """Copy rows into the array."""
@@ -323,15 +368,19 @@ class ChainedCpuLife(ChainedUniverse, CpuLife):
     def _make(self, i: int) -> None:
         arena, memory, slot = self._arena, self._arena.memory, self._slot
         steps = self.chain.passes[i]
-        # The first row that is read, and the number of rows; row `steps` becomes row 0.
-        above = 0 if self.first else 2 * steps
-        start, count = self.base - above, self.height + above
+        # What is read: `count` rows from row `start` on, `edge` of them at either end for others.
+        if self.first:
+            top, bottom = self.chain.trimmed(i)
+            edge, up = min(steps, top), 0
+            start, count = top - edge, self.height - top - bottom + 2 * edge
+        else:  # row `steps` becomes row 0
+            edge, up = steps, steps
+            start, count = self.base - 2 * steps, self.height + 2 * steps
         plan = arena.plan
         if plan is None or plan.steps != steps:
-            plan = arena.plan_of(self.width, self.height, self._torus, steps)
+            plan = arena.plan_of(self.width, count - 2 * edge, self._torus, steps)
         source = arena.rows(slot, self.width, start, count)
-        target = arena.rows(-1, self.width, start + above // 2, count)
-        edge = above // 2  # nobody asks for the rows there
+        target = arena.rows(-1, self.width, start + up, count)
         arena.make_pass(source, target, self.width, self._torus, plan, edge=edge)
         # No call, and so no interrupt, between these.
         memory[slot], memory[-1] = memory[-1], memory[slot]

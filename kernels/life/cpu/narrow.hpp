@@ -1,4 +1,4 @@
-// Lines of strips of two or four bits to rows of vectors and back, where a register has 16 lanes of 32
+// Lines of strips of two, four or eight bits to rows of vectors and back, where a register has 16 lanes of 32
 // bits. Part of panel.hpp.
 //
 // Of a line the word of 32 bits that holds strip s is word s / PARTS, where it is part s % PARTS. In a
@@ -8,6 +8,8 @@
 #pragma once
 #if defined(__AVX512F__)
 #include <immintrin.h>
+
+#include <cstring>
 
 #include "moves.hpp"
 
@@ -98,6 +100,56 @@ struct NarrowStrips {
         transpose_squares(a);
         transpose_parts(a);
         put(a, PLACES.to_line, PLACES.line_second, out);
+        std::memcpy(line, out, sizeof out);
+    }
+};
+
+// The same of strips of eight bits. Of a line the 16 bytes k are strips 16 k and on, of which vector q
+// has those of k = q, 8 + q, 16 + q and 24 + q in the four bytes of its lanes, before squares of 8 x 8
+// bits are transposed. So quarters of vectors are put together, and then bytes are transposed.
+struct ByteStrips {
+    static constexpr int COLUMNS = 8;
+
+    static BITS_FN __m512i m(V v) { return (__m512i)v; }
+
+    // Transposes the 4 x 4 quarters of four vectors, which stand two apart.
+    static BITS_FN void transpose_quarters(V* a) {
+        const __m512i b0 = _mm512_shuffle_i32x4(m(a[0]), m(a[2]), 0x44), b1 = _mm512_shuffle_i32x4(m(a[0]), m(a[2]), 0xee);
+        const __m512i b2 = _mm512_shuffle_i32x4(m(a[4]), m(a[6]), 0x44), b3 = _mm512_shuffle_i32x4(m(a[4]), m(a[6]), 0xee);
+        a[0] = (V)_mm512_shuffle_i32x4(b0, b2, 0x88), a[2] = (V)_mm512_shuffle_i32x4(b0, b2, 0xdd);
+        a[4] = (V)_mm512_shuffle_i32x4(b1, b3, 0x88), a[6] = (V)_mm512_shuffle_i32x4(b1, b3, 0xdd);
+    }
+
+    // Vectors 2 r + h have quarters 8 r + 4 h and on; in order they are q = 4 h + r.
+    static constexpr int in_order(int q) { return q % 4 * 2 + q / 4; }
+
+    // Transposes the 4 x 4 words of a vector, whose bytes are transposed within.
+    static BITS_FN __m512i transpose_words(__m512i v) {
+        const __m512i at = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+        return _mm512_permutexvar_epi32(at, v);
+    }
+    static BITS_FN __m512i transpose_bytes(__m512i v) {
+        const __m512i at = _mm512_set4_epi32(0x0f0b0703, 0x0e0a0602, 0x0d090501, 0x0c080400);
+        return _mm512_shuffle_epi8(v, at);
+    }
+
+    // Turns a line into a row of vectors.
+    static void to_vectors(const void* line, V* to) {
+        V in[COLUMNS], a[COLUMNS];
+        std::memcpy(in, line, sizeof in);
+        transpose_quarters(in), transpose_quarters(in + 1);
+        for (int q = 0; q < COLUMNS; q++) a[q] = (V)transpose_bytes(transpose_words(m(in[in_order(q)])));
+        transpose_eight(a);
+        std::memcpy(to, a, sizeof a);
+    }
+
+    // Turns a row of vectors back into a line.
+    static void to_line(const V* from, void* line) {
+        V a[COLUMNS], out[COLUMNS];
+        std::memcpy(a, from, sizeof a);
+        transpose_eight(a);
+        for (int q = 0; q < COLUMNS; q++) out[in_order(q)] = (V)transpose_words(transpose_bytes(m(a[q])));
+        transpose_quarters(out), transpose_quarters(out + 1);
         std::memcpy(line, out, sizeof out);
     }
 };

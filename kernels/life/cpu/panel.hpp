@@ -67,6 +67,7 @@ struct Task {
 #if defined(__AVX512F__)
         if (columns == 2) return NarrowStrips<2>::to_vectors(s.line, row);
         if (columns == 4) return NarrowStrips<4>::to_vectors(s.line, row);
+        if (columns == 8) return ByteStrips::to_vectors(s.line, row);
 #endif
         if (columns == 8) return WholeBytes<std::uint8_t>::to_vectors(s.line, row);
         if (columns == 16) return WholeBytes<std::uint16_t>::to_vectors(s.line, row);
@@ -90,6 +91,7 @@ struct Task {
 #if defined(__AVX512F__)
         if (columns == 2) return NarrowStrips<2>::to_line(row, s.line);
         if (columns == 4) return NarrowStrips<4>::to_line(row, s.line);
+        if (columns == 8) return ByteStrips::to_line(row, s.line);
 #endif
         if (columns == 8) return WholeBytes<std::uint8_t>::to_line(row, s.line);
         if (columns == 16) return WholeBytes<std::uint16_t>::to_line(row, s.line);

@@ -22,6 +22,7 @@ from kernels.life.contract import (
 )
 from kernels.life.costs import CUDA_TUNING, CudaTuning
 from kernels.life.cuda import sizes
+from kernels.life.cuda.plots import Plots, PlottedLife
 from kernels.life.cuda.sizes import (
     chain_bytes,
     chain_of,
@@ -119,6 +120,9 @@ class DeviceArena(LifeArena):
             nbytes = max(nbytes, slot)
         self.memory = [device.alloc(nbytes) for _ in range(slots + 1)]
         self.history = [device.alloc(history)] if history else []
+        self.plots = None
+        if not plan and room is None and isinstance(rule, LifeRule | MapRule):
+            self.plots = Plots(device, rule)
         self._modules: dict[tuple[CudaLayout, int, bool], Module] = {}
         self._staging = threading.local()
 
@@ -132,7 +136,9 @@ class DeviceArena(LifeArena):
         if self._plan is None and short:
             steps = min(plan.steps, TOP_CELLS_STEPS)
             plan = cuda_plan(plan.layout, shape.height, steps, self.device.info.multiprocessors)
-        return DeviceLife(self, slot, shape, plan)
+        life = DeviceLife(self, slot, shape, plan)
+        life.plots = self.plots.of(shape, plan.layout) if self.plots else None
+        return life
 
     def plan(self, shape: LifeShape) -> CudaPlan:
         """Return the plan of the longest passes over a universe of that shape."""
@@ -188,6 +194,7 @@ class DeviceLife(LifeUniverse):
     """
 
     base = 0  # the row of the memory at which row 0 stands
+    plots: PlottedLife | None = None  # where it can stay on the chip
 
     def __init__(
         self,
@@ -202,15 +209,18 @@ class DeviceLife(LifeUniverse):
         self.stride = plan.steps
 
     def step(self, generations: int) -> None:
-        """Move on by generations: passes are queued, and waited for at the end."""
-        queued = 0
+        """Move on by generations, on chip where that pays; passes are queued, then waited for."""
+        last, memory = self.generation + generations, self._arena.memory
         try:
-            for steps, count in pass_steps(generations, self.stride):
-                for _ in range(count):
-                    self.queue(steps)
-                    queued += 1
-                    if queued % QUEUED == 0:
-                        self.synchronize()
+            while self.generation < last:
+                if self.plots:
+                    left = last - self.generation
+                    self.plots.step(memory[self._slot], memory[-1], left, self._swap)
+                left = min(last - self.generation, QUEUED * self.stride)
+                for steps, count in pass_steps(left, self.stride):
+                    for _ in range(count):
+                        self.queue(steps)
+                self.synchronize()
         finally:
             self.synchronize()  # other threads may use the memory next
 
@@ -220,12 +230,19 @@ class DeviceLife(LifeUniverse):
 
     def queue(self, steps: int) -> None:
         """Queue a pass, as long as the plan's or one of SHORT_PASSES."""
-        plan, memory, slot = self._plan, self._arena.memory, self._slot
+        plan = self._plan
         if steps != plan.steps:
             multiprocessors = self._arena.device.info.multiprocessors
             plan = cuda_plan(plan.layout, self.height, steps, multiprocessors)
         self._launch(plan, self.height, 0, 0)
-        # Interrupted before this, the pass is made again from what it read.
+        self._swap(steps)
+
+    def _swap(self, steps: int) -> None:
+        """Take what has been made, in the spare memory, for the universe.
+
+        Interrupted before this, it is made again from what it was made of.
+        """
+        memory, slot = self._arena.memory, self._slot
         memory[slot], memory[-1] = memory[-1], memory[slot]
         self.generation += steps
 
@@ -316,18 +333,8 @@ class DeviceLife(LifeUniverse):
 
     def _sizes(self, first: int, rows: int, count: int) -> list[np.int32]:
         layout = self._plan.layout
-        return [
-            np.int32(value)
-            for value in (
-                self.width,
-                self.base + first,
-                rows,
-                2 * count,
-                layout.panels,
-                layout.useful,
-                layout.halo,
-            )
-        ]
+        values = (self.width, self.base + first, rows, 2 * count)
+        return [np.int32(n) for n in (*values, layout.panels, layout.useful, layout.halo)]
 
 
 class ChainedDeviceLife(ChainedUniverse, DeviceLife):
@@ -364,15 +371,12 @@ class ChainedDeviceLife(ChainedUniverse, DeviceLife):
             self._arena.device.synchronize()  # other threads may use the memory next
 
     def _make(self, i: int) -> None:
-        memory, slot = self._arena.memory, self._slot
         steps = self.chain.passes[i]
         above = 0 if self.first else 2 * steps
         plan = self._plan_of(self._plan, self.height + above, steps)
         start = self.base - above
         self._launch(plan, self.height + above, start, start + above // 2)
-        # Interrupted before this, the pass is made again from what it read.
-        memory[slot], memory[-1] = memory[-1], memory[slot]
-        self.generation += steps
+        self._swap(steps)
         self._turns.made += 1
         self._queued += 1
         if self._queued % QUEUED == 0:

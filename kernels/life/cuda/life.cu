@@ -7,7 +7,8 @@
 // a row is held by lane x / WORDS of a team of LANES lanes. A panel computes `useful`
 // columns and carries `halo` columns of its neighbours on either side; panel p starts
 // at column p useful - halo of the universe (modulo its width on a torus, where the
-// last panel may run on into the first: `excess` columns are then computed twice).
+// last panel may run on into the first: some columns are then computed twice; panels.hpp says
+// where they start on a plane).
 // Row y of all panels stands together: word (y panels + p) K + x. Cells that age have PARTS bits, as
 // AGES says, and a row is so many rows, one after the other: the first says where cells are live.
 //
@@ -18,10 +19,11 @@
 // Macros: LANES (8, 16, 32); WORDS (1 to 4) words a lane; ALIGNED 1 where width and
 // excess are multiples of it; STEPS generations a pass; the rule as CIRCUIT, statements that
 // end with a cell's next state, with TOP_CELLS 1 where they use cells of the row above, or as
-// TABLE (circuit.hpp), or CONWAY 1 for B3/S23; PLANE 1 where all outside is dead; MIN_BLOCKS
+// TABLE (circuit.hpp), or CONWAY 1 for B3/S23; PLANE 1 where all outside is dead; FLUSH; MIN_BLOCKS
 // resident warps a multiprocessor, which bounds the registers; AGES the class of what cells have
 // beside being live (ageing/ages.hpp), by default nothing.
-#include "../circuit.hpp"
+#include "panels.hpp"
+#include "rule.hpp"
 
 #ifndef LANES
 #define LANES 32
@@ -34,13 +36,6 @@
 #endif
 #ifndef STEPS
 #define STEPS 8
-#endif
-#ifndef TABLE
-#define TABLE 0
-#define CONWAY 1
-#endif
-#ifndef CONWAY
-#define CONWAY 0
 #endif
 #ifndef TOP_CELLS
 #define TOP_CELLS 0
@@ -55,20 +50,6 @@
 namespace {
 
 constexpr int K = LANES * WORDS;
-
-#if defined(CIRCUIT)
-struct LifeRule {
-    template <class W>
-    BITS_FN W operator()(const RowState<W>& top, const RowState<W>& mid,
-                         const RowState<W>& low) const {
-        CIRCUIT
-    }
-};
-#elif CONWAY
-using LifeRule = Conway;
-#else
-using LifeRule = StaticRule<TABLE>;
-#endif
 
 // Cells that are live or dead, and nothing else.
 struct NoAges {
@@ -87,6 +68,10 @@ using Ages = AGES;
 constexpr int PARTS = 1 + Ages::PLANES, DIGITS = Ages::DIGITS;
 
 struct Row { u32 w[WORDS]; };
+
+// Whether cells outside of a plane are set to dead ones, as the type of an argument.
+template <bool YES>
+struct Masked { static constexpr bool value = YES; };
 
 __device__ __forceinline__ Row load(const u32* p) {
     Row r;
@@ -107,6 +92,13 @@ __device__ __forceinline__ Row load(const u32* p) {
 // warps for each scheduler nothing else would hide the latency of global memory. A lane reads
 // only what it has copied itself.
 constexpr int RING = 4;
+
+// How many of the rows of a segment are made, in turns of the ring, before rows from below the universe
+// are read, of which there are `rows` from the segment's first on.
+__device__ __forceinline__ int unmasked(int rows, int segment) {
+    if (rows - STEPS >= segment + RING) return segment;
+    return max(0, rows - STEPS) / RING * RING;
+}
 
 template <int BYTES>
 __device__ __forceinline__ void copy_async(u32* shared, const u32* global) {
@@ -157,14 +149,17 @@ struct Wide { Row row; u32 l, r; Row age[PARTS]; };
 __device__ __forceinline__ void fetch_sides(Wide& in, int lane) {
     u32 l = __shfl_sync(ALL, in.row.w[WORDS - 1], (lane + LANES - 1) % LANES, LANES);
     u32 r = __shfl_sync(ALL, in.row.w[0], (lane + 1) % LANES, LANES);
-    // At the seam, the word before word 0 is word K - 1 of the strip before, one bit on.
-    in.l = rotate_up(l, lane == 0);
-    in.r = rotate_up(r, lane == LANES - 1 ? 31 : 0);
+    // At the seam, the word before word 0 is word K - 1 of the strip before, one bit on. Beyond the
+    // first strip and the last are dead cells, or what does not matter.
+    in.l = FLUSH ? l << (lane == 0) : rotate_up(l, lane == 0);
+    in.r = FLUSH ? r >> (lane == LANES - 1) : rotate_up(r, lane == LANES - 1 ? 31 : 0);
 }
 
 // Takes the next row of a generation; returns the row above it, moved on by a generation. The
-// outer words come first, so that the shuffles run beside the inner words.
-__device__ __forceinline__ Wide advance(Stage& s, const Wide& in, u32 inside[WORDS], int lane) {
+// outer words come first, so that the shuffles run beside the inner words. MASKED: whether only
+// cells `inside` live.
+template <bool MASKED>
+__device__ __forceinline__ Wide advance(Stage& s, const Wide& in, const u32 inside[WORDS], int lane) {
     Wide out;
 #pragma unroll
     for (int n = 0; n < WORDS; n++) {
@@ -183,7 +178,7 @@ __device__ __forceinline__ Wide advance(Stage& s, const Wide& in, u32 inside[WOR
 #pragma unroll
         for (int i = 0; i < PARTS - 1; i++) age[i] = s.age[i].w[k];
         out.row.w[k] = Ages().step(s.c[k], LifeRule()(top, mid, low), age, next);
-        if (PLANE) out.row.w[k] &= inside[k];
+        if (MASKED) out.row.w[k] &= inside[k];
 #pragma unroll
         for (int i = 0; i < PARTS - 1; i++) {
             out.age[i].w[k] = next[i];
@@ -218,7 +213,7 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
     // A team too many, in the last block, has no rows of its own and stores none.
     const int last = min(height, (team / panels + 1) * segment);
     const int first = min(height, team / panels * segment), rows = last - first;
-    const int excess = panels * useful - width;
+    const Panels in_panels{width, panels, useful, halo, K};
     const int x = lane * WORDS;
 
     // Halo columns are a neighbouring panel's. In each word of this lane at most one bit is
@@ -226,14 +221,16 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
     // of panel `other`.
     int other = -1, at = 0, to = 0;
     if (x < halo) {
-        other = panel ? panel - 1 : panels - 1;
-        at = x + useful - (panel ? 0 : excess);
+        if (!FLUSH || panel) {
+            other = panel ? panel - 1 : panels - 1;
+            at = x + in_panels.step(other);
+        }
     } else {
         to = (halo + useful - x + K - 1) / K;
         int column = x + K * to;
-        if (column < 2 * halo + useful) {
+        if (column < 2 * halo + useful && (!FLUSH || panel < panels - 1)) {
             other = panel < panels - 1 ? panel + 1 : 0;
-            at = column - useful + (panel < panels - 1 ? 0 : excess);
+            at = column - in_panels.step(panel);
         }
     }
     const u32 halo_mask = other < 0 ? 0u : 1u << to;
@@ -244,6 +241,8 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
     u32 inside[WORDS];  // the bits that are cells of the universe
 #pragma unroll
     for (int k = 0; PLANE && k < WORDS; k++) {
+        inside[k] = ALL;
+        if (FLUSH) continue;
         // These are columns c = x + k + K b with 0 <= panel useful - halo + c < width.
         int low = halo - panel * useful - (x + k), high = low + width;
         low = low <= 0 ? 0 : (low + K - 1) / K, high = high <= 0 ? 0 : (high + K - 1) / K;
@@ -290,7 +289,7 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
         source = min(source, source - wrap);  // which is huge below the last row's end
     };
     // Takes the row of a slot, which is row y - RING: as many have been asked for since.
-    auto take = [&](int slot) {
+    auto take = [&](int slot, auto masked) {
         await_copies();
         Wide wide;
 #pragma unroll
@@ -300,7 +299,7 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
             for (int k = 0; k < WORDS; k++) {
                 u32& w = row.w[k];
                 w = mux(halo_mask, rotate_up(far.w[k], turn[ALIGNED ? 0 : k]), w);
-                if (PLANE) w &= unsigned(y - RING) < unsigned(height) ? inside[k] : 0;
+                if (masked.value) w &= unsigned(y - RING) < unsigned(height) ? inside[k] : 0;
             }
             (i ? wide.age[i ? i - 1 : 0] : wide.row) = row;
         }
@@ -309,12 +308,22 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
     };
     // Moves on by a generation in stage t, whose output row is 1 + t above the row taken.
     Stage stages[STEPS];
-    auto run = [&](int t, const Wide& row) {
+    u32 target = pitch * u32(first) + u32(panel * LANES + lane);
+    auto run = [&](int t, const Wide& row, auto masked) {
         u32 here[WORDS];
 #pragma unroll
-        for (int k = 0; PLANE && k < WORDS; k++)
+        for (int k = 0; masked.value && k < WORDS; k++)
             here[k] = unsigned(y - RING - 1 - t) < unsigned(height) ? inside[k] : 0;
-        return advance(stages[t], row, here, lane);
+        return advance<masked.value>(stages[t], row, here, lane);
+    };
+    auto keep = [&](int i, const Wide& row) {
+        if (unsigned(i) < unsigned(rows)) {
+            store(dst + size_t(target) * WORDS, row.row);
+#pragma unroll
+            for (int a = 1; a < PARTS; a++)
+                store(dst + size_t(target + a * part) * WORDS, row.age[a - 1]);
+        }
+        target += pitch;
     };
 
 #pragma unroll
@@ -324,33 +333,42 @@ life(const u32* __restrict__ src, u32* __restrict__ dst, int width, int height, 
 #pragma unroll 1
     for (int i = 0; i < 2 * STEPS; i++) {
         prefetch((i + RING - 1) % RING);
-        Wide row = take(i % RING);
+        Wide row = take(i % RING, Masked<PLANE>{});
 #pragma unroll
         for (int t = 0; t < STEPS; t++) {
             if (i < 2 * t) break;
-            row = run(t, row);
+            row = run(t, row, Masked<PLANE>{});
         }
     }
     // Makes a turn of the ring at a time: so its slots are constants, and what moves between
     // registers is only renamed.
     constexpr int FILLED = 2 * STEPS;
-    u32 target = pitch * u32(first) + u32(panel * LANES + lane);
+    // Rows above a plane have gone by now; before those below it come, nothing need be masked.
+    constexpr bool LATER = PLANE && FLUSH;
+    // The last rows of the warp's teams begin here; the same for all lanes, so that loops are.
+    const int deepest = int((blockIdx.x + 1) * (32 / LANES) - 1) / panels * segment;
+    const int plain = LATER ? unmasked(height - deepest, segment) : segment;
+    int i = 0;
 #pragma unroll 1
-    for (int i = 0; i < segment; i += RING) {
+    for (; i < plain; i += RING) {
 #pragma unroll
         for (int j = 0; j < RING; j++) {
             prefetch((FILLED + j + RING - 1) % RING);
-            Wide row = take((FILLED + j) % RING);
+            Wide row = take((FILLED + j) % RING, Masked<PLANE && !LATER>{});
 #pragma unroll
-            for (int t = 0; t < STEPS; t++) row = run(t, row);
-            if (unsigned(i + j) < unsigned(rows)) {
-                store(dst + size_t(target) * WORDS, row.row);
-#pragma unroll
-                for (int a = 1; a < PARTS; a++)
-                    store(dst + size_t(target + a * part) * WORDS, row.age[a - 1]);
-            }
-            target += pitch;
+            for (int t = 0; t < STEPS; t++) row = run(t, row, Masked<PLANE && !LATER>{});
+            keep(i + j, row);
         }
+    }
+    if (!LATER) return;
+    const int left = min(segment, height - int(blockIdx.x * (32 / LANES)) / panels * segment);
+#pragma unroll 1
+    for (; i < left; i++) {
+        prefetch((FILLED + i + RING - 1) % RING);
+        Wide row = take((FILLED + i) % RING, Masked<PLANE>{});
+#pragma unroll
+        for (int t = 0; t < STEPS; t++) row = run(t, row, Masked<PLANE>{});
+        keep(i, row);
     }
 }
 
@@ -364,12 +382,13 @@ extern "C" __global__ void pack(const u32* __restrict__ cells, u32* __restrict__
     const size_t row = size_t(blockIdx.x) + size_t(blockIdx.y) * gridDim.x;
     if (row >= size_t(panels) * rows) return;
     const int panel = int(row % panels), y = int(row / panels);
+    const long long start = Panels{width, panels, useful, halo, K}.start(panel);
     u32 digits[DIGITS], age[PARTS];
     for (int i = 0; i < DIGITS; i++) {
         const u32* source = cells + (size_t(y) * DIGITS + i) * stride;
         u32 word = 0;
         for (int b = 0; b < 32; b++) {
-            long long column = (long long)panel * useful - halo + x + K * b;
+            long long column = start + x + K * b;
             if (plane ? column < 0 || column >= width : false) continue;
             column %= width;
             if (column < 0) column += width;
@@ -390,9 +409,10 @@ extern "C" __global__ void unpack(const u32* __restrict__ src, u32* __restrict__
     const size_t index = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (index >= size_t(rows) * stride) return;
     const int y = int(index / stride), column = int(index % stride) * 32;
+    const Panels in_panels{width, panels, useful, halo, K};
     u32 words[PARTS] = {}, digits[DIGITS];
     for (int j = 0; j < 32 && column + j < width; j++) {
-        int panel = (column + j) / useful, c = (column + j) % useful + halo;
+        int panel = in_panels.owner(column + j), c = column + j - in_panels.start(panel);
         const u32* from = src + ((size_t(first) + y) * PARTS * panels + panel) * K + c % K;
         for (int i = 0; i < PARTS; i++)
             words[i] |= (from[size_t(i) * panels * K] >> (c / K) & 1) << j;

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from kernels.targets.contract import PAGE, BackendUnavailableError, Target
 from kernels.targets.cuda import compile as compiler
 from kernels.targets.cuda import driver as drivers
+from kernels.targets.cuda import early
 from kernels.targets.cuda.device import Buffer, Device, DeviceInfo
 from kernels.targets.cuda.handles import CudaBuffer, CudaModule, keep_for_ever, own
 from kernels.targets.cuda.memory import Reserve
@@ -54,6 +55,8 @@ class CudaDevice:
     """
 
     def __init__(self, index: int = 0, driver: str = "") -> None:
+        early.begin([index])
+        early.wait(index)
         self.driver = drivers.chosen(driver)
         count = self.driver.count()
         if not 0 <= index < count:

@@ -295,7 +295,10 @@ private:
 
 }  // namespace
 
+void bind_small_semigroups(nb::module_& m);
+
 void bind_semigroups(nb::module_& m) {
+    bind_small_semigroups(m);
     nb::class_<Engine>(m, "SemigroupEnumerator", "An enumeration; see kernels.transformations.contract.Enumerator.")
         .def(nb::init<const std::string&, Maps, Array<u32, 1>, bool, bool, u64, Array<u32, 1>,
                       Array<u64, 2>, const std::vector<u64>&, int, size_t>(),

@@ -29,6 +29,7 @@ from kernels.life.contract import LifeArena
 from kernels.life.cpu.engine import CpuLifeEngine
 from kernels.targets.choose import pick
 from lifesim.errors import DamagedDataError, LifesimError
+from lifesim.rule import LIFE
 from lifesim.store import disk
 from lifesim.store.universe import Moved, Universe
 from lifesim.stream import tasks
@@ -46,6 +47,7 @@ from tests.lifesim.store.test_crash import kills, marked
 from tests.lifesim.store.test_plane import Plane
 from tests.lifesim.stream.streamed import (
     PLENTY,
+    RANGES,
     StreamCase,
     assert_same,
     cases,
@@ -112,6 +114,7 @@ def test_any_grouping(grouping: Grouping) -> None:
     grouping.check()
 
 
+@pytest.mark.first
 @pytest.mark.slow
 @settings(max_examples=examples(150))
 @given(groupings(most=500))
@@ -126,6 +129,15 @@ def test_as_planned(case: StreamCase, workers: int, reopen: bool) -> None:
         patch.setattr(disk, "sync", lambda fd: None)
         crew = crew_of(InlineCluster(workers, backend="cpu"))
         check(case, crew, reopen=reopen)  # type: ignore[arg-type]
+
+
+@settings(max_examples=examples(5))
+@given(cases(most=20, rules=RANGES), st.sampled_from([1, 3]))
+def test_rules_that_reach_far(case: StreamCase, workers: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(disk, "sync", lambda fd: None)
+        crew = crew_of(InlineCluster(workers, backend="cpu"))
+        check(case, crew)  # type: ignore[arg-type]
 
 
 # --- workers that die -------------------------------------------------------------------
@@ -561,7 +573,7 @@ def test_memory_is_a_worker_s() -> None:
         free = iter([8 << 20, 4 << 20, 1 << 30])
         patch.setattr(worker, "memory", lambda: next(free))
         crew = ClusterExecutor(InlineCluster(3, backend="cpu"))  # type: ignore[arg-type]
-        assert crew.plan(operator.attrgetter("host")) == 2 << 20
+        assert crew.plan(LIFE, operator.attrgetter("host")) == 2 << 20
 
 
 def test_what_computes() -> None:

@@ -369,6 +369,13 @@ def test_climb(
     assert np.array_equal(memory, before)
 
 
+@pytest.mark.parametrize("scale", range(32))
+def test_live_cells_of_a_block_fit_into_their_type(scale: int) -> None:
+    kinds = (np.uint8, np.uint16, np.uint32, np.uint64)
+    fitting = [kind for kind in kinds if 4**scale <= np.iinfo(kind).max]
+    assert cells.live_type(scale) is fitting[0]
+
+
 @pytest.mark.parametrize("scale", range(3, 13))
 def test_every_number_of_live_cells_has_its_level(level: str, scale: int) -> None:
     full = 4**scale

@@ -176,6 +176,16 @@ def test_shapes(lanes: int, words: int, torus: bool) -> None:
         check_plan(CudaPlan(layout, steps, rows, resident=8), (width, height), torus, rule)
 
 
+@pytest.mark.parametrize(("height", "segment"), [(47, 16), (90, 33), (20, 100)])
+def test_planes_whose_edges_are_those_of_panels(height: int, segment: int) -> None:
+    """Rows above and below are held dead at the ends of segments only, columns nowhere."""
+    for lanes, words, steps in ((8, 2, 4), (16, 1, 3)):
+        for width in widths_of(lanes, words):
+            layout = cuda_layout(width, False, words, lanes, steps)
+            assert layout.flush
+            check_plan(CudaPlan(layout, steps, segment, resident=8), (width, height), False)
+
+
 @pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
 @pytest.mark.parametrize("steps", [1, 3, 8])
 def test_steps(steps: int, torus: bool) -> None:

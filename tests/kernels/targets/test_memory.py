@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kernels.targets import memory
-from kernels.targets.memory import available_memory, recent_memory
+from kernels.targets.memory import available_memory, recent_memory, resident_memory
 from tests.limits import needs_limits
 
 MIB = 1 << 20
@@ -154,6 +154,14 @@ print(available_memory())
 def test_a_real_limit_of_addresses() -> None:
     done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, check=True)
     assert 32 * MIB < int(done.stdout) <= 64 * MIB
+
+
+def test_what_this_process_has(tmp_path: Path) -> None:
+    assert resident_memory(tmp_path) == 0
+    write(tmp_path / "self" / "status", "Name:\tx\nVmHWM:\t 9 kB\nVmRSS:\t   3 kB\n")
+    assert resident_memory(tmp_path) == 3 << 10
+    if Path("/proc/self/status").exists():
+        assert resident_memory() > MIB
 
 
 def test_a_recent_answer_is_given_again(monkeypatch: pytest.MonkeyPatch) -> None:

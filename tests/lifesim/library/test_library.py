@@ -15,7 +15,7 @@ from lifesim.errors import LifesimError
 from lifesim.library import KINDS, PatternEntry, PatternLibrary, names
 from lifesim.library.drawing import drawn
 from lifesim.library.folder import EXTENSIONS, PLAIN
-from lifesim.library.speeds import speed_text
+from tests.lifesim.library.speeds import speed_text
 
 GUN = """#N Toad gun
 #O A. Nobody, November 1970

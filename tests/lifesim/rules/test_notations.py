@@ -39,6 +39,10 @@ def test_any_sets_are_written_and_read_again(data, place, states):
     rule = Rule.parse(f"B{birth}/S{survival}{place}")
     assert Rule.parse(str(rule)) == rule
     table = neighbours.table(born, kept, place)
+    assert table == sum(
+        (kind in (kept if cells & neighbours.CENTRE else born)) << cells
+        for cells, kind in enumerate(neighbours.kinds_of_cells(place))
+    )
     assert (rule.life_like if isinstance(rule.cells, LifeRule) else rule.cells).table == table
     aged = Rule.parse(f"{survival}/{birth}/{states}{place}")
     assert Rule.parse(str(aged)) == aged

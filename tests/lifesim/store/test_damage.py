@@ -382,8 +382,8 @@ def test_newer_version(made: Path) -> None:
     file = made / "manifest.json"
     facts = unseal(file.read_bytes())
     assert facts
-    file.write_bytes(seal(facts | {"version": 5}))
-    assert_refused(made, "version 5 is newer")
+    file.write_bytes(seal(facts | {"version": 6}))
+    assert_refused(made, "version 6 is newer")
 
 
 def assert_refused(path: Path, match: str) -> None:

@@ -21,11 +21,13 @@ from lifesim.rule import Rule
 from lifesim.soup import Soup
 from lifesim.store import editing
 from lifesim.store.make import from_grid, make_universe
+from lifesim.store.names import MOST_EDITS
 from lifesim.store.sealed import seal, unseal
 from lifesim.store.tiling import tile_universe
-from lifesim.store.universe import Universe
+from lifesim.store.undo import EditLog
+from lifesim.store.universe import Moved, Universe
 from lifesim.stream.run import StreamedLife
-from lifesim.stream.verify import check_facts
+from lifesim.stream.verify import check_facts, check_files
 from tests.lifesim.store.faults import CPU, PARTED, Case, Faults, check, copy, in_child
 from tests.quick import examples
 from tests.universes import on_disk, whole_grid
@@ -140,6 +142,26 @@ def test_changes_are_those_of_grids(
                 assert editing.undo(again) is None
 
 
+def test_cells_that_change_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Box] = []
+    really = editing.cells
+
+    def cells(universe: Universe, box: Box) -> BitGrid:
+        asked.append(box)
+        return really(universe, box)
+
+    monkeypatch.setattr(editing, "cells", cells)
+    with on_disk(BitGrid(128, 64)) as universe:
+        editing.paste(universe, GLIDER, (5, 6), "copy")
+        editing.clear(universe, Box(5, 6, 9, 9))
+        assert editing.change(
+            universe, Box(7, 7, 1, 1), lambda old: GLIDER.crop(Box(1, 0, 1, 1)), "x"
+        )
+        assert not editing.change(universe, Box(7, 7, 1, 1), BitGrid.copy, "x")
+        assert universe.population() == 1
+    assert asked == [Box(5, 6, 3, 3), Box(5, 6, 9, 9), Box(7, 7, 1, 1), Box(7, 7, 1, 1)]
+
+
 def test_quiet_tiles_are_not_taken_for_quiet_any_more() -> None:
     """A glider is put beside blocks whose tiles a phase has found to be steady."""
     grid = BitGrid(256, 512)
@@ -243,6 +265,18 @@ def test_only_so_many_changes_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         assert universe.population() == most + 3
 
 
+@pytest.mark.parametrize("at", [(0, 0), (900, 0)])
+def test_the_numbers_of_changes_come_to_an_end(at: tuple[int, int], tmp_path: Path) -> None:
+    with plane_of(tmp_path / "u", GLIDER, (0, 20)) as universe:
+        full = replace(universe.manifest, edits=EditLog(MOST_EDITS))
+        universe.directory.write_manifest(full)
+        with pytest.raises(LifesimError, match="changed too often"):
+            editing.paste(universe, GLIDER, at)
+        assert universe.manifest == full
+        assert Universe.open(universe.path).manifest == full
+        tidy(universe)
+
+
 # --- what is refused -------------------------------------------------------------------
 
 
@@ -275,6 +309,21 @@ def test_a_full_disk_is_found_out_before(monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(LifesimError, match="are free"):
             editing.paste(universe, GLIDER, (0, 0))
         tidy(universe)
+
+
+def test_a_change_that_a_full_disk_refuses_is_not_resumed() -> None:
+    with on_disk(BitGrid(128, 64)) as universe:
+        faults = Faults(1, errno.ENOSPC, names=("write_whole",))
+        with faults.active(), pytest.raises(LifesimError, match=r"disk is full .*: make room$"):
+            editing.paste(universe, GLIDER, (0, 0))
+        universe.set_run((0, 8))
+        faults = Faults(1, errno.ENOSPC, names=("write_whole",))
+        with faults.active(), pytest.raises(LifesimError, match="go on with `lifesim resume`"):
+            universe.begin_phase(4)
+        universe.begin_phase(4)
+        faults = Faults(1, errno.ENOSPC, names=("append",))
+        with faults.active(), pytest.raises(LifesimError, match="go on with `lifesim resume`"):
+            universe.finish_tiles([Moved(0, None)])
 
 
 def test_who_looks_at_progress_may_end_it() -> None:
@@ -319,6 +368,27 @@ def test_what_undoes_a_change_may_be_damaged() -> None:
         file.write_bytes(data)
         assert editing.undo(universe)
         assert universe.population() == 5
+
+
+@pytest.mark.parametrize("asked", ["lifesim.store.undo", "lifesim.grid"])
+def test_what_undoes_a_change_is_not_damaged_where_memory_is_short(
+    asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with on_disk(BitGrid(128, 64)) as universe:
+        editing.paste(universe, GLIDER, (0, 0))
+        editing.clear(universe, Box(0, 0, 128, 64))
+        size = os.path.getsize(Path(universe.tiles_folder, "undo.2.zst"))
+        read_all: list[str] = []
+        assert check_files(universe, read_all.append, lambda done, total: None).files == 3
+        monkeypatch.setattr(
+            f"{asked}.available_memory", lambda: 2 * size - 1 if "undo" in asked else 8
+        )
+        for read in (editing.undo, lambda _: check_files(universe, read_all.append, print)):
+            with pytest.raises(GridError, match="memory"):
+                read(universe)
+        assert not read_all
+        monkeypatch.undo()
+        assert editing.undo(universe)
 
 
 @pytest.mark.parametrize(
@@ -496,6 +566,44 @@ def test_killed_while_a_plane_gets_room(tmp_path: Path) -> None:
             assert universe.digest() == after
             editing.undo(universe)
             assert universe.digest() == before
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_refused_while_a_plane_gets_room(number: int, tmp_path: Path) -> None:
+    """Refuse steps, then stop another change: memory and disk still have one universe."""
+    template, path = tmp_path / "template", tmp_path / "universe"
+    with plane_of(template, GLIDER, (0, 0)) as universe:
+        before = universe.frame(), universe.digest()
+    copy(template, path)
+    with Universe.open(path, writing=True) as universe, Faults().active() as faults:
+        editing.paste(universe, GLIDER, (300, 300))
+        after = universe.frame(), universe.digest()
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    renames = {k for k, name in enumerate(faults.log, 1) if name == "replace"}
+    steps = {*range(1, len(faults.log) + 1, 16), *renames, *(k + 1 for k in renames)}
+    for step in sorted(steps):
+        copy(template, path)
+        with Universe.open(path, writing=True) as universe:
+            with Faults(step, number).active(), suppress(LifesimError):
+                editing.paste(universe, GLIDER, (300, 300))
+            seen = Universe.open(path)
+            assert universe.manifest == seen.manifest
+            now = universe.frame(), universe.digest()
+            assert now in (before, after)
+            check(seen)
+            with pytest.raises(KeyboardInterrupt):
+                editing.paste(universe, GLIDER, (-100, -100), "xor", progress=stop)
+            check(Universe.open(path))
+            if now == before:
+                editing.paste(universe, GLIDER, (300, 300))
+            assert (universe.frame(), universe.digest()) == after
+        with Universe.open(path, writing=True) as universe:
+            tidy(universe)
+            editing.undo(universe)
+            assert (universe.frame(), universe.digest()) == before
 
 
 def test_the_version_says_whether_older_programs_can_read_it() -> None:

@@ -484,8 +484,9 @@ def test_states_that_the_rule_does_not_have(
         ({"planes": None}, "planes is no integer"),
         ({"rule": "3458/37/9"}, "planes are not those of the rule"),
         ({"rule": "B3/S23"}, "planes are not those of the rule"),
-        ({"rule": "WireWorld"}, "rule is none"),
-        ({"rule": "LifeHistory"}, "rule is none of universes on disk"),
+        ({"rule": "WireWorld"}, "planes are not those of the rule"),
+        ({"rule": "Unheard"}, "rule is none"),
+        ({"rule": "Bugs"}, "planes are not those of the rule"),
     ],
 )
 def test_planes_that_are_not_the_rule_s(

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernels.ranges.rules import RangeRule
+from kernels.tables.rules import TableRule
 from lifesim.errors import DamagedDataError, LifesimError
 from lifesim.rule import Rule
 from lifesim.store.manifest import (
@@ -30,9 +32,13 @@ from lifesim.topology import Topology
 from tests.damage import flips
 from tests.quick import examples
 from tests.strategies import rules
+from tests.tables_contract import some_case
 
 sums = st.integers(0, (1 << 128) - 1)
 ageing = st.sampled_from(["/2/3", "12/2-a/6", f"MAP{'A' * 86}/9", "23/3/256"]).map(Rule.parse)
+tables = st.sampled_from(
+    [Rule.parse("WireWorld"), Rule.parse("Bugs"), Rule(some_case(3, 1).rule, "Some rule")]
+)
 hashes = st.integers(0, (1 << 64) - 1).map(lambda value: f"{value:016x}")
 
 
@@ -77,7 +83,7 @@ def manifests(draw: st.DrawFn, most: int = 4) -> Manifest:
         draw(st.booleans()),
         (across, down),
     )
-    count, rule = len(tiling), draw(rules | ageing)
+    count, rule = len(tiling), draw(rules | ageing | tables)
     generation = draw(st.integers(0, 1000) | st.integers(0, 10**30))
     run = st.tuples(st.integers(0, generation), st.integers(generation + 1, 10**31))
     form = TileFormat(
@@ -146,6 +152,8 @@ def test_manifest_round_trip(manifest: Manifest) -> None:
     assert read_manifest(data, "m") == manifest
     facts = unseal(data)
     assert facts is not None
+    is_of_version_5 = isinstance(manifest.rule.cells, TableRule | RangeRule)
+    assert (facts["version"] == 5) == is_of_version_5
     assert (facts["width"], facts["height"]) == (manifest.tiling.width, manifest.tiling.height)
     assert facts["population"] == sum(tile.population for tile in manifest.tiles)
 
@@ -188,8 +196,8 @@ def test_every_cut_of_a_manifest_is_seen() -> None:
 def test_a_newer_manifest_and_another_format() -> None:
     facts = unseal(write_manifest(small()))
     assert facts is not None
-    with pytest.raises(LifesimError, match="version 5 is newer"):
-        read_manifest(seal({**facts, "version": 5, "rule": ["unheard of"]}), "m")
+    with pytest.raises(LifesimError, match="version 6 is newer"):
+        read_manifest(seal({**facts, "version": 6, "rule": ["unheard of"]}), "m")
     with pytest.raises(DamagedDataError):
         read_manifest(seal({**facts, "format": "something else"}), "m")
 

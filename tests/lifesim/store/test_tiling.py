@@ -16,6 +16,8 @@ from lifesim.store.tiling import (
     Tiling,
     TilingError,
     blocks,
+    count_cuts,
+    cuts,
     pieces,
     tile_universe,
 )
@@ -103,11 +105,15 @@ def test_the_largest_block(data: st.DataObject) -> None:
     tiling = data.draw(tilings())
     across = data.draw(st.integers(1, tiling.across + 1))
     down = data.draw(st.integers(1, tiling.down + 1))
-    found = blocks(tiling, across, down, set(range(len(tiling))))
+    ends = data.draw(st.integers(0, down))
+    found = blocks(tiling, across, down, set(range(len(tiling))), ends)
     widths = {tiling.columns[block.right] - tiling.columns[block.left] for block in found}
     heights = {tiling.rows[block.bottom] - tiling.rows[block.top] for block in found}
     for _ in range(2):
-        assert tiling.largest(across, down) == (max(widths), max(heights))
+        assert tiling.largest(across, down, ends) == (max(widths), max(heights))
+    assert max(block.bottom - block.top for block in found) <= max(down, ends)
+    if 0 < 2 * ends < tiling.down:
+        assert {found[i].bottom - found[i].top for i in (0, -1)} == {ends}
 
 
 # --- cutting a universe ---------------------------------------------------------------
@@ -303,15 +309,36 @@ def test_blocks_hold_the_wanted_tiles_once(data: st.DataObject) -> None:
     wanted = data.draw(st.sets(st.integers(0, len(tiling) - 1)) | every)
     across = data.draw(st.integers(1, tiling.across))
     down = data.draw(st.integers(1, tiling.down))
-    found = blocks(tiling, across, down, wanted)
+    ends = data.draw(st.integers(0, down))
+    found = blocks(tiling, across, down, wanted, ends)
     tiles = [tile for block in found for tile in tiling.tiles(block)]
     assert len(tiles) == len(wanted)
     assert set(tiles) == wanted
+    columns, rows = cuts(tiling.across, across), cuts(tiling.down, down, ends)
     for block in found:  # inside of one cell of the grid that the plan reckons with
-        assert block.left // across == (block.right - 1) // across
-        assert block.top // down == (block.bottom - 1) // down
+        assert any(first <= block.left and block.right <= last for first, last in columns)
+        assert any(first <= block.top and block.bottom <= last for first, last in rows)
     if len(wanted) == len(tiling):
-        assert len(found) == -(-tiling.across // across) * -(-tiling.down // down)
+        assert len(found) == len(columns) * len(rows)
+
+
+@given(st.integers(1, 300), st.integers(1, 300), st.integers(0, 300))
+def test_runs_of_tiles(count: int, most: int, ends: int) -> None:
+    """Runs of tiles follow each other from end to end, none longer than may be."""
+    found = cuts(count, most, ends)
+    assert len(found) == count_cuts(count, most, ends)
+    assert found[0][0] == 0
+    assert found[-1][1] == count
+    assert all(before[1] == after[0] for before, after in pairwise(found))
+    sizes = [last - first for first, last in found]
+    assert min(sizes) > 0
+    if not 0 < 2 * ends < count:
+        assert max(sizes) <= most
+        assert len(found) == -(-count // most)
+        return
+    assert sizes[0] == sizes[-1] == ends
+    assert max(sizes[1:-1]) <= most
+    assert max(sizes[1:-1]) - min(sizes[1:-1]) <= 1
 
 
 @settings(max_examples=examples(30))

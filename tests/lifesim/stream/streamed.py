@@ -26,7 +26,10 @@ CPU = pick("cpu")
 PLENTY = 1 << 30
 LIFE_LIKE = ["B3/S23", "B36/S23", "B0/S8", "B0123478/S34678", "B1357/S1357", "B2/S"]
 AGEING = ["345/2/4", "/2/3", "12/2-a/6", "8/0/5", "3458/37/25", "23/3/256"]
-RULES = [*LIFE_LIKE, "B2-a/S12", "B13/S012V", "W30", *AGEING]
+TABLES = ["WireWorld", "LifeHistory", "JvN29"]
+RANGES = ["R2,C0,M1,S5..9,B6..8,NM", "Bugs", "R3,C4,M0,S3..8,B4..7,NN", "R1,C2,M0,S2..3,B3..3,NM"]
+SEVERAL = [*AGEING, *TABLES]  # of several states
+RULES = [*LIFE_LIKE, "B2-a/S12", "B13/S012V", "W30", *SEVERAL]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from kernels.life.contract import ChainShape, LifeShape
 from kernels.life.cuda.sizes import device_bytes
 from kernels.targets.cpu import CpuTarget, levels
 from lifesim.store.tilefile import TileFormat, chunk_rows
-from lifesim.store.tiling import Tiling, blocks, tile_universe
+from lifesim.store.tiling import Tiling, tile_universe
 from lifesim.stream.plan import (
     _MOST_GROUPS,
     PERIOD,
@@ -90,7 +90,7 @@ def needs(tiling: Tiling, plan: PhasePlan, machine: LaneMachine) -> tuple[int, i
     every = set(range(len(tiling)))
     shapes = {
         LifeShape(*tiling.window(block, plan.generations).shape)
-        for block in blocks(tiling, plan.shape.across, plan.shape.down, every)
+        for block in plan.shape.blocks(tiling, every)
     }
     chain = None
     if plan.shape.chained:
@@ -176,7 +176,7 @@ def test_no_shape_that_fits_is_quicker(
     form, expected = form_of(tiling, compression), None
     for workers in sorted({machine.workers, 1}, reverse=True):
         fits = []
-        for shape in _shapes(tiling):
+        for shape in _shapes(tiling, machine.devices, True):
             host, device = _needs(
                 PhaseModel(tiling, form, machine, RATES), generations, shape, workers
             )
@@ -301,7 +301,7 @@ def test_slow_disks_have_long_phases(machine: LaneMachine) -> None:
         choose(large(machine, Rates(1e12, speed, speed)), 10**6).generations
         for speed in (1e7, 1e8, 1e9, 1e11)
     ]
-    assert lengths[0] > lengths[1] > lengths[2] >= lengths[3]
+    assert lengths[0] > lengths[1] > max(lengths[2:])
     assert lengths[0] > 2 * lengths[3]
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.life.cpu.engine import CpuArena
+from kernels.life.contract import Words
+from kernels.life.cpu.engine import CpuArena, CpuLife
 from kernels.targets.choose import pick
 from kernels.targets.cpu import CpuTarget
 from lifesim import Life
@@ -80,12 +81,35 @@ def test_memory_of_any_size(case: StreamCase, times: float) -> None:
         assert_same(universe, expected)
 
 
+def test_rows_go_straight_from_disk_to_windows_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of whole pages are copied nowhere; those of a halo, parts of chunks, are put."""
+    put = []
+    really = CpuLife.put
+
+    def count(life: CpuLife, y: int, words: Words) -> None:
+        put.append(len(words))
+        really(life, y, words)
+
+    case = StreamCase(1 << 15, 64, (1, 8))
+    expected = reference(case)
+    expected.run(6)
+    with on_disk(case.grid, case.tiles) as universe:
+        with monkeypatch.context() as patch:
+            patch.setattr("lifesim.stream.plan.choose", planned(PhaseShape(1, 2, 2), 3))
+            patch.setattr(CpuLife, "put", count)
+            patch.setattr(CpuLife, "get", lambda life, y, words: pytest.fail("rows are copied"))
+            StreamedLife(universe, [CPU], memory=PLENTY).run(6)
+        assert_same(universe, expected)
+    assert put
+    assert set(put) == {3}
+
+
 # --- any shape of a phase ------------------------------------------------------------
 
 
 def shapes(case: StreamCase, slots: int, chained: bool) -> st.SearchStrategy[PhaseShape]:
     across, down = (st.integers(1, count) for count in case.tiles)
-    return st.builds(PhaseShape, across, down, st.just(slots), st.just(chained))
+    return st.builds(PhaseShape, across, down, st.just(slots), st.just(chained), st.integers(0, 1))
 
 
 @settings(max_examples=examples(25))

@@ -25,7 +25,7 @@ def test_a_run_until_it_is_stable(lifesim):
     assert done.facts["until"] == {
         "condition": "stable", "met": True, "never": False, "kind": "empty", "period": 1,
         "displacement": [0, 0], "began": 130, "growth": 0, "ships": 0, "proved": True,
-        "observed": None,
+        "observed": None, "every": None,
     }  # fmt: skip
     assert (done.facts["generation"], done.facts["population"]) == (130, 0)
     assert patterns.read("a.rle").generation == 130
@@ -61,9 +61,34 @@ def test_what_is_refused(lifesim, soup):
     refused(lifesim("run", PULSAR), 2, "'--steps' .or '--until'.")
     refused(lifesim("run", PULSAR, "--until", "dead"), 2, "'dead' is no condition")
     refused(lifesim("run", PULSAR, "--until", "period:0"), 2, "a period is 1 to")
-    refused(lifesim("run", soup(), "--until", "empty"), 2, "--until is for universes in memory")
-    done = lifesim("run", "--size", "64K", "--memory", "16M", "--until", "empty", "--out", "new")
-    refused(done, 2, "--until is for universes in memory")
-    assert not Path("new").exists()
     done = lifesim("run", GUN, "--until", "empty", "--memory", "20K", "--engine", "dense")
     assert (done.code, done.err.count("outgrown memory")) == (2, 1)
+
+
+def test_on_disk_it_is_looked_at_now_and_then(lifesim, soup):
+    path = soup()
+    done = lifesim("run", path, "--until", "population:<1000000", "--phase", 7, "--json")
+    facts = done.facts["until"]
+    assert (facts["met"], facts["every"], done.facts["generation"]) == (True, 7, 0)
+    done = lifesim("run", path, "--until", "population:<0", "--phase", 7, "--steps", 20)
+    assert done.out.startswith("population:<0: not met up to generation 20 (looked at every 7 gen")
+
+
+def test_what_memory_does_not_hold_runs_until_a_condition_on_disk(lifesim):
+    run = (
+        "run",
+        "--size",
+        "2K",
+        "--memory",
+        "1M",
+        "--until",
+        "population:<1000000",
+        "--out",
+        "new",
+    )
+    done = lifesim(*run, "--json")
+    assert done.facts["universe"] == "new"
+    assert (done.facts["until"]["met"], done.facts["generation"] % 60) == (True, 0)
+    again = lifesim(*run, "--steps", 600, "--json")
+    assert again.facts["generation"] == done.facts["generation"]
+    refused(lifesim(*run, "--steps", 1), 2, "is at generation .* already, beyond 1")

@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
     QPalette,
+    QTextBlock,
     QTextCharFormat,
     QTextCursor,
 )
@@ -33,7 +34,8 @@ from ui.qt.focus import focus_on
 from ui.script.source import completions, run_script, run_source
 
 _LINES = 5000  # that are kept
-_PIECE = 1 << 14  # characters that are shown at once
+_PIECE = 1 << 12  # characters that are shown at once
+_DRESSED = 250  # lines that take other colours at once
 _BETWEEN = 30  # milliseconds between two pieces
 _MOST_OFFERED = 60  # names
 _HELLO = (
@@ -184,7 +186,9 @@ class _Printed(QPlainTextEdit):
         self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.setAccessibleName("Python output")
         self.setMinimumHeight(60)
-        self._pieces: list[tuple[int, str]] = []
+        self._undressed = QTextCursor(self.document())
+        self._dressing = QTimer(self)
+        self._dressing.timeout.connect(self._dress_some)
 
     def put(self, text: str, style: str) -> None:
         """Add text at the end."""
@@ -217,19 +221,31 @@ class _Printed(QPlainTextEdit):
             self._dress()
 
     def _dress(self) -> None:
-        block = self.document().firstBlock()
-        cursor = QTextCursor(self.document())
-        while block.isValid():
-            parts = block.begin()
-            while not parts.atEnd():
-                part = parts.fragment()
-                form = part.charFormat()
-                form.setForeground(self._colour(str(form.property(_STYLE))))
-                cursor.setPosition(part.position())
-                cursor.setPosition(part.position() + part.length(), QTextCursor.MoveMode.KeepAnchor)
-                cursor.setCharFormat(form)
-                parts += 1
-            block = block.next()
+        """Begin to take other colours: the last lines first, some in each turn of Qt's loop."""
+        self._undressed = QTextCursor(self.document())  # which stays where it is in the text
+        self._undressed.movePosition(QTextCursor.MoveOperation.End)
+        self._dressing.start(0)
+
+    def _dress_some(self) -> None:
+        block = self._undressed.block()
+        for _ in range(_DRESSED):
+            self._dress_block(block)
+            block = block.previous()
+            if not block.isValid():
+                self._dressing.stop()
+                return
+        self._undressed.setPosition(block.position())
+
+    def _dress_block(self, block: QTextBlock) -> None:
+        cursor, parts = QTextCursor(self.document()), block.begin()
+        while not parts.atEnd():
+            part = parts.fragment()
+            form = part.charFormat()
+            form.setForeground(self._colour(str(form.property(_STYLE))))
+            cursor.setPosition(part.position())
+            cursor.setPosition(part.position() + part.length(), QTextCursor.MoveMode.KeepAnchor)
+            cursor.setCharFormat(form)
+            parts += 1
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Stop the script by Ctrl+C, where nothing is selected that it would copy."""

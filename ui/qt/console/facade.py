@@ -13,8 +13,8 @@ from lifesim.grid import Box
 from ui.picture.viewport import Viewport
 from ui.qt.actions import Registry
 from ui.qt.console.carrier import Carrier
-from ui.script.thread import pause
-from ui.session import SessionError
+from ui.script.stopping import pause
+from ui.session import Session, SessionError
 
 if TYPE_CHECKING:
     from ui.qt.window import LifeWindow
@@ -127,9 +127,16 @@ class ScriptWindow:
         """Open a file or a universe directory in place of what is shown, and wait. Raises
         LifesimError where it is not opened."""
         name = os.fspath(path)
-        before = self._carrier.call(lambda: self._window.session)
-        self._carrier.call(lambda: self._window.files.open_path(name))
-        while self._carrier.call(lambda: self._window.background.is_opening):
+
+        def begin() -> Session:
+            self._window.banner.dismiss()  # what it says is not of this
+            before = self._window.session
+            self._window.files.open_path(name)
+            return before
+
+        before = self._carrier.call(begin)
+        # What is open may be saved first.
+        while self._carrier.call(lambda: self._window.background.is_busy):
             pause()
         now, said = self._carrier.call(lambda: (self._window.session, self._window.banner.text))
         if now is before:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from ui.script.output import Output
-from ui.script.thread import ScriptThread, check_stopped
+from ui.script.output import ScriptOutput
+from ui.script.stopping import check_stopped
+from ui.script.thread import ScriptThread
 
 _PATIENCE = 150  # milliseconds that a stopped script has to end in, before it is left alone
 _STUCK = (
@@ -30,7 +31,7 @@ class ScriptRunner(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.output = Output(self.printed.emit, check_stopped)
+        self.output = ScriptOutput(self.printed.emit, check_stopped)
         self._thread: ScriptThread | None = None
         self._left: list[ScriptThread] = []  # stopped, and not ended yet
         self._ended.connect(self._end, Qt.ConnectionType.QueuedConnection)

@@ -16,17 +16,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lifesim import gif
+from bulkbits.plurals import many
+from lifesim import gif, mp4
 from lifesim.errors import LifesimError
 from lifesim.grid import Box
 from lifesim.render import PALETTES, choose_scale, format_scale, parse_scale
-from ui.film import export, ffmpeg
+from ui.film import export
 from ui.film.export import ExportLook, check_path, check_rate
 from ui.film.films import MOST_FRAMES, ExportError, frames_of
 from ui.film.stills import check_scale
 from ui.model import CanvasView
-from ui.numbers import many, whole
-from ui.picture.request import clipped
+from ui.numbers import whole
 from ui.qt import file_dialogs
 from ui.qt.dialogs import Form
 
@@ -60,7 +60,7 @@ class Shown:
     def regions(self) -> list[tuple[object, str]]:
         """Return what can be chosen, each with its title."""
         found: list[tuple[object, str]] = []
-        view = clipped(self.view.viewport.box, self.width, self.height, self.x, self.y)
+        view = self.view.viewport.box.common(Box(self.x, self.y, self.width, self.height))
         if view is not None:
             found.append((view, f"The view: {_size(view)}"))
         if self.view.selection is not None:
@@ -220,7 +220,7 @@ class PictureDialog(Form):
         if self._end == ".gif":
             gif.check_size(*size)
         elif self._end == ".mp4":
-            ffmpeg.check_size(*size)
+            mp4.check_size(*size)
 
     def _choose_scale(self) -> None:
         """Choose a scale of its own for a region that is too large for that of another."""
@@ -313,7 +313,7 @@ class FilmDialog(PictureDialog):
 
     def _check_rate(self, text: str) -> None:
         if self._end == ".mp4":
-            ffmpeg.find()
+            mp4.find()
         check_rate(_rate(text), _RATES[self._end])
 
     def describe(self) -> str:

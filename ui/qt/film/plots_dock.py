@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from bulkbits.plurals import many
 from lifesim.errors import LifesimError
 from ui.film.series import Numbers, Point, Series
-from ui.numbers import many
 from ui.qt import file_dialogs
 from ui.qt.film.loading import Loading, shared
 from ui.qt.film.plots import Plot, PlotKind

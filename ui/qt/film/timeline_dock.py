@@ -14,6 +14,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QWidget
 
+from bulkbits.plurals import many
 from lifesim.errors import LifesimError
 from lifesim.grid import human_bytes
 from lifesim.render import format_scale
@@ -22,7 +23,7 @@ from ui.disk.session import DiskSession
 from ui.film.playback import Drawable, Playback
 from ui.film.recorder import Recorder
 from ui.film.recording import RecordedShot, Recording
-from ui.numbers import generation_of, many
+from ui.numbers import generation_of
 from ui.qt.film.timeline_controls import RECORD, STOP, TimelineControls
 from ui.session import Event, Session, SessionError
 

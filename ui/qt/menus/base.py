@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget
+
 from ui.qt.actions import Action
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ class Menu:
 
     def __init__(self, window: LifeWindow) -> None:
         self.window = window
+        self._sized: set[QDockWidget] = set()
 
     def actions(self) -> list[Action]:
         """Return the actions of the menu."""
@@ -40,6 +44,17 @@ class Menu:
 
     def close(self) -> None:
         """End what is under way, as the window closes."""
+
+    def show_sized(self, dock: QDockWidget, orientation: Qt.Orientation, length: int) -> None:
+        """Show a dock. When it is first shown it gets a length in pixels, but at most half of the
+        window's; orientation: what that is, a width or a height."""
+        dock.show()
+        if dock not in self._sized:
+            self._sized.add(dock)
+            size = self.window.size()
+            across = orientation is Qt.Orientation.Horizontal
+            half = (size.width() if across else size.height()) // 2
+            self.window.resizeDocks([dock], [min(length, half)], orientation)
 
     def act(
         self,

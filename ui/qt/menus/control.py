@@ -131,12 +131,13 @@ class ControlMenu(Menu):
     def until(self) -> None:
         """Ask for the end of a run, and begin it."""
         session = self.window.session
-        asked = self.window.dialogs.until(session.status().generation, session.most_generation)
+        now, most = session.status().generation, session.most_generation
+        asked = self.window.dialogs.until(now, most, session.looks)
         if asked is None:
             return
         self.window.banner.dismiss()
         if asked.condition is not None:
-            session.run_until(asked.condition, asked.most)
+            session.run_until(asked.condition, asked.most, asked.looks)
         elif asked.generation is not None:
             session.go_to(asked.generation)
 

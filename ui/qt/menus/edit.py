@@ -14,6 +14,7 @@ from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, Box, GridError
 from lifesim.turned import flipped_across, flipped_down, rotated
 from ui.cells import clipboard
+from ui.cells.drawing import DrawnStroke
 from ui.cells.edits import (
     Clear,
     Cut,
@@ -54,7 +55,7 @@ class EditMenu(Menu):
         canvas = window.canvas
         self.pen = DrawTool(canvas, self._state_at, self._stroke, self._stroke_ended)
         # Of a universe that is changed at the end of a stroke.
-        self._drawn: tuple[EditableSession, Stroke] | None = None
+        self._drawn: tuple[EditableSession, DrawnStroke] | None = None
         self._tools: dict[ToolName, CanvasTool] = {
             ToolName.PAN: PanTool(canvas),
             ToolName.DRAW: self.pen,
@@ -196,14 +197,12 @@ class EditMenu(Menu):
         if session.draws_at_once:
             session.edit(Stroke(points, state, number))
             return
-        before = self._drawn[1].points if self._drawn else ()
-        stroke = Stroke((*before, *points[bool(before) :]), state, number)
-        self._drawn = session, stroke
-        limits = session.limits
-        box = stroke.box(limits.width, limits.height, limits.x, limits.y)
-        if box is not None and box.width * box.height <= _AT_ONCE:
-            seen = Stroke(stroke.points, 1).apply(BitGrid(box.width, box.height), box)
-            canvas.ghost = PasteGhost(seen, box.x, box.y, is_framed=False)
+        if self._drawn is None:
+            self._drawn = session, DrawnStroke(state, number, session.limits, _AT_ONCE)
+        drawn = self._drawn[1]
+        drawn.add(points)
+        if drawn.box is not None and drawn.cells is not None:
+            canvas.ghost = PasteGhost(drawn.cells, drawn.box.x, drawn.box.y, is_framed=False)
             canvas.update()
 
     def _stroke_ended(self) -> None:
@@ -213,7 +212,7 @@ class EditMenu(Menu):
             self.window.canvas.update()
             session, stroke = drawn
             if session is self.window.session:
-                session.edit(stroke)
+                session.edit(stroke.stroke())
 
     # --- the selection ---------------------------------------------------------
 

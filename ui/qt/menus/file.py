@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction
 
+from bulkbits.plurals import many
 from lifesim import patterns
 from lifesim.library import PatternLibrary
 from lifesim.store.names import MANIFEST
 from ui import opening
 from ui.cells.edited import EditedSession
-from ui.numbers import many
 from ui.qt.actions import Action
 from ui.qt.background import Opening
 from ui.qt.menus.base import Menu

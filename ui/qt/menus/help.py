@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
+from bulkbits.version import version
 from ui.qt.actions import Action
 from ui.qt.guide import MOUSE, GuidePage
 from ui.qt.menus.base import Menu
@@ -50,16 +49,13 @@ class HelpMenu(Menu):
 
     def about(self) -> None:
         """Say which version this is, and what computes."""
-        try:
-            number = version("bulkbits")
-        except PackageNotFoundError:
-            number = "(not installed)"
         box = QMessageBox(self.window)
         box.setWindowTitle("About lifesim")
-        box.setText(f"lifesim, of bulkbits {number}")
+        box.setText(f"lifesim, of bulkbits {version()}")
         box.setInformativeText(
             "Conway's Game of Life and its relatives, bigger and longer.\n"
             f"Computed by {self.window.session.where}."
         )
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setIconPixmap(self.window.windowIcon().pixmap(48))
         box.open()

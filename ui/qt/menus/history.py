@@ -27,7 +27,6 @@ class HistoryMenu(Menu):
         self.dock = HistoryDock(lambda: window.session, window)
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
         self.dock.hide()
-        self._is_sized = False
 
     def actions(self) -> list[Action]:
         """Return the actions of the menu."""
@@ -43,8 +42,7 @@ class HistoryMenu(Menu):
 
     def toggle(self) -> None:
         """Show the history, or hide it."""
-        self.dock.setVisible(self.dock.isHidden())
-        if not self.dock.isHidden() and not self._is_sized:
-            self._is_sized = True
-            width = min(_WIDTH, self.window.width() // 2)
-            self.window.resizeDocks([self.dock], [width], Qt.Orientation.Horizontal)
+        if self.dock.isHidden():
+            self.show_sized(self.dock, Qt.Orientation.Horizontal, _WIDTH)
+        else:
+            self.dock.hide()

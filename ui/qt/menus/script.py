@@ -43,7 +43,6 @@ class ScriptMenu(Menu):
         self.console.entry.history = strings(window.settings, "script/history")
         self.console.entry.keep("")
         self.console.asked.connect(lambda: window.registry.run("script.run"))
-        self._is_sized = False
         window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.console)
         self.console.hide()
 
@@ -79,12 +78,8 @@ class ScriptMenu(Menu):
 
     def show(self) -> None:
         """Show the console."""
-        self.console.show()
+        self.show_sized(self.console, Qt.Orientation.Vertical, _HEIGHT)
         self.console.raise_()
-        if not self._is_sized:
-            self._is_sized = True
-            height = min(_HEIGHT, self.window.height() // 2)
-            self.window.resizeDocks([self.console], [height], Qt.Orientation.Vertical)
 
     def _seen(self) -> None:
         if self.console.isHidden() and self.window.isVisible():

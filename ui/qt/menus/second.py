@@ -26,7 +26,6 @@ class SecondMenu(Menu):
         self.view = SecondView(window)
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.view)
         self.view.hide()
-        self._is_sized = False
 
     def actions(self) -> list[Action]:
         """Return the actions of the menu."""
@@ -43,11 +42,10 @@ class SecondMenu(Menu):
 
     def toggle(self) -> None:
         """Show the second view, or hide it."""
-        self.view.setVisible(self.view.isHidden())
-        if not self.view.isHidden() and not self._is_sized:
-            self._is_sized = True
-            width = min(_WIDTH, self.window.width() // 2)
-            self.window.resizeDocks([self.view], [width], Qt.Orientation.Horizontal)
+        if self.view.isHidden():
+            self.show_sized(self.view, Qt.Orientation.Horizontal, _WIDTH)
+        else:
+            self.view.hide()
 
     def close(self) -> None:
         """End its thread."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDockWidget, QStackedWidget
 from lifesim.engines import cells_for
 from lifesim.grid import BitGrid
 from lifesim.library import PatternEntry
+from lifesim.library.library import rule_name
 from ui import opening
 from ui.qt import theme
 from ui.qt.actions import Action
@@ -22,7 +23,6 @@ from ui.qt.start.browser import PatternBrowser
 from ui.qt.start.page import StartPage
 from ui.qt.start.thumbs import Thumbs
 from ui.session import Session
-from ui.start.finder import rule_name
 
 if TYPE_CHECKING:
     from ui.qt.window import LifeWindow

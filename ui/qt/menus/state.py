@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from lifesim.rule import Rule
-from ui.cells.edited import EditedSession
 from ui.picture.coloured import window_colours
 from ui.qt import theme
 from ui.qt.actions import Action
 from ui.qt.menus.base import Menu
+from ui.session import EditableSession
 
 
 class StateMenu(Menu):
@@ -48,7 +48,7 @@ class StateMenu(Menu):
 
     def _states(self) -> int:
         session = self.window.session
-        return session.rule.states if isinstance(session, EditedSession) else 2
+        return session.rule.states if isinstance(session, EditableSession) else 2
 
     def _has_choice(self) -> bool:
         return self._states() > 2

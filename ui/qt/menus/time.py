@@ -38,7 +38,6 @@ class TimeMenu(Menu):
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.plots)
         self.timeline.hide()
         self.plots.hide()
-        self._is_sized = False
         self._shown: tuple[bool, str] | None = None  # of the button
 
     def actions(self) -> list[Action]:
@@ -120,10 +119,10 @@ class TimeMenu(Menu):
         self.window.registry.refresh()
 
     def _toggle(self, dock: QDockWidget) -> None:
+        if dock is self.plots and dock.isHidden():
+            self.show_sized(dock, Qt.Orientation.Horizontal, _WIDTH)
+            return
         dock.setVisible(dock.isHidden())
-        if dock is self.plots and not self._is_sized:
-            self._is_sized = True
-            self.window.resizeDocks([dock], [_WIDTH], Qt.Orientation.Horizontal)
         if dock is self.timeline and dock.isHidden():
             self.timeline.leave()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui.numbers import many
+from bulkbits.plurals import many
 from ui.parsing.order import Key
 from ui.qt.actions import Action
 from ui.qt.palette import CommandPalette

@@ -11,9 +11,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.numbers import many
+from bulkbits.plurals import many
 from ui.parsing.model import Language, Latest, Way
-from ui.parsing.order import Arrangement, Key, Kind
+from ui.parsing.order import Arrangement, Key, Shown
 from ui.parsing.sentences import Findings, SentenceLines, TextError
 from ui.qt.parsing.sentences import SentenceLine, SentenceModel, SentenceTable
 
@@ -24,7 +24,7 @@ _WAYS: tuple[tuple[str, Way | None], ...] = (
     ("Tokens: as the grammar suggests", None), ("Tokens: words", "space"),
     ("Tokens: characters", "chars"),
 )  # fmt: skip
-_KINDS: tuple[tuple[str, Kind], ...] = (
+_SHOWN: tuple[tuple[str, Shown], ...] = (
     ("Show all", "all"), ("Show accepted", "accepted"), ("Show ambiguous", "ambiguous"),
     ("Show rejected", "rejected"), ("Show those without an answer", "unanswered"),
 )  # fmt: skip
@@ -54,16 +54,17 @@ class BatchPanel(QWidget):
         self._range = 0, 0  # of rows in view: the worker counts them first
         self._findings: Findings | None = None
         self.arrangement = Arrangement()
+        self._order_asked: int | None = None  # the number of the job whose order has not landed
         self._is_stale = False  # whether more is known than when the order was asked for
         self.ways, self.line, self.model = QComboBox(), SentenceLine(), SentenceModel(self)
-        self.kinds = QComboBox()
+        self.shown = QComboBox()
         self.table = SentenceTable(self.model)
         self.ways.setAccessibleName("What the tokens of a sentence are")
         for title, way in _WAYS:
             self.ways.addItem(title, way)
-        self.kinds.setAccessibleName("Which sentences are shown")
-        for title, kind in _KINDS:
-            self.kinds.addItem(title, kind)
+        self.shown.setAccessibleName("Which sentences are shown")
+        for title, which in _SHOWN:
+            self.shown.addItem(title, which)
         self.line.setPlaceholderText("Type a sentence; Return adds it to the list")
         self.line.setClearButtonEnabled(True)
         box = QVBoxLayout(self)
@@ -71,8 +72,8 @@ class BatchPanel(QWidget):
         box.setSpacing(5)
         choices = QHBoxLayout()
         choices.addWidget(self.ways, 1)
-        choices.addWidget(self.kinds, 1)
-        for chooser in (self.ways, self.kinds):  # may be narrower than their longest item
+        choices.addWidget(self.shown, 1)
+        for chooser in (self.ways, self.shown):  # may be narrower than their longest item
             chooser.setMinimumContentsLength(8)
             chooser.setSizeAdjustPolicy(
                 QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
@@ -85,7 +86,7 @@ class BatchPanel(QWidget):
         self._landed.connect(self._land, Qt.ConnectionType.QueuedConnection)
         self.orderer = Latest("order of sentences", self._ordered.emit)
         self._ordered.connect(self._land_order, Qt.ConnectionType.QueuedConnection)
-        self.kinds.currentIndexChanged.connect(self._choose_kind)
+        self.shown.currentIndexChanged.connect(self._choose_shown)
         self.table.sorted_by.connect(self.sort_by)
         self.showing.timeout.connect(self._show)
         self.table.verticalScrollBar().valueChanged.connect(self._watch_rows)
@@ -258,13 +259,13 @@ class BatchPanel(QWidget):
         descending = not self.arrangement.descending if again else key not in (None, "verdict")
         self.arrange(replace(self.arrangement, key=key, descending=descending))
 
-    def _choose_kind(self, index: int) -> None:
-        self.arrange(replace(self.arrangement, kind=_KINDS[index][1]))
+    def _choose_shown(self, index: int) -> None:
+        self.arrange(replace(self.arrangement, shown=_SHOWN[index][1]))
 
     def arrange(self, arrangement: Arrangement) -> None:
         """Show these lines in this order; the same again when more is known of them."""
         self.arrangement = arrangement
-        self.kinds.setCurrentIndex([kind for _, kind in _KINDS].index(arrangement.kind))
+        self.shown.setCurrentIndex([which for _, which in _SHOWN].index(arrangement.shown))
         self.model.show_arrangement(arrangement)
         self._is_stale = False
         self.orderer.ask(None)
@@ -277,14 +278,15 @@ class BatchPanel(QWidget):
         if findings is None or arrangement.is_plain:
             self.orderer.ask(None)
             self._show_order(None)
-        elif self.orderer.is_busy:
+        elif self._order_asked == self.orderer.serial:  # which has not landed yet
             self._is_stale = True
         else:
-            self.orderer.ask(lambda: [(findings, arrangement.of(findings))])
+            self._order_asked = self.orderer.ask(lambda: [(findings, arrangement.of(findings))])
 
     def _land_order(self, serial: int, found: object) -> None:
         if serial != self.orderer.serial:
             return
+        self._order_asked = None
         if isinstance(found, Exception):
             self._report(found)
         elif isinstance(found, tuple) and found[0] is self._findings:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QKeyEvent, QPainter, QPalette, QPen
@@ -49,11 +47,11 @@ class ChartPane(Pane):
         tokens = len(look.tokens) if look is not None and look.chart is not None else 0
         if look is not None and not tokens and not message:
             self.message = look.problem or "The empty sentence has no chart"
-        if not _have_equal(before, look, lambda look: look.chart):
+        if before is None or look is None or before.chart is not look.chart:
             self._names.clear()
             self.marked = frozenset()
             # By another grammar the same tokens stay where they are, and so does what is picked.
-            if not tokens or not _have_equal(before, look, lambda look: look.tokens):
+            if not tokens or before is None or look is None or before.tokens != look.tokens:
                 self.triangle = Triangle(tokens, *_CELL)
                 self.under = self.pick = None
                 self.renew()
@@ -242,10 +240,3 @@ class ChartPane(Pane):
             names = self.look.names(*span)
             known = self._names[span] = fitted(names, metrics.horizontalAdvance, width), names
         return known[0]
-
-
-def _have_equal(
-    one: SentenceLook | None, other: SentenceLook | None, part: Callable[[SentenceLook], object]
-) -> bool:
-    """Tell whether both are there, and a part of them is the same."""
-    return one is not None and other is not None and part(one) == part(other)

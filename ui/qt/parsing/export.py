@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
-from ui.parsing.export import CHART_FORMS, TREE_FORMS, Form, drawn, export, form_of
+from ui.parsing.export import CHART_FORMS, TREE_FORMS, ExportForm, drawn, export, form_of
 from ui.qt.actions import Action
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Exports:
         ):
             made += [
                 Action(
-                    f"edit.copy-{what}-{form.kind}", form.title, f"&Edit > Copy {what} &as",
+                    f"edit.copy-{what}-{form.name}", form.title, f"&Edit > Copy {what} &as",
                     partial(copy, form), section=2, enabled=enabled,
                 )
                 for form in forms
@@ -59,7 +59,7 @@ class Exports:
         menu.addAction(registry.made(f"file.export-{what}"))
         copies = menu.addMenu("Copy &as")
         for form in TREE_FORMS if what == "tree" else CHART_FORMS:
-            copies.addAction(registry.made(f"edit.copy-{what}-{form.kind}"))
+            copies.addAction(registry.made(f"edit.copy-{what}-{form.name}"))
         menu.addSeparator()
         for each in ("view.fit", "view.zoom-in", "view.zoom-out"):
             menu.addAction(registry.made(each))
@@ -73,11 +73,11 @@ class Exports:
         """Ask for a file, and write the chart that is shown there."""
         self._export(self._chart, "chart", CHART_FORMS)
 
-    def copy_tree(self, form: Form) -> None:
+    def copy_tree(self, form: ExportForm) -> None:
         """Copy the tree that is shown."""
         self._copy(self.window.trees.tree, "tree", form)
 
-    def copy_chart(self, form: Form) -> None:
+    def copy_chart(self, form: ExportForm) -> None:
         """Copy the chart that is shown."""
         self._copy(self._chart, "chart", form)
 
@@ -92,7 +92,7 @@ class Exports:
     def _has_chart(self) -> bool:
         return self._chart is not None
 
-    def _export(self, what: Chart | Tree | None, name: str, forms: tuple[Form, ...]) -> None:
+    def _export(self, what: Chart | Tree | None, name: str, forms: tuple[ExportForm, ...]) -> None:
         window = self.window
         if what is None:
             return
@@ -104,13 +104,13 @@ class Exports:
         shown = os.path.basename(path)
         window.background.do(
             f"Exporting {shown}…",
-            lambda: export(what, path, form.kind),
+            lambda: export(what, path, form.name),
             lambda _: window.note(f"Exported the {name} to {shown}"),
             window.report,
             lasting=True,
         )
 
-    def _copy(self, what: Chart | Tree | None, name: str, form: Form) -> None:
+    def _copy(self, what: Chart | Tree | None, name: str, form: ExportForm) -> None:
         window = self.window
         if what is None:
             return
@@ -120,5 +120,5 @@ class Exports:
             window.note(f"Copied the {name} as {form.title}")
 
         window.background.do(
-            f"Copying the {name}…", lambda: drawn(what, form.kind), landed, window.report
+            f"Copying the {name}…", lambda: drawn(what, form.name), landed, window.report
         )

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ui.parsing.export import Form
+from ui.parsing.export import ExportForm
 from ui.parsing.files import FileError, check_source, read_grammar, write
 from ui.parsing.sentences import SentenceLines, examples
 from ui.qt import file_dialogs
@@ -45,7 +45,9 @@ class ParseDialogs(Dialogs):
         chosen, _ = file_dialogs.save_file(self._window, "Save sentences", path, _SENTENCES)
         return chosen or None
 
-    def export(self, title: str, path: str, forms: Sequence[Form]) -> tuple[str, Form] | None:
+    def export(
+        self, title: str, path: str, forms: Sequence[ExportForm]
+    ) -> tuple[str, ExportForm] | None:
         """Ask for a file to export to, and the form; the file's name follows the form."""
         titles = {f"{form.title} (*{form.suffix})": form for form in forms}
         suffixes = {name: form.suffix for name, form in titles.items()}

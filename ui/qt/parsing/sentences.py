@@ -245,6 +245,8 @@ class SentenceTable(QTableView):
         self.setModel(model)
         self._lines = model
         self._is_fitting = self._is_dragged = False
+        self._needed_by_sentences: int | None = None  # pixels; None where there are other ones
+        model.modelReset.connect(self._forget_sentences)
         self.setAccessibleName("Sentences")
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setWordWrap(False)
@@ -281,12 +283,22 @@ class SentenceTable(QTableView):
             self.setColumnWidth(column, self._needed(column, seen))
             room -= 0 if self.isColumnHidden(column) else self.columnWidth(column)
         if not self._is_dragged:
-            needed = self._needed(_SENTENCE, range(min(self._lines.rowCount(), _FITTED)))
+            needed = self._sentence_width()
             self._hide(_NOTE, _NARROW < room < needed + _REASON)
             width = room if self.isColumnHidden(_NOTE) else needed
             self.setColumnWidth(_SENTENCE, max(_NARROW, width))
         self.setColumnWidth(_NOTE, max(_REASON, room - self.columnWidth(_SENTENCE)))
         self._is_fitting = False
+
+    def _sentence_width(self) -> int:
+        """Return the pixels that sentences take; they are measured once, as they may be long."""
+        if self._needed_by_sentences is None:
+            rows = range(min(self._lines.rowCount(), _FITTED))
+            self._needed_by_sentences = self._needed(_SENTENCE, rows)
+        return self._needed_by_sentences
+
+    def _forget_sentences(self) -> None:
+        self._needed_by_sentences = None
 
     def _hide(self, column: int, hidden: bool) -> None:
         if self.isColumnHidden(column) != hidden:  # which takes a while with many rows

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QIntValidator
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from ui.parsing.model import FoundTree, SentenceLook, exact_count, probability, short_count
+from ui.qt.buttons import text_button
 from ui.qt.parsing.tree import TreePane
 from ui.qt.shy import ShyLabel
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from nltk.tree import ProbabilisticTree, Tree
 
 _SAID = 72  # pixels, at least, of how many trees there are
-_PATIENCE = 250  # milliseconds that the tree of the sentence before is shown
+PATIENCE = 250  # milliseconds that what is known of the sentence before is shown
 _FARTHEST = 10_000_000  # trees that one may jump ahead
 
 
@@ -37,15 +38,15 @@ class TreePanel(QWidget):
         self.index = 0  # of the tree that is shown
         self.tree: Tree | None = None
         self.pane = TreePane()
-        self.back = _button("◀", "Previous tree", self.previous)
-        self.forth = _button("▶", "Next tree", self.next)
+        self.back = text_button("◀", "Previous tree", self.previous)
+        self.forth = text_button("▶", "Next tree", self.next)
         self.number = QLineEdit()
         self.number.setAccessibleName("Number of the tree")
         self.number.setValidator(QIntValidator(1, _FARTHEST, self))
         self.number.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.number.setFixedWidth(84)
         self.number.returnPressed.connect(self._typed)
-        self.patience = QTimer(self, singleShot=True, interval=_PATIENCE)
+        self.patience = QTimer(self, singleShot=True, interval=PATIENCE)
         self.patience.timeout.connect(lambda: self._clear("…"))
         self.said = ShyLabel("How many trees there are")
         self.said.setMinimumWidth(_SAID)
@@ -171,12 +172,3 @@ class TreePanel(QWidget):
         else:
             text = f"of {short_count(count)}"
         return f"{text}   {more}".rstrip()
-
-
-def _button(text: str, name: str, act: object) -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setAccessibleName(name)
-    button.setToolTip(name)
-    button.clicked.connect(act)
-    return button

@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from bulkbits.plurals import many
 from ckyparse.grammar import GrammarError
 from kernels.targets.contract import BackendUnavailableError
-from ui.numbers import many
 from ui.parsing.files import FileError
 from ui.parsing.launch import ParseLaunch
 from ui.parsing.model import FoundTree, Latest, SentenceLook, exact_count, look, tree
@@ -34,7 +34,7 @@ from ui.parsing.sentences import SentenceLines, TextError
 from ui.qt.actions import Registry
 from ui.qt.background import Background
 from ui.qt.banner import Banner
-from ui.qt.dropped import files_of
+from ui.qt.dropped import files_of, lead_files
 from ui.qt.parsing.actions import actions_of
 from ui.qt.parsing.batch import BatchPanel
 from ui.qt.parsing.chart import ChartPane
@@ -42,12 +42,10 @@ from ui.qt.parsing.export import Exports
 from ui.qt.parsing.files import Files
 from ui.qt.parsing.language import GrammarPanel
 from ui.qt.parsing.panels import Panels, fill_status_bar, plain_label
-from ui.qt.parsing.trees import TreePanel
+from ui.qt.parsing.trees import PATIENCE, TreePanel
 from ui.qt.remembered import SettingsMemory, fit_screen
 from ui.qt.shy import ShyLabel
 from ui.qt.status import BusyLine
-
-_PATIENCE = 250  # milliseconds that the verdict on the sentence before is shown
 
 
 class ParseWindow(QMainWindow):
@@ -77,6 +75,7 @@ class ParseWindow(QMainWindow):
         self.panels = Panels(self)
         self.setCentralWidget(self.panels)
         fill_status_bar(self)
+        lead_files(self)
         self.background = Background()
         self.files = Files(self)
         self.registry = Registry(self, self.batch.table, self.report)
@@ -86,7 +85,7 @@ class ParseWindow(QMainWindow):
 
         self._watcher = Latest("sentence", self._looked.emit)
         self._is_looking = False  # at another sentence than the one that is shown
-        self._patience = QTimer(self, singleShot=True, interval=_PATIENCE)
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE)
         self._connect()
         self._memory = SettingsMemory(settings, self._remembered)
         self._restore()

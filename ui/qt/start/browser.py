@@ -25,7 +25,7 @@ from ui.qt.start.cards import CardList
 from ui.qt.start.thumbs import Thumbs
 from ui.start.cards import Card, short_path
 from ui.start.facts import facts_of
-from ui.start.finder import Finder, Found, Wanted
+from ui.start.finder import Finder, FoundPatterns, Wanted
 
 _WIDTH, _WIDEST_CHOICE = 330, 150  # pixels
 _LONGEST_PIECE = 24  # letters
@@ -208,7 +208,7 @@ class PatternBrowser(QWidget):
             kind, rule = self.kinds.currentData(), self.rules.currentData()
             self._finder.look(Wanted(self._library, self.line.text(), kind, rule))
 
-    def _land(self, found: Found) -> None:
+    def _land(self, found: FoundPatterns) -> None:
         if found.wanted.library is not self._library:
             return
         self._entries = {entry.path: entry for entry in found.entries}

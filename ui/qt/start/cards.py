@@ -24,9 +24,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.qt.start.thumbs import Thumbs, image_of, table_of
+from ui.qt.start.thumbs import Thumbs, image_of
+from ui.qt.theme import colour_table
 from ui.start.cards import Card
-from ui.start.thumbnails import GoneError, Thumbnail
+from ui.start.thumbnails import FileGoneError, Thumbnail
 
 CARD = Qt.ItemDataRole.UserRole
 _NO_INDEX = QModelIndex()
@@ -120,8 +121,9 @@ class CardList(QListView):
 
     def dress(self, theme: str) -> None:
         """Draw pictures in the colours of a theme."""
-        self._delegate.theme = theme
-        self.viewport().update()
+        if theme != self._delegate.theme:
+            self._delegate.theme = theme
+            self.viewport().update()
 
     def card(self) -> Card | None:
         """Return the card that keys go to."""
@@ -208,7 +210,7 @@ class _CardDelegate(QStyledItemDelegate):
         picture, text = self._parts(rect)
         found = self._thumbs.of(card.path)
         self._paint_picture(painter, picture, found if isinstance(found, Thumbnail) else None)
-        gone = isinstance(found, GoneError)
+        gone = isinstance(found, FileGoneError)
         plain, dim = palette.color(role.Text), palette.color(role.PlaceholderText)
         line = card.line
         if isinstance(found, Exception):
@@ -250,7 +252,7 @@ class _CardDelegate(QStyledItemDelegate):
 
     def _paint_picture(self, painter: QPainter, where: QRect, found: Thumbnail | None) -> None:
         in_colours = found is not None and found.pixels.ndim == 3
-        dead = QColor(table_of("dark" if in_colours else self.theme)[0])
+        dead = QColor(colour_table("dark" if in_colours else self.theme)[0])
         painter.setPen(self._parent.palette().color(QPalette.ColorRole.Mid))
         painter.setBrush(dead)
         painter.drawRoundedRect(where, _ROUND, _ROUND)

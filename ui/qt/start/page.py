@@ -51,6 +51,7 @@ class StartPage(QScrollArea):
         self.setAccessibleName("Start page")
         self._registry, self._thumbs = registry, thumbs
         self._is_target = False
+        self._theme = ""  # that it has
         self.buttons = [self._button(id) for id, _ in _BUTTONS]
         self.recent = CardList("Recent files", thumbs, rows=True)
         self.recent.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -63,6 +64,7 @@ class StartPage(QScrollArea):
         self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._place = self._laid_out()
         self.setWidget(self._place)
+        self._place.setAutoFillBackground(False)  # which would hide the frame of show_target()
 
     def _button(self, id: str) -> QPushButton:
         action = self._registry[id]
@@ -138,6 +140,9 @@ class StartPage(QScrollArea):
 
     def dress(self, theme: str, shades: Colours) -> None:
         """Take the colours of a theme."""
+        if theme == self._theme:
+            return
+        self._theme = theme
         for button, (_, name) in zip(self.buttons, _BUTTONS, strict=True):
             button.setIcon(icon(name, shades.icon, shades.faint))
         self.recent.dress(theme)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from functools import lru_cache
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QImage
 
 from lifesim.render import Levels
-from ui.qt.theme import THEMES, colour_table
+from ui.qt.theme import colour_table
 from ui.start.kept import ThumbnailCache, cache_folder
 from ui.start.painter import ThumbnailPainter
-from ui.start.thumbnails import GoneError, Thumbnail, ThumbnailError
+from ui.start.thumbnails import FileGoneError, Thumbnail, ThumbnailError
 
 _MOST_HELD = 300  # a thumbnail takes up to 192 KB
 
@@ -44,7 +43,7 @@ class Thumbs(QObject):
 
     def is_gone(self, path: str) -> bool:
         """Tell whether a file is known not to be there any more."""
-        return isinstance(self._held.get(path), GoneError)
+        return isinstance(self._held.get(path), FileGoneError)
 
     def doubt(self, paths: Iterable[str] | None = None) -> None:
         """Look again at these paths, or all, when they are shown next: the files may have changed.
@@ -70,11 +69,5 @@ def image_of(pixels: Levels, theme: str) -> QImage:
     form = QImage.Format.Format_Indexed8 if pixels.ndim == 2 else QImage.Format.Format_RGB888
     image = QImage(pixels.data, width, height, pixels.strides[0], form)
     if pixels.ndim == 2:
-        image.setColorTable(table_of(theme))
+        image.setColorTable(colour_table(theme))
     return image
-
-
-@lru_cache(len(THEMES))
-def table_of(theme: str) -> list[int]:
-    """Return the 256 colours of a theme."""
-    return colour_table(theme)

@@ -5,7 +5,10 @@
 //       resolves to {version, channels, whole, tag, bytes}, or with same: true in place of bytes
 //       where what has that tag is still right. x, y are BigInts, in tiles of 256 pixels.
 //   link.send(order)       what is asked of the universe, as ui/web/orders.py has it
-//   link.listen(callback)  called with {palettes, facts, error, lost}, each only if there is one
+//   link.look(blocks)      which blocks are to come by themselves whenever they change
+//   link.seen(frame)       that a frame of these has been drawn
+//   link.listen(callback)  called with {palettes, facts, error, lost}, each only if there is one, or
+//       with {part, bodies}, a part of a frame, as ui/web/feed.py makes it, and its blocks' bytes
 //
 // A view is three integers, as in ui/picture/viewport.py: the scale (the binary logarithm of cells a
 // pixel), and the pixel of the universe in the upper left corner. They are exact at any distance.
@@ -16,6 +19,7 @@ const BLOCK = SIDE * TILES;
 const NEAREST = -5;
 const FARTHEST = 256;
 const KEPT = 160; // blocks
+const LOOKED = 96; // blocks that are looked at, or none come by themselves
 const AT_ONCE = 6; // requests; browsers make no more of them at once
 const COARSER = 9; // levels that are looked through for what is missing
 const AGAIN = 250; // milliseconds until what was not sharp yet is asked for again
@@ -42,20 +46,27 @@ function made(name, attributes = {}, ...children) {
   return element;
 }
 
+async function unpacked(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
 export class Viewer {
-  // palette: its name, else the style sheet says which. scrolls: whether the wheel is for what is
-  // around the picture, until somebody clicks into it.
-  constructor(root, link, { palette, scrolls } = {}) {
+  // scrolls: whether the wheel is for what is around the picture, until somebody clicks into it.
+  constructor(root, link, { scrolls } = {}) {
     this.root = root;
     this.scrolls = scrolls;
     this.link = link;
     this.facts = null;
     this.palettes = null;
-    this.chosen = palette;
     this.view = { scale: 0, left: 0n, top: 0n };
     this.blocks = new Map(); // by address: {shown, next, asked, failed}
     this.underWay = 0;
-    this.target = 0; // the version that is being fetched
+    this.target = 0; // the version that is being fetched, or has come by itself
+    this.looked = ""; // the blocks that come by themselves
+    this.parts = []; // of a frame that has not come as a whole yet
+    this.hearing = Promise.resolve();
+    this.unseen = 0; // the frame that has come, but has not been drawn
     this.fitted = false;
     this.drawing = false;
     this.stroke = 0;
@@ -85,7 +96,6 @@ export class Viewer {
       one.addEventListener("click", act);
       this.buttons[name] = one;
       bar.append(one);
-      return one;
     };
     button("play", "Play", "run, or stop (space)", () => this.play());
     button("step", "Step", "make one generation (.)", () => this.order({ do: "step" }));
@@ -96,7 +106,7 @@ export class Viewer {
     );
     bar.append(this.speed);
     button("reset", "Reset", "go back to the first generation", () => this.order({ do: "reset" }));
-    button("draw", "Draw", "draw with the mouse (d)", () => this.draws(!this.drawing));
+    button("draw", "Draw", "draw with the mouse (d)", () => this.setDrawing(!this.drawing));
     this.state = made("input", { type: "number", min: "1", value: "1", title: "state to draw" });
     bar.append(this.state);
     button("undo", "Undo", "take the last drawing back (Ctrl+Z)", () => this.order({ do: "undo" }));
@@ -154,23 +164,68 @@ export class Viewer {
 
   // --- what the link says --------------------------------------------------------
 
+  // Takes messages in their order, though blocks have to be unpacked first.
   hear(message) {
+    this.hearing = this.hearing
+      .then(() => !this.closed && this.take(message))
+      .catch((error) => this.sayBriefly(error.message));
+  }
+
+  async take(message) {
     if (message.palettes) {
       this.palettes = message.palettes;
     }
-    if (message.lost !== undefined) this.say(message.lost ? "connection lost: trying again" : "");
-    if (message.error) this.sayBriefly(message.error);
-    if (message.facts) {
-      const before = this.facts;
-      this.facts = message.facts;
-      this.box = message.facts.box.map(BigInt);
-      if (before && this.facts.version < before.version) this.blocks.clear(); // another server
-      if (this.facts.problem && this.facts.problem !== before?.problem) this.say(this.facts.problem);
-      if (before?.problem && !this.facts.problem) this.say("");
-      if (!this.fitted) this.fit();
-      this.tell();
+    if (message.lost !== undefined) {
+      this.say(message.lost ? "connection lost: trying again" : "");
+      this.looked = "";
       this.changed();
     }
+    if (message.error) this.sayBriefly(message.error);
+    if (message.part) await this.takePart(message.part, message.bodies);
+    if (message.facts) this.takeFacts(message.facts);
+  }
+
+  takeFacts(facts) {
+    const before = this.facts;
+    this.facts = facts;
+    this.box = facts.box.map(BigInt);
+    if (facts.problem && facts.problem !== before?.problem) this.say(facts.problem);
+    if (before?.problem && !facts.problem) this.say("");
+    if (!this.fitted) this.fit();
+    this.tell();
+    this.changed();
+  }
+
+  // The last part of a frame has the facts: then all of it is shown at once.
+  async takePart({ frame, facts, blocks }, bodies) {
+    const all = await Promise.all(bodies.map(unpacked));
+    for (const block of blocks) this.parts.push({ ...block, bytes: block.size ? all.shift() : null });
+    if (!facts) return;
+    for (const block of this.parts) this.replace(block);
+    this.parts = [];
+    this.target = Math.max(this.target, facts.version);
+    this.unseen = frame;
+    this.restrict();
+    this.takeFacts(facts);
+  }
+
+  // Puts a block that has come by itself in place of what is shown. Without bytes it has not
+  // changed; where that is not what is there, it is asked for as any other that is missing.
+  replace({ address: [scale, x, y], version, channels, tag, whole, bytes }) {
+    const address = this.address(scale, BigInt(x) / BigInt(TILES), BigInt(y) / BigInt(TILES));
+    const entry = this.blocks.get(address) ?? {};
+    const known = entry.next ?? entry.shown;
+    if (known?.version > version || (!bytes && known?.tag !== tag)) return;
+    const again = performance.now() + AGAIN;
+    if (!whole) setTimeout(() => this.changed(), AGAIN + 1);
+    if (bytes) {
+      const canvas = this.painted(bytes, channels, entry.shown?.canvas);
+      entry.shown = { version, canvas, tag, whole, again, bytes, channels };
+    } else {
+      entry.shown = { ...known, version, whole, again };
+    }
+    entry.next = undefined;
+    this.blocks.set(address, entry);
   }
 
   order(order) {
@@ -246,13 +301,14 @@ export class Viewer {
     return `${scale}/${x}/${y}`;
   }
 
-  // The blocks of a level that are seen, with so many around them, as far as the universe goes.
-  seen(level, around = 0) {
+  // The first and last column and row of the blocks of a level that are seen, with so many around
+  // them, as far as the universe goes.
+  range(level, around = 0) {
     const { scale, left, top } = this.view;
     const rest = level - scale; // a pixel of the level is 2^rest pixels of the canvas
     const [x, y, width, height] = this.box;
-    const range = (first, length, start, cells) => {
-      const from = shifted(first, -rest) / 1n;
+    const along = (first, length, start, cells) => {
+      const from = shifted(first, -rest);
       const to = shifted(first + BigInt(length) - 1n, -rest);
       const block = (pixel) => pixel >> 9n;
       return [
@@ -260,13 +316,31 @@ export class Viewer {
         least(block(to) + BigInt(around), block(shifted(start + cells - 1n, -level))),
       ];
     };
-    const [x0, x1] = range(left, this.canvas.width, x, width);
-    const [y0, y1] = range(top, this.canvas.height, y, height);
+    return [...along(left, this.canvas.width, x, width), ...along(top, this.canvas.height, y, height)];
+  }
+
+  // The blocks of that range, those in the middle first.
+  seen(level, around = 0) {
+    const [x0, x1, y0, y1] = this.range(level, around);
     const found = [];
     for (let by = y0; by <= y1; by++) for (let bx = x0; bx <= x1; bx++) found.push([level, bx, by]);
     const [middleX, middleY] = [Number(x0 + x1) / 2, Number(y0 + y1) / 2];
     const far = ([, bx, by]) => (Number(bx) - middleX) ** 2 + (Number(by) - middleY) ** 2;
     return found.sort((a, b) => far(a) - far(b));
+  }
+
+  // Says what is looked at, where it is something else than before.
+  watch() {
+    const scale = this.level();
+    const [x0, x1, y0, y1] = this.range(scale);
+    const [columns, rows] = [Number(most(x1 - x0 + 1n, 0n)), Number(most(y1 - y0 + 1n, 0n))];
+    const [x, y] = [x0, y0].map((n) => String(n * BigInt(TILES)));
+    const fits = columns * rows <= LOOKED;
+    const blocks = fits ? { scale, x, y, columns, rows } : { scale: 0, x: 0, y: 0 };
+    const text = JSON.stringify(blocks);
+    if (text === this.looked) return;
+    this.looked = text;
+    this.link.look({ columns: 0, rows: 0, ...blocks });
   }
 
   level() {
@@ -284,6 +358,7 @@ export class Viewer {
 
   ask() {
     if (!this.facts || !this.palettes || this.canvas.width < 2) return;
+    this.watch();
     const now = performance.now();
     const level = this.level();
     const visible = this.seen(level);
@@ -325,6 +400,9 @@ export class Viewer {
     const known = entry.next ?? entry.shown;
     try {
       const answer = await this.link.block(version, key, known?.tag);
+      const newest = entry.next ?? entry.shown;
+      if (newest?.version > answer.version) return; // another has come meanwhile
+      if (answer.same && newest !== known) return; // and it has been painted on
       const { tag, whole } = answer;
       const again = performance.now() + AGAIN;
       const canvas = answer.same ? known.canvas : this.painted(answer.bytes, answer.channels);
@@ -379,21 +457,19 @@ export class Viewer {
   }
 
   choosePalette() {
-    // Colours of states are made to be seen on dark.
-    const scheme = this.facts?.coloured ? "dark" : this.style("scheme");
-    const palette = this.chosen ?? (scheme || "dark");
+    const palette = this.style("scheme") || "dark";
     if (palette === this.palette) return;
     this.palette = palette;
     if (this.palettes) this.repaint();
   }
 
-  colour(level) {
-    const table = this.palettes?.[this.palette];
-    return table ? `rgb(${table.slice(3 * level, 3 * level + 3)})` : "black";
+  // The red, green and blue of dead cells.
+  dead() {
+    return this.facts?.dead ?? this.palettes[this.palette].slice(0, 3);
   }
 
-  painted(bytes, channels) {
-    const canvas = new OffscreenCanvas(BLOCK, BLOCK);
+  // canvas: one that is no longer needed.
+  painted(bytes, channels, canvas = new OffscreenCanvas(BLOCK, BLOCK)) {
     const context = canvas.getContext("2d");
     const table = this.palettes[this.palette];
     const colours = new Uint32Array(256);
@@ -433,6 +509,8 @@ export class Viewer {
       this.choosePalette();
       this.ask();
       this.draw();
+      if (this.unseen) this.link.seen(this.unseen);
+      this.unseen = 0;
     });
   }
 
@@ -459,7 +537,7 @@ export class Viewer {
     const { scale, left, top } = this.view;
     // Where something lies on the canvas; far out of it, it is no matter where.
     const place = (pixel, start) => Number(most(least(pixel - start, 1n << 20n), -(1n << 20n)));
-    context.fillStyle = this.colour(0);
+    context.fillStyle = `rgb(${this.dead()})`;
     const edge = (cell, start) => place(-shifted(-cell, -scale), start);
     if (this.facts.bounded) {
       const [x, y, across, down] = this.box;
@@ -599,7 +677,7 @@ export class Viewer {
         "=": () => this.zoom(1),
         "-": () => this.zoom(-1),
         f: () => this.fit(),
-        d: () => this.draws(!this.drawing),
+        d: () => this.setDrawing(!this.drawing),
         " ": () => this.play(),
         ".": () => this.facts?.plays && this.order({ do: "step" }),
       };
@@ -619,7 +697,7 @@ export class Viewer {
     });
   }
 
-  draws(drawing) {
+  setDrawing(drawing) {
     this.drawing = drawing && Boolean(this.facts?.draws);
     this.buttons.draw.setAttribute("aria-pressed", this.drawing);
     this.canvas.classList.toggle("lifesim-drawing", this.drawing);
@@ -637,7 +715,7 @@ export class Viewer {
   goOn(x, y) {
     const cell = this.cellAt(x, y);
     const last = this.line.points.at(-1);
-    if (last && last[0] === cell[0] && last[1] === cell[1]) return;
+    if (last[0] === cell[0] && last[1] === cell[1]) return;
     this.line.points.push(cell);
     this.line.due ??= setTimeout(() => this.sendLine(), 30);
   }
@@ -669,8 +747,7 @@ export class Viewer {
     const tile = TILES * (py >> 8) + (px >> 8);
     const at = (tile * SIDE * SIDE + (py & 255) * SIDE + (px & 255)) * channels;
     if (channels === 1) return bytes[at] > 0;
-    const dead = this.palettes.dark.slice(0, 3);
-    return dead.some((part, n) => bytes[at + n] !== part);
+    return this.dead().some((part, n) => bytes[at + n] !== part);
   }
 
   close() {

@@ -1,12 +1,7 @@
 
-// The notebook's widget: a Viewer over the notebook's own line to Python (anywidget).
+// The notebook's widget: a Viewer over the notebook's own messages to Python (anywidget).
 
-async function unpacked(bytes) {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-class NotebookLine {
+class NotebookLink {
   constructor(model) {
     this.model = model;
     this.name = `${Math.random()}`.slice(2); // others may look at the same universe
@@ -18,16 +13,19 @@ class NotebookLine {
 
   listen(callback) {
     this.callback = callback;
-    this.model.send({ ask: "facts" });
+    this.model.send({ ask: "facts", from: this.name });
   }
 
   hear(message, buffers) {
-    if (!message.id) return this.callback(message);
+    if (message.to && message.to !== this.name) return;
+    const bytes = ({ buffer, byteOffset, byteLength }) =>
+      new Uint8Array(buffer, byteOffset, byteLength);
+    if (!message.id) return this.callback({ ...message, bodies: (buffers ?? []).map(bytes) });
     const waiting = this.waiting.get(message.id);
     this.waiting.delete(message.id);
     if (!waiting) return;
     if (message.error) waiting.reject(new Error(message.error));
-    else waiting.resolve([message.block, buffers]);
+    else waiting.resolve([message.block, buffers.map(bytes)]);
   }
 
   send(order) {
@@ -39,15 +37,21 @@ class NotebookLine {
     const answer = new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
     const place = [scale, String(x), String(y), width, height];
     this.model.send({ id, ask: "block", version, place, tag });
-    const [found, buffers] = await answer;
-    if (!found.same) {
-      const { buffer, byteOffset, byteLength } = buffers[0];
-      found.bytes = await unpacked(new Uint8Array(buffer, byteOffset, byteLength));
-    }
+    const [found, bodies] = await answer;
+    if (!found.same) found.bytes = await unpacked(bodies[0]);
     return found;
   }
 
+  look(blocks) {
+    this.model.send({ look: blocks, from: this.name });
+  }
+
+  seen(frame) {
+    this.model.send({ seen: frame, from: this.name });
+  }
+
   close() {
+    this.model.send({ leave: true, from: this.name });
     this.model.off("msg:custom", this.heard);
   }
 }
@@ -58,12 +62,12 @@ export default {
     box.style.height = `${model.get("height")}px`;
     box.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own keys: d, d would delete the cell
     el.append(box);
-    const line = new NotebookLine(model);
-    const viewer = new Viewer(box, line, { scrolls: true });
+    const link = new NotebookLink(model);
+    const viewer = new Viewer(box, link, { scrolls: true });
     box.lifesimViewer = viewer;
     return () => {
       viewer.close();
-      line.close();
+      link.close();
       box.remove();
     };
   },

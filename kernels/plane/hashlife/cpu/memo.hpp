@@ -82,7 +82,10 @@ public:
             if (Id(known) == key) return false;
         }
     }
-    void clear() { table_ = std::make_unique<Inside>(11); }
+    void clear() {
+        if (table_ && table_->size() == std::size_t(1) << LEAST_BITS) table_->clear();
+        else table_ = std::make_unique<Inside>(LEAST_BITS);
+    }
 
     // A square's hash, of its name in the lower half of an entry.
     struct Key {
@@ -95,6 +98,7 @@ public:
     const Inside& table() const { return *table_; }
 
 private:
+    static constexpr int LEAST_BITS = 11;
     std::unique_ptr<Inside> table_;
 };
 

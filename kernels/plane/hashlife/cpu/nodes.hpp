@@ -25,7 +25,7 @@ struct Key {
 
 class Nodes : public Kept<sizeof(Node)> {
 public:
-    Nodes() : Kept(1 << 14, 14) {}  // number 0 is no node
+    Nodes() : Kept(1 << 14, 13) {}  // number 0 is no node
 
     Node& numbered(std::size_t number) const { return *reinterpret_cast<Node*>(at(number)); }
     const Id* children(Id id) const { return numbered(id >> 1).child; }

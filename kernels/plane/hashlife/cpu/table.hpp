@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 #include "memory.hpp"
@@ -49,6 +50,12 @@ public:
     // Bytes that grow() takes beside those that are taken.
     std::size_t growth() const { return larger_.data() ? 0 : 2 * sizeof(Entry) * size(); }
 
+    // Takes all entries out.
+    void clear() {
+        give_up_growth();
+        std::memset(entries_, 0, sizeof(Entry) * size());
+        live_ = 0;
+    }
     // Doubles the size. Returns false where is_stopped(), which is asked now and then, became
     // true: the table is as it was, and the next call goes on from there. Raises bad_alloc.
     template <class Stopped>

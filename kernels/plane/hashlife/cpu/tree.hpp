@@ -79,7 +79,7 @@ public:
     void look() {
         if (++polls_ % OFTEN == 0 && is_stopped()) throw Interrupted();
     }
-    static constexpr std::size_t MARGIN = 1 << 13, LEAF_MARGIN = 1 << 10, LATER_MARGIN = 1 << 10;
+    static constexpr std::size_t MARGIN = 1 << 11, LEAF_MARGIN = 1 << 10, LATER_MARGIN = 1 << 10;
     static constexpr std::size_t FOR_EACH = 1 << 10;  // squares of either kind that a helper needs room for
 
     // Returns room for so many names on the stack.

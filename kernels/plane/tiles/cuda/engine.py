@@ -31,6 +31,7 @@ from kernels.plane.tiles.cuda.reading import Reader
 from kernels.signals import undisturbed
 from kernels.targets.contract import Target
 from kernels.targets.cuda.device import Buffer, Device, Slice
+from kernels.targets.cuda.turns import whole_device
 
 ROUND, SLOTS, NOW = 15, 4, 4  # as tile.hpp has them
 PERIOD = ROUND * SLOTS  # generations: a plane in which all comes back after them is left as it is
@@ -40,9 +41,6 @@ _SOME = 4096  # squares uploaded at a time
 _MOMENT = 0.005  # seconds of rounds between two looks of the host
 _MOST = 1 << 24  # visits in a launch: a tenth of a second
 _VISITING = Path(__file__).with_name("visit.cu")
-# The blocks of a launch of rounds wait for each other: two such launches at a time might each
-# have a part of the device, and wait for ever.
-_whole_device = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -261,7 +259,7 @@ class CudaTilesPlane(PlaneUniverse):
             self._visiting.launch("rounds", grid, block, *tiles.held.parameters, *arguments)
 
         if launch.together:
-            with _whole_device:
+            with whole_device(self._device.info):
                 start(number, rounds, _BOTH)
                 self._device.synchronize()
             return

@@ -10,30 +10,10 @@
 //
 // Macros: CIRCUIT the rule, statements that return the next state (kernels/life/circuits/circuit.py), or
 // TABLE (kernels/life/circuit.hpp), and then CONWAY 1 for B3/S23.
+#include "../../../life/cuda/rule.hpp"
 #include "window.hpp"
 
-#ifndef TABLE
-#define TABLE 0
-#define CONWAY 1
-#endif
-#ifndef CONWAY
-#define CONWAY 0
-#endif
-
 namespace {
-
-#if defined(CIRCUIT)
-struct LifeRule {
-    template <class W>
-    BITS_FN W operator()(const RowState<W>& top, const RowState<W>& mid, const RowState<W>& low) const {
-        CIRCUIT
-    }
-};
-#elif CONWAY
-using LifeRule = Conway;
-#else
-using LifeRule = StaticRule<TABLE>;
-#endif
 
 constexpr u32 VISIT = 1, TIDY = 2, BOTH = 3;  // phases
 constexpr word64 TIDY_ROUNDS = 32;            // between two rounds that free tiles

@@ -1,5 +1,6 @@
-"""Films by the ffmpeg program, which is fed raw pictures by a pipe.
+"""MP4 films by the ffmpeg program, which is fed raw pictures by a pipe.
 
+The program is that of the PATH, else that of the package imageio-ffmpeg, which is one with H.264.
 Of all pixel formats yuv420p is shown by every player; colours have half the resolution in it,
 so that cells of one pixel are less sharp than in a GIF.
 """
@@ -34,9 +35,16 @@ class FfmpegError(LifesimError):
 def find() -> str:
     """Return the path of the program. Raises FfmpegError."""
     path = shutil.which(PROGRAM)
-    if path is None:
-        raise FfmpegError(f"there is no {PROGRAM} program on the PATH: install it, or make a GIF")
-    return path
+    if path is not None:
+        return path
+    try:
+        import imageio_ffmpeg
+
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        raise FfmpegError(
+            f"an MP4 needs the {PROGRAM} program: pip install 'bulkbits[mp4]', or make a GIF"
+        ) from None
 
 
 def check_size(width: int, height: int) -> None:
@@ -50,7 +58,12 @@ class Mp4Writer:
     raises."""
 
     def __init__(
-        self, path: str, width: int, height: int, rate: float, alive: Callable[[], None]
+        self,
+        path: str | os.PathLike[str],
+        width: int,
+        height: int,
+        rate: float,
+        alive: Callable[[], None] = lambda: None,
     ) -> None:
         """Start the program.
 
@@ -60,7 +73,7 @@ class Mp4Writer:
         """
         program = find()
         check_size(width, height)
-        self.path, self._alive = path, alive
+        self.path, self._alive = os.fspath(path), alive
         self._shape = height + height % 2, width + width % 2, 3
         self._draft = Draft(path, regular=True, refusal=cannot_write)  # before anything is computed
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 -- closed by _tidy()
@@ -77,6 +90,7 @@ class Mp4Writer:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=self._said,
+                start_new_session=True,  # Ctrl-C is for whoever feeds it
             )
         except OSError as error:
             self._tidy()
@@ -105,11 +119,21 @@ class Mp4Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+    def close(self) -> None:
+        """Finish the film and put it under its name. Raises FfmpegError."""
         try:
-            if kind is None:
-                self._finish()
+            self._finish()
         finally:
             self._tidy()
+
+    def abort(self) -> None:
+        """Give up, and leave any file at the path as it was. Does nothing to a finished film."""
+        self._tidy()
 
     def _finish(self) -> None:
         assert self._process.stdin is not None
