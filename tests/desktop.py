@@ -53,7 +53,9 @@ class Desktop:
 
     def _start(self) -> None:
         ours, theirs = os.pipe()
-        screen = ["-screen", "0", self._size, "-nolisten", "tcp"]
+        # Without -noreset the server begins anew whenever its last program ends, such as xdotool,
+        # and then drops a window manager that is just beginning.
+        screen = ["-screen", "0", self._size, "-nolisten", "tcp", "-noreset"]
         try:
             self._begin(["Xvfb", "-displayfd", str(theirs), *screen], pass_fds=(theirs,))
         finally:
