@@ -16,7 +16,7 @@ from bulkbits.timing import Samples, TimedRunner, compete
 from kernels.life.contract import LifeShape
 from kernels.life.cpu.engine import CpuArena
 from kernels.life.plan import CpuPlan, best_of, direct_plans, strip_plans
-from kernels.targets.cpu import CpuTarget, level2_bytes
+from kernels.targets.cpu import CpuTarget
 from lifesim.rule import LIFE
 from lifesim.soup import random_grid
 
@@ -39,9 +39,9 @@ def runner(backend: CpuTarget, side: int, generations: int, plan: CpuPlan | None
 
 def plans(backend: CpuTarget, side: int, generations: int) -> tuple[CpuPlan | None, ...]:
     """Direct, by strips, and None: as planned."""
-    bits, threads = backend.vector_bits, backend.threads
-    strips = strip_plans(side, side, True, generations, bits, level2_bytes(), threads)
-    return best_of(direct_plans(side, side, bits, threads)), best_of(strips), None
+    shape, machine = LifeShape(side, side, True), backend.machine
+    strips = strip_plans(shape, generations, machine)
+    return best_of(direct_plans(shape, machine)), best_of(strips), None
 
 
 def measure(backend: CpuTarget, side: int, generations: int, seconds: float) -> list[Samples]:

@@ -14,7 +14,7 @@ from kernels.life.contract import LifeShape
 from kernels.life.costs import CPU_COSTS, CpuCosts
 from kernels.life.cpu.engine import CpuArena
 from kernels.life.plan import MAX_COLUMNS, Plans, direct_plans, strip_plans
-from kernels.targets.cpu import CpuTarget, core_count, level2_bytes, levels
+from kernels.targets.cpu import CpuTarget, core_count, levels
 from lifesim.rule import LIFE
 from lifesim.soup import random_grid
 
@@ -93,7 +93,7 @@ def _cases(level: str, place: Place) -> list[Timed[CpuCosts]]:
 
 def _direct(backend: CpuTarget, shape: LifeShape, place: Place) -> Iterator[Timed[CpuCosts]]:
     def plans(costs: CpuCosts) -> Plans:
-        return direct_plans(shape.width, shape.height, backend.vector_bits, backend.threads, costs)
+        return direct_plans(shape, backend.machine, costs)
 
     for i, _ in enumerate(plans(CPU_COSTS)):
         yield _timed(backend, shape, plans, i, place)
@@ -102,10 +102,8 @@ def _direct(backend: CpuTarget, shape: LifeShape, place: Place) -> Iterator[Time
 def _strips(
     backend: CpuTarget, shape: LifeShape, steps: int, place: Place
 ) -> Iterator[Timed[CpuCosts]]:
-    bits, cache = backend.vector_bits, level2_bytes()
-
     def plans(costs: CpuCosts) -> Plans:
-        return strip_plans(shape.width, shape.height, True, steps, bits, cache, 1, costs)
+        return strip_plans(shape, steps, backend.machine, costs)
 
     seen = set()
     for i, (_, _, plan) in enumerate(plans(CPU_COSTS)):

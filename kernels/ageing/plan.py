@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from kernels.ageing.costs import cpu_costs
+from kernels.life.contract import LifeShape
+from kernels.life.costs import CpuCosts
 from kernels.life.plan import CpuPlan, Plans, best_of, quickest, strip_plans
+from kernels.targets.cpu import Machine
 
 
 def age_planes(states: int) -> int:
@@ -15,61 +18,32 @@ def age_planes(states: int) -> int:
 
 @lru_cache(maxsize=256)
 def choose_cpu(
-    width: int,
-    height: int,
-    torus: bool,
-    generations: int,
-    vector_bits: int,
-    cache_bytes: int,
-    threads: int,
-    states: int,
-    *,
-    chained: bool = False,
+    shape: LifeShape, generations: int, machine: Machine, states: int, *, chained: bool = False
 ) -> CpuPlan:
     """Return the plan that should finish `generations` soonest, by a model of its cost.
 
-    Its parameters are as of kernels.life.plan.choose_cpu().
+    chained: as of kernels.life.plan.choose_cpu().
     """
-    costs = cpu_costs((states - 1).bit_length(), age_planes(states))
     return quickest(
         generations,
-        height,
-        lambda steps: _plans(
-            width, height, torus, steps, vector_bits, cache_bytes, threads, states
-        ),
-        costs.whole_pass,
+        shape.height,
+        lambda steps: _plans(shape, steps, machine, states),
+        _costs(states).whole_pass,
         chained=chained,
     )
 
 
 @lru_cache(maxsize=256)
-def cpu_plan(
-    width: int,
-    height: int,
-    torus: bool,
-    steps: int,
-    vector_bits: int,
-    cache_bytes: int,
-    threads: int,
-    states: int,
-) -> CpuPlan:
+def cpu_plan(shape: LifeShape, steps: int, machine: Machine, states: int) -> CpuPlan:
     """Return the best plan of a pass of `steps` generations, at most 128."""
-    return best_of(_plans(width, height, torus, steps, vector_bits, cache_bytes, threads, states))
+    return best_of(_plans(shape, steps, machine, states))
 
 
-def _plans(
-    width: int,
-    height: int,
-    torus: bool,
-    steps: int,
-    vector_bits: int,
-    cache_bytes: int,
-    threads: int,
-    states: int,
-) -> Plans:
+def _plans(shape: LifeShape, steps: int, machine: Machine, states: int) -> Plans:
     """Yield plans of one pass by strips, whose rows hold all planes in cache."""
-    ages = age_planes(states)
-    costs = cpu_costs((states - 1).bit_length(), ages)
-    return strip_plans(
-        width, height, torus, steps, vector_bits, cache_bytes // (1 + ages), threads, costs
-    )
+    part = machine.cache_bytes // (1 + age_planes(states))
+    return strip_plans(shape, steps, machine._replace(cache_bytes=part), _costs(states))
+
+
+def _costs(states: int) -> CpuCosts:
+    return cpu_costs((states - 1).bit_length(), age_planes(states))

@@ -51,6 +51,11 @@ class ChainShape:
     height: int
     planes: int = 1
 
+    @property
+    def typical(self) -> LifeShape:
+        """Return the shape of a typical follower."""
+        return LifeShape(self.width, self.height, self.torus, self.planes)
+
 
 def check_planes(
     shapes: Sequence[LifeShape], chain: ChainShape | None = None, planes: int = 1

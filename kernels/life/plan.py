@@ -8,8 +8,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kernels.life.circuits import circuit_of
+from kernels.life.contract import LifeShape
 from kernels.life.costs import CPU_COSTS, CUDA_TUNING, CpuCosts, CudaTuning
 from kernels.life.rules import LifeRule, NineCellRule
+from kernels.targets.cpu import Machine
 
 STATIC_OPERATIONS = 14  # of StaticRule in circuit.hpp, beside the row sums
 _LENGTHS = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # generations of passes that are tried
@@ -37,30 +39,22 @@ Plans = Iterator[tuple[bool, float, CpuPlan]]  # (whether it fits the cache, cos
 
 @lru_cache(maxsize=256)
 def choose_cpu(
-    width: int,
-    height: int,
-    torus: bool,
+    shape: LifeShape,
     generations: int,
-    vector_bits: int,
-    cache_bytes: int,
-    threads: int,
+    machine: Machine,
     *,
     chained: bool = False,
     costs: CpuCosts = CPU_COSTS,
 ) -> CpuPlan:
     """Return the plan that should finish `generations` soonest, by a model of its cost.
 
-    Its parameters are all that the model knows: of a universe, of a CPU, and what it costs there.
-
-    cache_bytes: of the level 2 cache of one core, which the rows in flight must fit.
-    chained: for universes of this height, at least 2, that follow others in a chain.
+    Its parameters are all that the model knows. chained: for universes of this height, at least
+    2, that follow others in a chain. costs: of the machine.
     """
     return quickest(
         generations,
-        height,
-        lambda steps: _cpu_plans(
-            width, height, torus, steps, vector_bits, cache_bytes, threads, costs
-        ),
+        shape.height,
+        lambda steps: _cpu_plans(shape, steps, machine, costs),
         costs.whole_pass,
         chained=chained,
     )
@@ -95,22 +89,10 @@ def quickest(
 
 @lru_cache(maxsize=256)
 def cpu_plan(
-    width: int,
-    height: int,
-    torus: bool,
-    steps: int,
-    vector_bits: int,
-    cache_bytes: int,
-    threads: int,
-    costs: CpuCosts = CPU_COSTS,
+    shape: LifeShape, steps: int, machine: Machine, costs: CpuCosts = CPU_COSTS
 ) -> CpuPlan:
-    """Return the best plan of a pass of `steps` generations, at most 128.
-
-    Its parameters are those of choose_cpu().
-    """
-    return best_of(
-        _cpu_plans(width, height, torus, steps, vector_bits, cache_bytes, threads, costs)
-    )
+    """Return the best plan of a pass of `steps` generations, at most 128."""
+    return best_of(_cpu_plans(shape, steps, machine, costs))
 
 
 def best_of(plans: Plans) -> CpuPlan:
@@ -118,53 +100,34 @@ def best_of(plans: Plans) -> CpuPlan:
     return min(plans, key=lambda found: (not found[0], found[1]))[2]
 
 
-def _cpu_plans(
-    width: int,
-    height: int,
-    torus: bool,
-    steps: int,
-    vector_bits: int,
-    cache_bytes: int,
-    threads: int,
-    costs: CpuCosts,
-) -> Plans:
-    """Yield plans of one pass. Its parameters are those of choose_cpu()."""
+def _cpu_plans(shape: LifeShape, steps: int, machine: Machine, costs: CpuCosts) -> Plans:
+    """Yield plans of one pass of `steps` generations."""
     if steps == 1:
-        return direct_plans(width, height, vector_bits, threads, costs)
-    return strip_plans(width, height, torus, steps, vector_bits, cache_bytes, threads, costs)
+        return direct_plans(shape, machine, costs)
+    return strip_plans(shape, steps, machine, costs)
 
 
-def direct_plans(
-    width: int, height: int, vector_bits: int, threads: int, costs: CpuCosts = CPU_COSTS
-) -> Plans:
+def direct_plans(shape: LifeShape, machine: Machine, costs: CpuCosts = CPU_COSTS) -> Plans:
     """Yield plans of one generation straight on the rows."""
     fixed, per_bit = costs.direct_vector
-    per_row = costs.direct_row + width / vector_bits * (fixed + per_bit * vector_bits)
-    for band_rows, rounds in _bands(height, 1, threads):
+    vectors = shape.width / machine.vector_bits
+    per_row = costs.direct_row + vectors * (fixed + per_bit * machine.vector_bits)
+    for band_rows, rounds in _bands(shape.height, 1, machine.threads):
         cost = rounds * (band_rows * per_row + costs.task)
-        yield True, cost, CpuPlan(1, 1, -(-width // 64) * 64, 0, 0, band_rows, 6)
+        yield True, cost, CpuPlan(1, 1, shape.row_words * 64, 0, 0, band_rows, 6)
 
 
 def strip_plans(
-    width: int,
-    height: int,
-    torus: bool,
-    steps: int,
-    vector_bits: int,
-    cache_bytes: int,
-    threads: int,
-    costs: CpuCosts = CPU_COSTS,
+    shape: LifeShape, steps: int, machine: Machine, costs: CpuCosts = CPU_COSTS
 ) -> Plans:
-    """Yield plans of a pass of several generations by strips, with their costs.
-
-    Its parameters are those of choose_cpu().
-    """
-    for panels, useful, columns, halo in _panels(width, torus, steps, vector_bits):
+    """Yield plans of a pass of several generations by strips, with their costs."""
+    vector_bits, cache_bytes, threads = machine
+    for panels, useful, columns, halo in _panels(shape.width, shape.torus, steps, vector_bits):
         row_bytes = columns * vector_bits // 8
         fits = 2 * steps * row_bytes <= cache_bytes * 5 // 8 or steps <= 8
         block_rows = max(6, min(60, cache_bytes // 8 // row_bytes)) // 3 * 3
         per_row = steps * (columns + costs.column * 2) + _row_cost(columns, vector_bits, costs)
-        for band_rows, rounds in _bands(height, panels, threads):
+        for band_rows, rounds in _bands(shape.height, panels, threads):
             cost = rounds * ((band_rows + 1.5 * steps) * per_row + costs.task)
             plan = CpuPlan(steps, panels, useful, columns, halo, band_rows, block_rows)
             yield fits, cost, plan

@@ -7,6 +7,7 @@ import functools
 import os
 import platform
 from pathlib import Path
+from typing import NamedTuple
 
 from kernels.targets.contract import BackendUnavailableError, Target
 
@@ -61,6 +62,18 @@ def level2_bytes() -> int:
         return 512 * 1024
 
 
+class Machine(NamedTuple):
+    """A CPU as plans know it.
+
+    vector_bits: of its registers. cache_bytes: of the level 2 cache of one core. threads: that
+    work at once.
+    """
+
+    vector_bits: int
+    cache_bytes: int
+    threads: int
+
+
 class CpuTarget(Target):
     """The CPU, with the compiled extension.
 
@@ -83,6 +96,11 @@ class CpuTarget(Target):
             raise ValueError(f"at least one thread is needed, not {threads}")
         self.threads = threads or core_count()
         self.vector_bits = int(_cpu.vector_bits(self.level))
+
+    @property
+    def machine(self) -> Machine:
+        """Return what plans depend on."""
+        return Machine(self.vector_bits, level2_bytes(), self.threads)
 
     def describe(self) -> str:
         """Return level, width of vectors and threads."""

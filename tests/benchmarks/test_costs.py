@@ -21,10 +21,11 @@ from benchmarks.costs.life import fitted
 from benchmarks.costs.place import Place
 from benchmarks.costs.show import source_of, written
 from ckyparse.costs import CORE_COSTS, CoreCosts
+from kernels.life.contract import LifeShape
 from kernels.life.costs import CPU_COSTS, CpuCosts
 from kernels.life.plan import direct_plans, strip_plans
 from kernels.targets.contract import BackendUnavailableError, Target
-from kernels.targets.cpu import levels
+from kernels.targets.cpu import Machine, levels
 from tests.emulation import EmulatedDevice
 
 ROOT = Path(__file__).parents[2]
@@ -137,17 +138,19 @@ def test_lifes_costs_are_found_again(true: CpuCosts, unit: float) -> None:
 
 
 def _models(width: int, height: int, steps: int, bits: int) -> list[Callable[[CpuCosts], float]]:
+    shape, machine = LifeShape(width, height, True), Machine(bits, 1 << 21, 1)
+
     def direct(costs: CpuCosts) -> float:
-        [(_, cost, _)] = direct_plans(width, height, bits, 1, costs)
+        [(_, cost, _)] = direct_plans(shape, machine, costs)
         return cost + costs.whole_pass
 
     def strips(costs: CpuCosts, i: int) -> float:
-        plans = list(strip_plans(width, height, True, steps, bits, 1 << 21, 1, costs))
+        plans = list(strip_plans(shape, steps, machine, costs))
         return plans[i][1] + costs.whole_pass
 
     if steps == 1:
         return [direct]
-    count = len(list(strip_plans(width, height, True, steps, bits, 1 << 21, 1)))
+    count = len(list(strip_plans(shape, steps, machine)))
     return [lambda costs, i=i: strips(costs, i) for i in range(count)]
 
 

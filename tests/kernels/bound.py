@@ -28,7 +28,8 @@ from kernels.bignum.numbers import from_ints
 from kernels.cky.cpu.plan import host_plan
 from kernels.cky.rules import Rules
 from kernels.cky.weighted.tables import RuleTables
-from kernels.targets.cpu import levels
+from kernels.life.contract import LifeShape
+from kernels.targets.cpu import Machine, levels
 from kernels.transformations.hashing import HashKey, row_stride
 
 Call = tuple[Callable[..., Any], list[Any]]
@@ -85,7 +86,9 @@ def _folded(alone: bool) -> list[Any]:
 
 
 def _ageing(circuit: Any = None) -> list[Any]:
-    plan = ageing.cpu_plan(600, 8, True, 2, _cpu.vector_bits(_level()), 1 << 20, 2, 3)
+    plan = ageing.cpu_plan(
+        LifeShape(600, 8, True, 2), 2, Machine(_cpu.vector_bits(_level()), 1 << 20, 2), 3
+    )
     src = np.zeros((8, 2, 10), np.uint64)
     src[2, 0], src[3, 1] = 9, 5
     return [_level(), src, np.zeros_like(src), 600, True, 8, 12, 3, *plan, 2, None, circuit]

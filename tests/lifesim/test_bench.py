@@ -23,6 +23,7 @@ from kernels.life.plan import CudaPlan, choose_cpu, choose_cuda, cuda_layout, cu
 from kernels.life.ref import ReferenceLifeEngine
 from kernels.life.rules import LifeRule
 from kernels.targets import cpu
+from kernels.targets.cpu import Machine
 from kernels.targets.cuda.target import CudaTarget
 from kernels.targets.reference import ReferenceTarget
 from lifesim.bench import TileLoop, TileLoopError, aligned_tile, measure_soup
@@ -250,7 +251,7 @@ def test_bad_options() -> None:
 def test_no_cpu_plan_is_more_than_useful(
     width: int, height: int, torus: bool, bits: int, threads: int
 ) -> None:
-    plan = choose_cpu(width, height, torus, 1 << 30, bits, 1 << 20, threads)
+    plan = choose_cpu(LifeShape(width, height, torus), 1 << 30, Machine(bits, 1 << 20, threads))
     cost = life_model.cpu_cost(plan, width, height, bits)
     assert 0 < cost.useful <= 1
     assert cost.traffic >= 2 * height * (width // 8)

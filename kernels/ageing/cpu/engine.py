@@ -28,7 +28,7 @@ from kernels.life.cpu.engine import (
 )
 from kernels.life.plan import CpuPlan
 from kernels.life.rules import AgeingRule, LifeRule, MapRule, counts_of
-from kernels.targets.cpu import CpuTarget, level2_bytes
+from kernels.targets.cpu import CpuTarget
 
 try:
     from kernels import _cpu
@@ -71,17 +71,8 @@ class CpuAgeingEngine(LifeEngine[AgeingRule]):
         hold. Raises ValueError for sizes that make no chain."""
         check_planes((), shape, self.planes)
         check_chain(shape)
-        plan = choose_cpu(
-            shape.width,
-            shape.height,
-            shape.torus,
-            shape.generations,
-            self.target.vector_bits,
-            level2_bytes(),
-            self.target.threads,
-            1 << self.planes,
-            chained=True,
-        )
+        states, machine = 1 << self.planes, self.target.machine
+        plan = choose_cpu(shape.typical, shape.generations, machine, states, chained=True)
         return chain_by(shape, plan)
 
 
@@ -136,13 +127,13 @@ class CpuAgeingArena(CpuArena):
         self._check_room(shape, 0 if first else self._turns.chain.slack)
         return ChainedCpuAgeing(self, slot, height, self._turns, first=first)
 
-    def choose(self, width: int, height: int, torus: bool, generations: int) -> CpuPlan:
+    def choose(self, shape: LifeShape, generations: int) -> CpuPlan:
         """Return the plan of the first pass of a run of `generations`."""
-        return choose_cpu(width, height, torus, generations, *self.machine(), self.rule.states)
+        return choose_cpu(shape, generations, self.target.machine, self.rule.states)
 
-    def plan_of(self, width: int, height: int, torus: bool, steps: int) -> CpuPlan:
+    def plan_of(self, shape: LifeShape, steps: int) -> CpuPlan:
         """Return the best plan of a pass of `steps` generations."""
-        return cpu_plan(width, height, torus, steps, *self.machine(), self.rule.states)
+        return cpu_plan(shape, steps, self.target.machine, self.rule.states)
 
     def chain_of(self, shape: ChainShape) -> LifeChain:
         """Return the chain that the arena was made with."""

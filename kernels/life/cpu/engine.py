@@ -25,7 +25,7 @@ from kernels.life.costs import FOLD_COSTS
 from kernels.life.folds import FoldPlan, choose_fold, most_folded
 from kernels.life.plan import CpuPlan, choose_cpu, cpu_plan
 from kernels.life.rules import CellRule, LifeRule, MapRule, NineCellRule
-from kernels.targets.cpu import CpuTarget, level2_bytes
+from kernels.targets.cpu import CpuTarget
 
 try:
     from kernels import _cpu
@@ -72,16 +72,7 @@ class CpuLifeEngine(LifeEngine[NineCellRule]):
 def cpu_chain(shape: ChainShape, target: CpuTarget) -> LifeChain:
     """Return the chain whose passes should be done soonest. Raises ValueError as check_chain()."""
     check_chain(shape)
-    plan = choose_cpu(
-        shape.width,
-        shape.height,
-        shape.torus,
-        shape.generations,
-        target.vector_bits,
-        level2_bytes(),
-        target.threads,
-        chained=True,
-    )
+    plan = choose_cpu(shape.typical, shape.generations, target.machine, chained=True)
     return chain_by(shape, plan)
 
 
@@ -199,13 +190,13 @@ class CpuArena(LifeArena):
         row_words = -(-width // 64)
         return (row_words,) if self.planes == 1 else (self.planes, row_words)
 
-    def choose(self, width: int, height: int, torus: bool, generations: int) -> CpuPlan:
+    def choose(self, shape: LifeShape, generations: int) -> CpuPlan:
         """Return the plan of the first pass of a run of `generations`."""
-        return choose_cpu(width, height, torus, generations, *self.machine())
+        return choose_cpu(shape, generations, self.target.machine)
 
-    def plan_of(self, width: int, height: int, torus: bool, steps: int) -> CpuPlan:
+    def plan_of(self, shape: LifeShape, steps: int) -> CpuPlan:
         """Return the best plan of a pass of `steps` generations."""
-        return cpu_plan(width, height, torus, steps, *self.machine())
+        return cpu_plan(shape, steps, self.target.machine)
 
     def fold_of(self, width: int, height: int, torus: bool, generations: int) -> FoldPlan | None:
         """Return how to fold a universe for some generations; None where passes are to be made."""
@@ -213,15 +204,11 @@ class CpuArena(LifeArena):
             return None
         if self._carried_out[1] is not None and width * height > FOLD_COSTS.looked_up:
             return None
-        return choose_fold(width, height, torus, generations, *self.machine())
+        return choose_fold(width, height, torus, generations, *self.target.machine)
 
     def chain_of(self, shape: ChainShape) -> LifeChain:
         """Return the chain of universes of these sizes."""
         return cpu_chain(shape, self.target)
-
-    def machine(self) -> tuple[int, int, int]:
-        """Return what plans depend on: bits of a vector, bytes of cache, threads."""
-        return self.target.vector_bits, level2_bytes(), self.target.threads
 
     def make_pass(
         self,
@@ -274,7 +261,7 @@ class CpuLife(LifeUniverse):
     def __init__(self, arena: CpuArena, slot: int, shape: LifeShape) -> None:
         self.width, self.height, self.generation = shape.width, shape.height, 0
         self.planes = shape.planes
-        self._arena, self._slot, self._torus = arena, slot, shape.torus
+        self._arena, self._slot, self._shape = arena, slot, shape
         self.stride = self.plan(1 << 30).steps
 
     def plan(self, generations: int) -> CpuPlan:
@@ -282,7 +269,7 @@ class CpuLife(LifeUniverse):
         given = self._arena.plan
         if given is not None and generations >= given.steps:
             return given
-        return self._arena.choose(self.width, self.height, self._torus, generations)
+        return self._arena.choose(self._shape, generations)
 
     def _rows(self, index: int) -> Words:
         """Return all rows, in one of the arena's arrays."""
@@ -292,7 +279,7 @@ class CpuLife(LifeUniverse):
         """Return how the universe is folded for the first part of a run of `generations`, and how
         many that makes; None and 0 where it is a pass."""
         arena = self._arena
-        plan = arena.fold_of(self.width, self.height, self._torus, generations)
+        plan = arena.fold_of(self.width, self.height, self._shape.torus, generations)
         if plan is None:
             return None, 0
         most = most_folded(self.width, self.height, arena.target.vector_bits)
@@ -323,18 +310,17 @@ class CpuLife(LifeUniverse):
 
     def _step(self, stopped: Callable[[], bool] | None, generations: int) -> None:
         arena, memory, slot = self._arena, self._arena.memory, self._slot
+        width, torus = self.width, self._shape.torus
         left = generations
         while left > 0:
             source, target = self._rows(slot), self._rows(-1)
             fold, made = self._folded(left)
             if fold is not None:
-                whole = arena.make_folded(
-                    source, target, self.width, self._torus, made, fold, stopped
-                )
+                whole = arena.make_folded(source, target, width, torus, made, fold, stopped)
             else:
                 plan = self.plan(left)
                 made = plan.steps
-                whole = arena.make_pass(source, target, self.width, self._torus, plan, stopped)
+                whole = arena.make_pass(source, target, width, torus, plan, stopped)
             if not whole:
                 return
             # No call, and so no interrupt, between these.
@@ -378,7 +364,8 @@ class ChainedCpuLife(ChainedUniverse, CpuLife):
             start, count = self.base - 2 * steps, self.height + 2 * steps
         plan = arena.plan
         if plan is None or plan.steps != steps:
-            plan = arena.plan_of(self.width, count - 2 * edge, self._torus, steps)
+            shape = LifeShape(self.width, count - 2 * edge, self._torus, self.planes)
+            plan = arena.plan_of(shape, steps)
         source = arena.rows(slot, self.width, start, count)
         target = arena.rows(-1, self.width, start + up, count)
         arena.make_pass(source, target, self.width, self._torus, plan, edge=edge)

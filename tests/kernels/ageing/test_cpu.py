@@ -18,7 +18,7 @@ from kernels.life.plan import CpuPlan
 from kernels.life.rules import AgeingRule, LifeRule
 from kernels.targets import cpu
 from kernels.targets.contract import Target
-from kernels.targets.cpu import CpuTarget
+from kernels.targets.cpu import CpuTarget, Machine
 from tests.ageing_contract import AgeingContract, ageing, moved, some_states
 from tests.life_cells_contract import assert_holds
 from tests.quick import examples
@@ -161,11 +161,12 @@ def test_plans_that_are_chosen(
     states: int,
 ) -> None:
     """A plan is no longer than the run, and its rows in flight fit the cache."""
-    plan = choose_cpu(width, height, torus, generations, bits, cache, threads, states)
+    shape, machine = LifeShape(width, height, torus), Machine(bits, cache, threads)
+    plan = choose_cpu(shape, generations, machine, states)
     assert 1 <= plan.steps <= generations
     row = plan.columns * bits // 8 * (1 + age_planes(states))
     assert plan.steps <= 8 or 2 * plan.steps * row <= cache
-    again = cpu_plan(width, height, torus, plan.steps, bits, cache, threads, states)
+    again = cpu_plan(shape, plan.steps, machine, states)
     assert again.steps == plan.steps
 
 

@@ -19,7 +19,7 @@ from kernels.life.plan import MAX_COLUMNS, CpuPlan, choose_cpu, cpu_plan
 from kernels.life.rules import LifeRule
 from kernels.targets import cpu
 from kernels.targets.contract import BackendUnavailableError, Target
-from kernels.targets.cpu import CpuTarget
+from kernels.targets.cpu import CpuTarget, Machine
 from tests.interrupts import interrupted_after
 from tests.life_cells_contract import Size, assert_holds
 from tests.life_chain_contract import ChainContract
@@ -480,7 +480,8 @@ def test_choice(
     cache_bytes: int,
     threads: int,
 ) -> None:
-    plan = choose_cpu(width, height, torus, generations, vector_bits, cache_bytes, threads)
+    shape, machine = LifeShape(width, height, torus), Machine(vector_bits, cache_bytes, threads)
+    plan = choose_cpu(shape, generations, machine)
     assert fits(plan, width, torus, vector_bits)
     assert plan.steps <= generations
     assert plan.band_rows <= height
@@ -512,13 +513,13 @@ def test_choice_for_a_chain(
     threads: int,
 ) -> None:
     """Passes that a follower is high enough for; then those of any steps that they may have."""
-    machine = vector_bits, cache_bytes, threads
-    plan = choose_cpu(width, height, torus, generations, *machine, chained=True)
+    shape, machine = LifeShape(width, height, torus), Machine(vector_bits, cache_bytes, threads)
+    plan = choose_cpu(shape, generations, machine, chained=True)
     assert fits(plan, width, torus, vector_bits)
     assert plan.steps <= generations
     assert 2 * plan.steps <= height
     for steps in {1, plan.steps // 2 + 1, plan.steps, 128}:
-        plan = cpu_plan(width, height, torus, steps, *machine)
+        plan = cpu_plan(shape, steps, machine)
         assert plan.steps == steps
         assert fits(plan, width, torus, vector_bits)
         assert plan.band_rows <= height
@@ -526,11 +527,11 @@ def test_choice_for_a_chain(
 
 def test_choice_makes_sense() -> None:
     """Long passes, no halo where none is needed, and work for all threads."""
-    plan = choose_cpu(16384, 16384, True, 1 << 30, 512, 1 << 21, 1)
+    plan = choose_cpu(LifeShape(16384, 16384, True), 1 << 30, Machine(512, 1 << 21, 1))
     assert (plan.panels, plan.halo, plan.columns) == (1, 0, 32)
     assert plan.steps >= 16
     for threads in (2, 7, 32):
-        plan = choose_cpu(10_000, 10_000, False, 1 << 30, 512, 1 << 21, threads)
+        plan = choose_cpu(LifeShape(10_000, 10_000, False), 1 << 30, Machine(512, 1 << 21, threads))
         tasks = plan.panels * -(-10_000 // plan.band_rows)
         assert tasks >= threads
         assert plan.steps >= 8
@@ -541,9 +542,10 @@ def test_choice_makes_sense() -> None:
 def test_few_generations_are_made_of_whole_words(width: int, torus: bool) -> None:
     """Few generations take as few panels as there can be, of strips that are words; long passes
     spare columns. The fewest generations are made straight on the rows."""
+    shape = LifeShape(width, width, torus)
     for vector_bits, most in ((128, 2), (256, 3), (512, 8)):
         for generations in range(1, most + 1):
-            plan = choose_cpu(width, width, torus, generations, vector_bits, 1 << 21, 2)
+            plan = choose_cpu(shape, generations, Machine(vector_bits, 1 << 21, 2))
             assert fits(plan, width, torus, vector_bits)
             if plan.columns == 0:
                 assert plan == direct(width, plan.band_rows)
@@ -553,7 +555,7 @@ def test_few_generations_are_made_of_whole_words(width: int, torus: bool) -> Non
             widest = (MAX_COLUMNS * vector_bits - 2 * plan.halo) // 64 * 64
             assert plan.panels == -(-width // widest)
     # 16384 columns are one panel of a torus, and 32768 just do not fit two.
-    plan = choose_cpu(32768, 32768, torus, 1 << 30, 512, 1 << 21, 2)
+    plan = choose_cpu(LifeShape(32768, 32768, torus), 1 << 30, Machine(512, 1 << 21, 2))
     assert plan.panels == 3
     assert plan.columns == -(-(plan.useful + 2 * plan.steps) // 512) < MAX_COLUMNS
 
