@@ -15,6 +15,7 @@
 #include "life/circuits/cpu/circuit.hpp"
 #include "life/cpu/life.hpp"
 #include "sums/cpu/sums.hpp"
+#include "levels.hpp"
 #include "tasks.hpp"
 
 namespace nb = nanobind;
@@ -37,27 +38,11 @@ void bind_settling(nb::module_& m);
 void bind_folded(nb::module_& m);
 void bind_tiles(nb::module_& m);
 
-// levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
-#define LEVEL(name)                     \
-    extern const LifeOps life_##name;   \
-    extern const SumsOps sums_##name;   \
-    extern const CellsOps cells_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(LifeOps, life)
+LEVELS_OF(SumsOps, sums)
+LEVELS_OF(CellsOps, cells)
 
 namespace {
-
-struct Level {
-    const char* name;
-    const LifeOps* life;
-    const SumsOps* sums;
-    const CellsOps* cells;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &life_##name, &sums_##name, &cells_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 using Words = nb::ndarray<std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ConstWords = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -67,7 +52,7 @@ bool life_pass(const std::string& level, ConstWords src, Words dst, std::int64_t
                unsigned birth, unsigned survival, int steps, std::int64_t panels,
                std::int64_t useful, int columns, int halo, std::int64_t band_rows, int block_rows,
                int threads, nb::object stopped, const circuits::Circuit* circuit, std::int64_t edge) {
-    const LifeOps& ops = *level_named(levels, level).life;
+    const LifeOps& ops = ops_at(life_levels, level);
     const std::int64_t height = std::int64_t(src.shape(0)), stride = std::int64_t(src.shape(1));
     checks::require_aligned(src, dst);
     volatile bool cancelled = false;
@@ -125,7 +110,7 @@ void run_parts(std::size_t count, int threads, Run run) {
 }
 
 void sums_naive(const std::string& level, Batch a, Batch b, Result out, int threads) {
-    const SumsOps& ops = *level_named(levels, level).sums;
+    const SumsOps& ops = ops_at(sums_levels, level);
     const std::uint32_t *x = batch_words(a, 1), *y = batch_words(b, 1);
     std::uint32_t* z = batch_words(out, 1);
     for (const Batch& operand : {a, b})
@@ -136,7 +121,7 @@ void sums_naive(const std::string& level, Batch a, Batch b, Result out, int thre
 }
 
 void sums_bitwise(const std::string& level, Batch a, Batch b, Result out, int threads) {
-    const SumsOps& ops = *level_named(levels, level).sums;
+    const SumsOps& ops = ops_at(sums_levels, level);
     const std::uint32_t *x = batch_words(a, 2), *y = batch_words(b, 2);
     std::uint32_t* z = batch_words(out, 2);
     const std::size_t k = a.shape(0), groups = a.shape(1);
@@ -211,7 +196,7 @@ private:
 
 void cells_fill_soup(const std::string& level, Result words, std::uint64_t y0, std::uint64_t w0,
                      std::uint64_t digits, std::uint64_t key) {
-    const CellsOps& ops = *level_named(levels, level).cells;
+    const CellsOps& ops = ops_at(cells_levels, level);
     const auto block = cells_block<std::uint64_t>(words, y0, w0);
     if (digits >> 32 && digits != std::uint64_t(1) << 32)
         throw nb::value_error("digits must be 0 to 2^32");
@@ -221,7 +206,7 @@ void cells_fill_soup(const std::string& level, Result words, std::uint64_t y0, s
 
 nb::tuple cells_survey(const std::string& level, Batch words, std::uint64_t y0, std::uint64_t w0,
                        std::optional<Result> counts) {
-    const CellsOps& ops = *level_named(levels, level).cells;
+    const CellsOps& ops = ops_at(cells_levels, level);
     const auto block = cells_block<const std::uint64_t>(words, y0, w0);
     std::uint8_t* bytes = nullptr;
     if (counts) {
@@ -249,7 +234,7 @@ nb::tuple cells_survey(const std::string& level, Batch words, std::uint64_t y0, 
 
 void cells_densities(const std::string& level, Batch words, std::uint64_t first, int scale,
                      Result levels) {
-    const CellsOps& ops = *level_named(::levels, level).cells;
+    const CellsOps& ops = ops_at(cells_levels, level);
     const auto block = cells_block<const std::uint64_t>(words, 0, 0);
     if (levels.dtype() != nb::dtype<std::uint8_t>() || levels.ndim() != 2 ||
         levels.device_type() != nb::device::cpu::value || scale < 1 || scale > 3 ||
@@ -288,7 +273,7 @@ Value* each_block(const Array& array, std::size_t rows, std::size_t columns, con
 void cells_ages(const std::string& level, Batch words, std::uint64_t first, int scale,
                 std::optional<Batch> known, std::optional<Batch> before, std::uint16_t passed,
                 Batch shades, Result counts, Result levels) {
-    const CellsOps& ops = *level_named(::levels, level).cells;
+    const CellsOps& ops = ops_at(cells_levels, level);
     CellsAges ages = {};
     ages.block = cells_block<const std::uint64_t>(words, 0, 0);
     if (scale < 0 || scale > 3 || counts.ndim() != 2 || known.has_value() != before.has_value())
@@ -338,12 +323,12 @@ void cells_ages(const std::string& level, Batch words, std::uint64_t first, int 
 
 std::vector<std::string> available_levels() {
     std::vector<std::string> names;
-    for (const Level& level : levels)
+    for (const auto& level : life_levels)
         if (supported(level.name)) names.push_back(level.name);
     return names;
 }
 
-int vector_bits(const std::string& level) { return 8 * level_named(levels, level).life->vector_bytes; }
+int vector_bits(const std::string& level) { return 8 * ops_at(life_levels, level).vector_bytes; }
 
 }  // namespace
 

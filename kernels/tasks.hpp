@@ -1,4 +1,4 @@
-// Tells which CPU levels can run here, and spreads tasks over threads.
+// Spreads tasks over threads, and asks between them whether to stop.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -21,27 +21,6 @@
 #include <vector>
 
 #include "checks.hpp"
-
-inline bool supported(const std::string& name) {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (name == "v4")
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-    if (name == "v3") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-    if (name == "v2") return __builtin_cpu_supports("sse4.2");
-#endif
-    return name == "base";
-}
-
-// Returns the level that a caller names, from a table of levels. Raises ValueError where the CPU
-// or the build have none of that name.
-template <class Level, std::size_t N>
-const Level& level_named(const Level (&levels)[N], const std::string& name) {
-    for (const Level& level : levels)
-        if (name == level.name && supported(name)) return level;
-    throw nanobind::value_error(("this CPU or build has no level " + name).c_str());
-}
 
 struct Free {
     void operator()(void* memory) const { std::free(memory); }

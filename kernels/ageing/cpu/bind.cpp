@@ -7,26 +7,15 @@
 #include <string>
 
 #include "../../life/circuits/cpu/circuit.hpp"
+#include "../../levels.hpp"
 #include "../../tasks.hpp"
 #include "ageing.hpp"
 
 namespace nb = nanobind;
 
-#define LEVEL(name) extern const AgeingOps ageing_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(AgeingOps, ageing)
 
 namespace {
-
-struct Level {
-    const char* name;
-    const AgeingOps* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &ageing_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 using Words = nb::ndarray<std::uint64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using ConstWords = nb::ndarray<const std::uint64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
@@ -36,7 +25,7 @@ bool ageing_pass(const std::string& level, ConstWords src, Words dst, std::int64
                  unsigned birth, unsigned survival, int states, int steps, std::int64_t panels,
                  std::int64_t useful, int columns, int halo, std::int64_t band_rows, int block_rows,
                  int threads, nb::object stopped, const circuits::Circuit* circuit, std::int64_t edge) {
-    const AgeingOps& ops = *level_named(levels, level).ops;
+    const AgeingOps& ops = ops_at(ageing_levels, level);
     const std::int64_t height = std::int64_t(src.shape(0));
     checks::require_aligned(src, dst);
     volatile bool cancelled = false;

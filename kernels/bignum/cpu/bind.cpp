@@ -1,6 +1,7 @@
 // Finds the functions of a CPU level, and binds sums of batches. Each bound function takes
 // objects with the attributes of kernels.bignum.numbers.Numbers and returns the arguments of a
 // new one.
+#include "../../levels.hpp"
 #include "bind.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -11,31 +12,19 @@
 #include "batch.hpp"
 #include "lanes.hpp"
 
-#define LEVEL(name) extern const bignum::BignumOps bignum_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(bignum::BignumOps, bignum)
 
 namespace bignum {
 namespace {
 
-struct Level {
-    const char* name;
-    const BignumOps* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &bignum_##name},
-#include "levels.inc"
-#undef LEVEL
-};
-
 }  // namespace
 
-const BignumOps& ops_of(const std::string& name) { return *level_named(levels, name).ops; }
+const BignumOps& ops_of(const std::string& name) { return ops_at(bignum_levels, name); }
 
 const BignumOps& best_ops() {
     static const BignumOps& best = [] () -> const BignumOps& {
-        const Level* found = levels;
-        for (const Level& level : levels)
+        const Level<BignumOps>* found = bignum_levels;
+        for (const auto& level : bignum_levels)
             if (supported(level.name)) found = &level;
         return *found->ops;
     }();

@@ -8,27 +8,15 @@
 #include <optional>
 #include <string>
 
+#include "../../levels.hpp"
 #include "../../tasks.hpp"
 #include "cells.hpp"
 
 namespace nb = nanobind;
 
-// levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
-#define LEVEL(name) extern const CellsOps cells_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(CellsOps, cells)
 
 namespace {
-
-struct Level {
-    const char* name;
-    const CellsOps* cells;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &cells_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 using Live = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 using Bytes = nb::ndarray<std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -57,7 +45,7 @@ void require_apart(const Array& result, const Live& live) {
 
 void cells_climb(const std::string& level, Live live, int scale, Bytes made,
                  std::optional<Above> above) {
-    const CellsOps& ops = *level_named(levels, level).cells;
+    const CellsOps& ops = ops_at(cells_levels, level);
     const std::size_t rows = live.shape(0), columns = live.shape(1);
     checks::require(scale >= LEAST && scale <= MOST, "a scale is 3 to 12");
     checks::require(live.dtype() == type_of(scale) && checks::aligned(live) &&

@@ -15,26 +15,15 @@
 #include <string>
 #include <vector>
 
+#include "../../levels.hpp"
 #include "../../tasks.hpp"
 #include "cky.hpp"
 
 namespace nb = nanobind;
 
-#define LEVEL(name) extern const CkyOps cky_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(CkyOps, cky)
 
 namespace {
-
-struct Level {
-    const char* name;
-    const CkyOps* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &cky_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 template <class T>
 using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
@@ -67,7 +56,7 @@ void prefer_huge_pages(void* memory, std::size_t bytes) {
 class Parser {
 public:
     Parser(const std::string& level, nb::object plan) {
-        ops = level_named(levels, level).ops;
+        ops = &ops_at(cky_levels, level);
         nb::object order = plan.attr("renumbering");
         auto number = [](nb::object from, const char* name) {
             return nb::cast<std::uint32_t>(from.attr(name));

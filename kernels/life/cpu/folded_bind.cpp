@@ -9,15 +9,14 @@
 #include <thread>
 #include <vector>
 
+#include "../../levels.hpp"
 #include "../../tasks.hpp"
 #include "../../team.hpp"
 #include "folded.hpp"
 
 namespace nb = nanobind;
 
-#define LEVEL(name) extern const folded::Ops folded_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(folded::Ops, folded)
 
 namespace {
 
@@ -26,16 +25,6 @@ using std::int64_t;
 using std::size_t;
 using std::uint32_t;
 using std::uint64_t;
-
-struct Level {
-    const char* name;
-    const folded::Ops* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &folded_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 using Words = nb::ndarray<uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ConstWords = nb::ndarray<const uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -166,7 +155,7 @@ private:
 bool life_folded(const std::string& level, ConstWords src, Words dst, int64_t width, bool torus, unsigned birth,
                  unsigned survival, int64_t generations, int64_t count, int64_t halo, int64_t stretch, int threads,
                  nb::object stopped) {
-    const folded::Ops& ops = *level_named(levels, level).ops;
+    const folded::Ops& ops = ops_at(folded_levels, level);
     const int64_t height = int64_t(src.shape(0)), stride = int64_t(src.shape(1)), lanes = ops.vector_bytes / 4;
     checks::require_aligned(src, dst);
     const bool alone = count == 1 && height % lanes == 0 && halo == 0;

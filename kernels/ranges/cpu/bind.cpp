@@ -10,29 +10,17 @@
 #include <tuple>
 #include <vector>
 
+#include "../../levels.hpp"
 #include "../../tasks.hpp"
 #include "ranges.hpp"
 
 namespace nb = nanobind;
 
-// levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
-#define LEVEL(name) extern const RangeOps ranges_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(RangeOps, ranges)
 
 namespace {
 
 using std::int64_t;
-
-struct Level {
-    const char* name;
-    const RangeOps* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &ranges_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 using Cells = nb::ndarray<std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ConstCells = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -54,7 +42,7 @@ std::vector<RangeCounts> counts_of(const Intervals& intervals) {
 void ranges_step(const std::string& level, ConstCells src, Cells dst, bool torus, const Runs& runs,
                  int radius, bool middle, const Intervals& birth, const Intervals& survival,
                  int states, int64_t columns, int64_t rows, int threads) {
-    const RangeOps& ops = *level_named(levels, level).ops;
+    const RangeOps& ops = ops_at(ranges_levels, level);
     const int64_t height = int64_t(src.shape(0)), width = int64_t(src.shape(1));
     checks::require(height >= 1 && width >= 1 && height <= LONGEST && width <= LONGEST &&
                         dst.shape(0) == src.shape(0) && dst.shape(1) == src.shape(1),

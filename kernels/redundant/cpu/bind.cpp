@@ -7,26 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "../../levels.hpp"
 #include "../../tasks.hpp"
 #include "redundant.hpp"
 
 namespace nb = nanobind;
 
-#define LEVEL(name) extern const RedundantOps redundant_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(RedundantOps, redundant)
 
 namespace {
-
-struct Level {
-    const char* name;
-    const RedundantOps* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &redundant_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 using Array = nb::ndarray<nb::ro>;
 using Result = nb::ndarray<>;
@@ -35,7 +24,7 @@ using std::size_t;
 const RedundantWordOps& ops_of(const std::string& name, int word) {
     if (word != 16 && word != 32 && word != 64)
         throw nb::value_error("words have 16, 32 or 64 bits");
-    return level_named(levels, name).ops->words[word == 16 ? 0 : word == 32 ? 1 : 2];
+    return ops_at(redundant_levels, name).words[word == 16 ? 0 : word == 32 ? 1 : 2];
 }
 
 template <class A>

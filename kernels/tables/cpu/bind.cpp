@@ -8,29 +8,17 @@
 #include <stdexcept>
 #include <string>
 
+#include "../../levels.hpp"
 #include "../../tasks.hpp"
 #include "tables.hpp"
 
 namespace nb = nanobind;
 
-// levels.inc, made by CMake, names each level built: LEVEL(v2) LEVEL(v3) ...
 namespace tables {
-#define LEVEL(name) extern const RowOps table_rows_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(RowOps, table_rows)
 }  // namespace tables
 
 namespace {
-
-struct Level {
-    const char* name;
-    const tables::RowOps* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &tables::table_rows_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 using std::int64_t;
 using std::size_t;
@@ -121,7 +109,7 @@ public:
                    Array<const uint32_t> walk, Array<const uint32_t> counts, int64_t width, int64_t height,
                    bool torus, int threads)
         : universe(made_rule(states, corners, stays_empty, maps, columns, pairs, finals, walk, counts),
-                   *level_named(levels, level).ops, sized(width, height), height, torus,
+                   ops_at(tables::table_rows_levels, level), sized(width, height), height, torus,
                    checks::threads_of(threads)) {}
 
     // Returns the generation: fewer than were asked for are made where stopped() says so.

@@ -10,26 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "../../levels.hpp"
 #include "../../tasks.hpp"
 #include "enumeration.hpp"
 
 namespace nb = nanobind;
 
-#define LEVEL(name) extern const SemigroupOps semigroup_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(SemigroupOps, semigroup)
 
 namespace {
-
-struct Level {
-    const char* name;
-    const SemigroupOps* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &semigroup_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 template <class T, int N>
 using Array = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
@@ -100,7 +89,7 @@ public:
                                     std::min(memory, MOST_MEMORY), key.data(), factors.data(),
                                     {mask[0], mask[1]}};
         try {
-            engine = std::make_unique<Enumeration>(*level_named(levels, level).ops, problem,
+            engine = std::make_unique<Enumeration>(ops_at(semigroup_levels, level), problem,
                                                    threads, level2, signalled);
         } catch (const TooLittleMemory& error) {
             PyErr_SetObject(PyExc_MemoryError, nb::int_(error.needed).ptr());

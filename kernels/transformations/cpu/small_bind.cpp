@@ -9,30 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "../../levels.hpp"
 #include "../../tasks.hpp"
 #include "small.hpp"
 
 namespace nb = nanobind;
 
-#define LEVEL(name) extern const SmallOps small_semigroups_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(SmallOps, small_semigroups)
 
 namespace {
 
 using u8 = std::uint8_t;
 using u32 = std::uint32_t;
 using std::size_t;
-
-struct Level {
-    const char* name;
-    const SmallOps* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &small_semigroups_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 using Maps = nb::ndarray<const u8, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ManyMaps = nb::ndarray<const u8, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
@@ -128,7 +117,7 @@ nb::object enumerated(const std::string& level, Maps generators, bool monoid, u3
     check(m, degree, generators.data(), generators.size(), limit);
     // So that nobody waits for it: it does not look at signals.
     checks::require(m * limit <= 1 << 20, "these are too many generators for a small semigroup");
-    const SmallOps& ops = *level_named(levels, level).ops;
+    const SmallOps& ops = ops_at(small_semigroups_levels, level);
     const size_t stride = small_stride(degree);
     const SmallProblem problem{generators.data(), u32(m), u32(degree), monoid};
     u32 most = FIRST + u32(m);
@@ -168,7 +157,7 @@ void counted(const std::string& level, ManyMaps sets, bool monoid, u32 limit, Co
     checks::require_apart(sizes, sets, idempotents, longest);
     checks::require_apart(idempotents, sets, longest);
     checks::require_apart(longest, sets);
-    const SmallOps& ops = *level_named(levels, level).ops;
+    const SmallOps& ops = ops_at(small_semigroups_levels, level);
     check(m, degree, nullptr, 0, limit);
     const u32 begin = monoid ? 0 : 1;
     const size_t stride = small_stride(degree), each = m * degree;

@@ -11,14 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "../../../levels.hpp"
 #include "../../../tasks.hpp"
 #include "weighted.hpp"
 
 namespace nb = nanobind;
 
-#define LEVEL(name) extern const WeightedOps weighted_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(WeightedOps, weighted)
 
 namespace {
 
@@ -28,18 +27,8 @@ using Result = nb::ndarray<nb::device::cpu, nb::c_contig>;
 using Row = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::device::cpu, nb::c_contig>;
 using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::device::cpu, nb::c_contig>;
 
-struct Level {
-    const char* name;
-    const WeightedOps* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &weighted_##name},
-#include "levels.inc"
-#undef LEVEL
-};
-
 const WeightedSemiring& semiring_named(const std::string& level, const std::string& name) {
-    const WeightedOps& ops = *level_named(levels, level).ops;
+    const WeightedOps& ops = ops_at(weighted_levels, level);
     for (size_t i = 0; i < ops.count; i++)
         if (name == ops.semirings[i].name) return ops.semirings[i];
     throw nb::value_error("there is no such semiring");

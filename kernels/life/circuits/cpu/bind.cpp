@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "../../../levels.hpp"
 #include "../../../tasks.hpp"
 #include "circuit.hpp"
 #include "net.hpp"

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../../../levels.hpp"
 #include "../../../tasks.hpp"
 #include "../../../team.hpp"
 #include "../../circuits/cpu/circuit.hpp"
@@ -16,9 +17,7 @@
 
 namespace nb = nanobind;
 
-#define LEVEL(name) extern const settling::Ops settling_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(settling::Ops, settling)
 
 namespace {
 
@@ -30,16 +29,6 @@ using settling::Changes;
 using settling::List;
 using settling::Part;
 using settling::Place;
-
-struct Level {
-    const char* name;
-    const settling::Ops* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &settling_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 template <class T>
 using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -81,7 +70,7 @@ public:
     // circuit: in place of the counts, or null; it lives as long as this.
     Settling(const std::string& level, int64_t width, int64_t height, bool torus, unsigned birth, unsigned survival,
              int threads, const circuits::Circuit* circuit)
-        : ops(*level_named(levels, level).ops), shape{side(width), side(height), torus},
+        : ops(ops_at(settling_levels, level)), shape{side(width), side(height), torus},
           rule{birth, survival, circuit ? circuit->code(ops.vector_bytes) : LifeCircuit{}},
           threads(checks::threads_of(threads)), team(threads) {
         checks::require(birth <= 511 && survival <= 511, "no Life-like rule");

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../../../levels.hpp"
 #include "../../../tasks.hpp"
 #include "../../bound_rule.hpp"
 #include "census.hpp"
@@ -18,24 +19,12 @@
 
 namespace nb = nanobind;
 
-#define LEVEL(name) extern const hashlife::LeafOps hashlife_leaf_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(hashlife::LeafOps, hashlife_leaf)
 
 namespace {
 
 using namespace hashlife;
 using std::size_t;
-
-struct Level {
-    const char* name;
-    const LeafOps* leaf;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &hashlife_leaf_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 constexpr std::int64_t FARTHEST = std::int64_t(1) << 56;  // squares from the origin
 
@@ -111,7 +100,7 @@ class HashTree {
 public:
     HashTree(const std::string& level, unsigned birth, unsigned survival, std::uint64_t memory, int threads,
              const circuits::Circuit* circuit) {
-        const LeafOps& ops = *level_named(levels, level).leaf;
+        const LeafOps& ops = ops_at(hashlife_leaf_levels, level);
         const BoundRule rule(birth, survival, circuit, ops.vector_bytes);
         tree_ = std::make_unique<Tree>(ops, rule.plane, size_t(memory), checks::threads_of(threads));
     }

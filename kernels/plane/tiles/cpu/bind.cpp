@@ -7,31 +7,20 @@
 #include <atomic>
 #include <string>
 
+#include "../../../levels.hpp"
 #include "../../../tasks.hpp"
 #include "../../bound_rule.hpp"
 #include "plane.hpp"
 
 namespace nb = nanobind;
 
-#define LEVEL(name) extern const tiles::Ops tiles_##name;
-#include "levels.inc"
-#undef LEVEL
+LEVELS_OF(tiles::Ops, tiles)
 
 namespace {
 
 using std::int64_t;
 using std::size_t;
 using std::uint64_t;
-
-struct Level {
-    const char* name;
-    const tiles::Ops* ops;
-};
-const Level levels[] = {
-#define LEVEL(name) {#name, &tiles_##name},
-#include "levels.inc"
-#undef LEVEL
-};
 
 template <class T>
 using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -54,7 +43,7 @@ class TilesPlane {
 public:
     TilesPlane(const std::string& level, unsigned birth, unsigned survival, uint64_t memory, int threads,
                const circuits::Circuit* circuit)
-        : TilesPlane(*level_named(levels, level).ops, birth, survival, memory, threads, circuit) {}
+        : TilesPlane(ops_at(tiles_levels, level), birth, survival, memory, threads, circuit) {}
 
     void step(uint64_t generations, nb::object stopped) {
         const Alone alone(busy);
