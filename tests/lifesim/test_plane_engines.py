@@ -324,6 +324,7 @@ def test_bounded_macrocells_are_refused(lifesim):
     )
 
 
+@pytest.mark.slow
 def test_memory_that_ends_is_said_and_the_end_written(lifesim):
     grid = random_grid(4900, 4900, 0.4, 1)
     patterns.write(Pattern(grid, 0, 0, Rule.parse("B2/S")), "wild.rle")

@@ -79,6 +79,7 @@ def test_planes_grow_in_time(
         assert len(sizes) > 1
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("room", [5, 29, 30, 31])
 @pytest.mark.parametrize("generations", [None, 4])
