@@ -22,7 +22,28 @@ from kernels.targets.cpu import CpuTarget
 from lifesim import random_grid
 from lifesim.rule import LIFE
 
-SIDES = (64, 128, 256, 512, 1000, 1024, 1536, 2048, 4096, 8192, 16384)
+SIDES = (
+    50,
+    64,
+    100,
+    128,
+    200,
+    256,
+    300,
+    500,
+    512,
+    800,
+    1000,
+    1024,
+    1500,
+    1536,
+    1792,
+    2000,
+    2048,
+    4096,
+    8192,
+    16384,
+)
 CALLS = (1, 10, 100, 1000, 10_000, 100_000)  # generations
 CHECKED = 300  # generations after which both ways are compared
 LONGEST = 1.0  # seconds of a call that is made, about
@@ -32,7 +53,7 @@ SHORTEST = 0.002  # seconds that are timed at once
 class PassesOnly(CpuArena):
     """An arena whose universes are never folded."""
 
-    def fold_of(self, width: int, height: int, torus: bool, generations: int) -> None:
+    def fold_of(self, shape: LifeShape, generations: int) -> None:
         """Return None."""
 
 

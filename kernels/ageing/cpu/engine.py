@@ -112,7 +112,7 @@ class CpuAgeingArena(CpuArena):
         circuit = compiled_circuit(LifeRule(*counts))
         return counts, circuit if circuit.native() else None
 
-    def fold_of(self, width: int, height: int, torus: bool, generations: int) -> None:
+    def fold_of(self, shape: LifeShape, generations: int) -> None:
         """Return None: nothing folds bit planes."""
 
     def open(self, slot: int, shape: LifeShape) -> CpuAgeing:

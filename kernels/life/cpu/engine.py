@@ -198,13 +198,13 @@ class CpuArena(LifeArena):
         """Return the best plan of a pass of `steps` generations."""
         return cpu_plan(shape, steps, self.target.machine)
 
-    def fold_of(self, width: int, height: int, torus: bool, generations: int) -> FoldPlan | None:
+    def fold_of(self, shape: LifeShape, generations: int) -> FoldPlan | None:
         """Return how to fold a universe for some generations; None where passes are to be made."""
         if self.plan is not None or isinstance(self.rule, MapRule):
             return None
-        if self._carried_out[1] is not None and width * height > FOLD_COSTS.looked_up:
+        if self._carried_out[1] is not None and shape.width * shape.height > FOLD_COSTS.looked_up:
             return None
-        return choose_fold(width, height, torus, generations, *self.target.machine)
+        return choose_fold(shape, generations, self.target.machine)
 
     def chain_of(self, shape: ChainShape) -> LifeChain:
         """Return the chain of universes of these sizes."""
@@ -279,11 +279,10 @@ class CpuLife(LifeUniverse):
         """Return how the universe is folded for the first part of a run of `generations`, and how
         many that makes; None and 0 where it is a pass."""
         arena = self._arena
-        plan = arena.fold_of(self.width, self.height, self._shape.torus, generations)
+        plan = arena.fold_of(self._shape, generations)
         if plan is None:
             return None, 0
-        most = most_folded(self.width, self.height, arena.target.vector_bits)
-        return plan, min(generations, most)
+        return plan, min(generations, most_folded(self._shape, arena.target.machine))
 
     def first_pass(self, generations: int) -> int:
         """Return how many generations the first pass of a run of `generations`, or what is made

@@ -13,6 +13,29 @@ using folded::Rows;
 
 V* cells_of(const Piece& piece) { return static_cast<V*>(piece.cells[0]); }
 
+// The words across from one edge of a strip to the other. round: a bit that is set where an edge of the
+// universe meets the other one.
+struct Across {
+    u32 round, shorter;
+
+    explicit Across(const Form& form) : round(form.torus), shorter(form.shorter()) {}
+
+    // Returns the neighbours of strips' first and last columns.
+    BITS_FN V from_left(V last) const { return last << 1 | (last >> 31 & round); }
+    BITS_FN V from_right(V first) const { return first >> 1 | (first & round) << 31; }
+    // Returns the last cells of all strips, from the last two columns.
+    BITS_FN V last(V shorter_last, V longest_last) const {
+        return (shorter_last & shorter) | (longest_last & ~shorter);
+    }
+};
+
+// Copies what is right of the shorter strips to their last column.
+void copy_right(const Form& form, const Piece& piece, V* cells) {
+    const Across across(form);
+    V* const last = cells + (form.columns - 1) * piece.pitch();
+    for (i64 y = 0; y < piece.rows; y++) last[y] = across.last(across.from_right(cells[y]), last[y]);
+}
+
 // --- to and from packed rows --------------------------------------------------
 
 // The memory of fold() and unfold(): the words of a row of each band, and strips to be transposed.
@@ -45,7 +68,7 @@ void fold(const Form& form, const Piece& piece, const Rows& from, void* scratch)
         }
         for (i64 x = 0; x < form.columns; x += 32) {
             for (int i = 0; i < folded::STRIPS; i++) {
-                const i64 bit = i * form.columns + x;
+                const i64 bit = form.start(i) + x;
                 const V low = w.vectors[bit >> 5], high = w.vectors[(bit >> 5) + 1];
                 const int shift = int(bit & 31);
                 w.square[i] = shift ? low >> shift | high << (32 - shift) : low;
@@ -54,6 +77,7 @@ void fold(const Form& form, const Piece& piece, const Rows& from, void* scratch)
             for (i64 q = 0; q < 32 && x + q < form.columns; q++) out[(x + q) * piece.pitch() + y] = w.square[q];
         }
     }
+    if (form.is_ragged()) copy_right(form, piece, out);
 }
 
 void unfold(const Form& form, const Piece& piece, const Rows& to, void* scratch) {
@@ -64,9 +88,10 @@ void unfold(const Form& form, const Piece& piece, const Rows& to, void* scratch)
         for (i64 x = 0; x < form.columns; x += 32) {
             for (i64 q = 0; q < 32; q++)
                 w.square[q] = x + q < form.columns ? in[(x + q) * piece.pitch() + y] : V{};
+            if (form.columns - x <= 32) w.square[form.columns - 1 - x] &= ~form.shorter();
             transpose(w.square);
             for (int i = 0; i < folded::STRIPS; i++) {
-                const i64 bit = i * form.columns + x;
+                const i64 bit = form.start(i) + x;
                 const int shift = int(bit & 31);
                 w.vectors[bit >> 5] |= w.square[i] << shift;
                 if (shift) w.vectors[(bit >> 5) + 1] |= w.square[i] >> (32 - shift);
@@ -120,18 +145,16 @@ void renew(const Form& form, const Piece& piece, const u32* above, const u32* be
 // One generation of a piece.
 struct Moving {
     const Form& form;
+    const Piece& piece;
     i64 rows, pitch;
     const V* in;
     V* out;
-    u32 round;  // a bit that is set where bits, and lanes, go round: an edge meets the other one
+    Across across;
 
     Moving(const Form& form, const Piece& piece)
-        : form(form), rows(piece.rows), pitch(piece.pitch()), in(cells_of(piece)), out(static_cast<V*>(piece.cells[1])),
-          round(form.torus) {}
+        : form(form), piece(piece), rows(piece.rows), pitch(piece.pitch()), in(cells_of(piece)),
+          out(static_cast<V*>(piece.cells[1])), across(form) {}
 
-    // Returns the neighbours of strips' first and last columns.
-    BITS_FN V from_left(V last) const { return last << 1 | (last >> 31 & round); }
-    BITS_FN V from_right(V first) const { return first >> 1 | (first & round) << 31; }
     // Returns the neighbours of bands' first and last rows.
     BITS_FN V from_above(V last) const {
         V v = rotate_lanes_up(last);
@@ -144,19 +167,20 @@ struct Moving {
         return v;
     }
 
-    // Makes column x.
-    template <bool FIRST, bool LAST, class Rule>
+    // Makes column x. RAGGED: not all strips are as long.
+    template <bool FIRST, bool LAST, bool RAGGED, class Rule>
     BITS_FN void column(const Rule& rule, i64 x) const {
         const V* const own = in + x * pitch;
         const V *left = FIRST ? in + (form.columns - 1) * pitch : own - pitch, *right = LAST ? in : own + pitch;
         V* const to = out + x * pitch;
+        const auto left_of = [&](i64 y) { return FIRST && RAGGED ? across.last(left[y - pitch], left[y]) : left[y]; };
         const auto state = [&](V l, V c, V r) {
-            return row_state(FIRST ? from_left(l) : l, c, LAST ? from_right(r) : r);
+            return row_state(FIRST ? across.from_left(l) : l, c, LAST ? across.from_right(r) : r);
         };
-        const auto at = [&](i64 y) { return state(left[y], own[y], right[y]); };
+        const auto at = [&](i64 y) { return state(left_of(y), own[y], right[y]); };
         const i64 end = rows - 1;
-        const RowState<V> last = state(from_below(left[0]), from_below(own[0]), from_below(right[0]));
-        RowState<V> a = state(from_above(left[end]), from_above(own[end]), from_above(right[end])), b = at(0), c;
+        const RowState<V> last = state(from_below(left_of(0)), from_below(own[0]), from_below(right[0]));
+        RowState<V> a = state(from_above(left_of(end)), from_above(own[end]), from_above(right[end])), b = at(0), c;
         i64 y = 0;
         for (; y + 3 <= end; y += 3) {
             c = at(y + 1);
@@ -174,13 +198,14 @@ struct Moving {
         to[end] = rule(a, b, last);
     }
 
-    template <class Rule>
+    template <bool RAGGED, class Rule>
     void all(const Rule& rule) const {
         const i64 end = form.columns - 1;
-        if (end == 0) return column<true, true>(rule, 0);
-        column<true, false>(rule, 0);
-        for (i64 x = 1; x < end; x++) column<false, false>(rule, x);
-        column<false, true>(rule, end);
+        if (end == 0) return column<true, true, false>(rule, 0);
+        column<true, false, RAGGED>(rule, 0);
+        for (i64 x = 1; x < end; x++) column<false, false, false>(rule, x);
+        column<false, true, false>(rule, end);
+        if (RAGGED) copy_right(form, piece, out);
     }
 };
 
@@ -191,8 +216,15 @@ struct Runner {
 
     template <class Rule>
     void run(const Rule& rule) const {
+        if (form.is_ragged())
+            run_all<true>(rule);
+        else
+            run_all<false>(rule);
+    }
+    template <bool RAGGED, class Rule>
+    void run_all(const Rule& rule) const {
         for (i64 g = 0; g < generations; g++) {
-            Moving(form, piece).all(rule);
+            Moving(form, piece).all<RAGGED>(rule);
             void* const old = piece.cells[0];
             piece.cells[0] = piece.cells[1], piece.cells[1] = old;
         }

@@ -6,6 +6,10 @@
 // vector's cells are in the vectors around it; across a strip's edge they are in the next bit, across
 // a band's in the next lane.
 //
+// Where the width is no multiple of 32 the first strips are one column longer than the others. What these
+// have in the last column is a copy of the next strip's first one, so that it is right of their last cells;
+// it is renewed after each generation.
+//
 // One piece may be a whole universe. Of several each has a halo of rows of those above and below it,
 // which is renewed when as many generations have been made as it has rows.
 #pragma once
@@ -18,15 +22,22 @@ using std::int64_t;
 using std::uint32_t;
 using std::uint64_t;
 
-constexpr int STRIPS = 32;  // the width is a multiple of so many cells
+constexpr int STRIPS = 32;
 
-// What all pieces have in common. columns: of vectors, width / STRIPS. torus: whether the left edge meets
-// the right one. wraps: whether there is one piece, whose upper edge meets its lower one. halo: rows that
+// What all pieces have in common. columns: of vectors, as many as the longest strips have. longest: how many
+// strips are so long; others have one column less. torus: whether the left edge meets the right one. wraps: whether there is one piece, whose upper edge meets its lower one. halo: rows that
 // pieces have of each other, and generations after which these are renewed.
 struct Form {
     int64_t columns, halo;
+    int longest;
     bool torus, wraps;
     uint32_t birth, survival;
+
+    bool is_ragged() const { return longest < STRIPS; }
+    // Returns the bits of those strips that have one column less.
+    uint32_t shorter() const { return is_ragged() ? ~uint32_t(0) << longest : 0; }
+    // Returns the place of a strip's first cell in a row.
+    int64_t start(int strip) const { return strip * columns - (strip > longest ? strip - longest : 0); }
 };
 
 // A piece. The vectors of a column follow each other. Beyond its upper and lower edge all is dead, unless

@@ -160,13 +160,15 @@ bool life_folded(const std::string& level, ConstWords src, Words dst, int64_t wi
     checks::require_aligned(src, dst);
     const bool alone = count == 1 && height % lanes == 0 && halo == 0;
     if (src.shape(0) != dst.shape(0) || src.shape(1) != dst.shape(1) || checks::overlap(src, dst) || birth > 511 ||
-        survival > 511 || width < 1 || width % folded::STRIPS || stride != (width + 63) / 64 ||
+        survival > 511 || width < folded::STRIPS || stride != (width + 63) / 64 ||
         height < 1 || generations < 1 || count < 1 || count > height || halo < 0 || halo > height / count ||
         stretch < 1 || (stretch > 1 && double(stretch) * double(width) * double(height) > LONGEST_STRETCH) ||
         (!alone && (stretch > halo || (count == 1 && !torus))))
         throw nb::value_error("a universe cannot be folded so");
     threads = int(std::min(int64_t(checks::threads_of(threads)), count));
-    const folded::Form form{width / folded::STRIPS, halo, torus, torus && alone, birth, survival};
+    const int64_t columns = (width + folded::STRIPS - 1) / folded::STRIPS;
+    const int longest = int(width - (columns - 1) * folded::STRIPS);
+    const folded::Form form{columns, halo, longest, torus, torus && alone, birth, survival};
     checks::need_memory(2.5 * 8.0 * double(height + count * (2 * halo + lanes)) * double(stride));
     Pieces pieces(ops, form, {height, count, halo, torus});
     Asking asking(stopped);

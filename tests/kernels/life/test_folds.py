@@ -17,7 +17,7 @@ from kernels.life.folds import STRIPS, FoldPlan, choose_fold, most_folded
 from kernels.life.plan import CpuPlan
 from kernels.life.rules import LifeRule
 from kernels.targets import cpu
-from kernels.targets.cpu import CpuTarget
+from kernels.targets.cpu import CpuTarget, Machine
 from tests.life_contract import pack, rule_of, soup
 from tests.quick import examples
 
@@ -52,7 +52,13 @@ def folded(
 def test_any_plan(data: st.DataObject, level: str, threads: int) -> None:
     """One piece that is the whole universe, and several with halos, are as the definition says."""
     lanes = extension.vector_bits(level) // 32
-    width = STRIPS * data.draw(st.one_of(st.integers(1, 4), st.sampled_from([31, 32, 33, 40])))
+    width = data.draw(
+        st.one_of(
+            st.integers(STRIPS, 130),
+            st.sampled_from([992, 1023, 1024, 1025, 1056, 1057, 1279, 1280, 1311]),
+        ),
+        "width",
+    )
     torus, rule = (
         data.draw(st.booleans(), "torus"),
         data.draw(
@@ -88,7 +94,17 @@ def test_any_plan(data: st.DataObject, level: str, threads: int) -> None:
 
 @pytest.mark.parametrize("torus", [True, False], ids=["torus", "plane"])
 @pytest.mark.parametrize(
-    "size", [(64, 64), (96, 100), (512, 512), (992, 48), (1024, 1040), (2048, 200), (2080, 256)]
+    "size",
+    [
+        (64, 64),
+        (96, 100),
+        (512, 512),
+        (992, 48),
+        (1000, 1000),
+        (1024, 1040),
+        (2080, 256),
+        (2047, 199),
+    ],
 )
 def test_universes_that_are_folded_are_as_those_that_are_not(
     size: tuple[int, int], torus: bool
@@ -117,6 +133,7 @@ def test_universes_that_are_folded_are_as_those_that_are_not(
     "wrong",
     [
         {"width": 0},
+        {"width": 31},
         {"width": 65},
         {"width": 128},
         {"birth": 512},
@@ -190,13 +207,14 @@ def test_choice(
     threads: int,
 ) -> None:
     """A plan that is chosen fits the cache, and is one that compiled code takes."""
-    plan = choose_fold(width, height, torus, generations, vector_bits, cache_bytes, threads)
-    assert most_folded(width, height, vector_bits) >= 1
+    shape, machine = LifeShape(width, height, torus), Machine(vector_bits, cache_bytes, threads)
+    plan = choose_fold(shape, generations, machine)
+    assert most_folded(shape, machine) >= 1
     if plan is None:
         return
     lanes = vector_bits // 32
-    assert width % STRIPS == 0
-    assert 1 <= plan.pieces <= min(threads, height)
+    assert width >= STRIPS
+    assert 1 <= plan.pieces <= min(max(2, threads), height)
     assert plan.stretch >= 1
     if plan.halo:
         assert plan.stretch <= plan.halo <= height // plan.pieces
@@ -210,13 +228,20 @@ def test_choice(
 
 def test_choice_makes_sense() -> None:
     """Small tori are folded, by as many threads as have enough to do; large ones are not."""
-    machine = 512, 1 << 20
-    assert choose_fold(64, 64, True, 1, *machine, 2) == FoldPlan(1, 0, (512 << 21) // 64**2)
-    long_run = choose_fold(1024, 1024, True, 10**5, *machine, 2)
-    assert long_run is not None
-    assert long_run.pieces == 2
-    short_run = choose_fold(1024, 1024, True, 10, *machine, 2)
-    assert short_run is not None
-    assert short_run.pieces == 1
-    assert choose_fold(4096, 4096, True, 10**5, *machine, 2) is None
-    assert choose_fold(1000, 1024, True, 10**5, *machine, 2) is None
+
+    def chosen(
+        width: int, height: int, generations: int, threads: int = 2, *, torus: bool = True
+    ) -> FoldPlan | None:
+        machine = Machine(512, 1 << 20, threads)
+        return choose_fold(LifeShape(width, height, torus), generations, machine)
+
+    def pieces(plan: FoldPlan | None) -> int:
+        return plan.pieces if plan else 0
+
+    assert chosen(64, 64, 1) == FoldPlan(1, 0, (512 << 21) // 64**2)
+    assert pieces(chosen(1024, 1024, 10**5)) == 2
+    assert pieces(chosen(1024, 1024, 10)) == 1
+    assert pieces(chosen(1000, 1000, 10**5, 1)) == 1
+    assert pieces(chosen(1000, 1000, 10**5, 1, torus=False)) == 2
+    assert chosen(31, 1024, 10**5) is None
+    assert chosen(4096, 4096, 10**5) is None
