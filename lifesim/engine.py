@@ -269,6 +269,7 @@ class Life(Pictured):
         if generations < 0:
             raise ValueError(f"a universe cannot go back {-generations} generations")
         periods = periods_of(every)
+        self._held.check_run(generations, *(periods if on_snapshot else ()))
         with self._running:
             self._held.expect(generations + ahead)
             self._run(generations, periods, progress, on_snapshot, stopped or never)
@@ -296,6 +297,7 @@ class Life(Pictured):
         from lifesim.until.search import search
 
         periods = periods_of(every) if on_snapshot else []
+        self._held.check_run(None)
         with self._running:
             start = self.keep() if periods else None
             found = search(self, condition, generations, progress, stopped or never)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from kernels.life.contract import LifeShape, LifeUniverse
 from kernels.plane.contract import SIDE, Places
+from kernels.signals import undisturbed
 from kernels.targets.contract import Target
 from kernels.targets.memory import available_memory
 from lifesim.counting import block_counts
@@ -56,10 +57,40 @@ def never() -> bool:
 def check_birth(rule: Rule) -> None:
     """Raise GridError for a rule under which empty space comes alive: all of a plane without
     bounds would, which nothing holds."""
-    if not rule.stays_empty:
+    if rule.stays_empty:
+        return
+    other = None if rule.space_blinks else rule.exchanged
+    instead = f", or run {other}, which does the same with both states exchanged" if other else ""
+    raise GridError(
+        f"{rule} brings empty space to life, which a plane without bounds has no end of: "
+        f"give it a size (--size){instead}"
+    )
+
+
+def beat_of(rule: Rule, bounds: tuple[int, int], *, torus: bool) -> int:
+    """Return how many generations a universe without bounds is moved on at once: 2 where empty
+    space is alive in every odd generation everywhere, so that only even ones can be held; else 1.
+
+    Beside the edges of a plane that has bounds along one axis space is no longer all alike.
+    """
+    return 2 if rule.space_blinks and (torus or not any(bounds)) else 1
+
+
+def check_space(
+    rule: Rule, bounds: tuple[int, int], *numbers: int | None, torus: bool = False
+) -> None:
+    """Raise GridError where empty space lives after any of some numbers of generations.
+
+    numbers: None for one that nobody knows before.
+    """
+    if all(bounds) or rule.stays_empty or not any(count != 0 for count in numbers):
+        return
+    if beat_of(rule, bounds, torus=torus) == 1:
+        check_birth(rule)
+    if any(count is None or count % 2 for count in numbers):
         raise GridError(
-            f"{rule} brings empty space to life, which a plane without bounds has no end of: "
-            f"give it a size (--size)"
+            f"{rule} has all empty space alive in odd generations, which a plane without bounds "
+            f"has no end of: ask for an even number of generations, or give it a size (--size)"
         )
 
 
@@ -69,6 +100,7 @@ class GrowingUniverse:
     x, y: coordinates of the top-left cell of `cells`, which is what is held just now, in a
     backend. generation: how many it has been moved on. target: up to which it will be, as
     far as that is known: no more room is made than that takes. updates: of cells, so far.
+    beat: generations are made in multiples of so many (beat_of()).
     """
 
     engine = "dense"
@@ -91,7 +123,10 @@ class GrowingUniverse:
         for side, length, start in zip(bounds, (grid.width, grid.height), at, strict=True):
             if side and (side, 0) != (length, start):
                 raise ValueError(f"{length} cells from {start} on do not fill bounds of {side}")
-        self._backend, self._rule, self._torus, self._memory = backend, rule, torus, memory
+        self.beat = beat_of(rule, bounds, torus=torus)
+        # Where space blinks, edges that meet keep it alike everywhere; nothing comes near them.
+        self._torus = torus or self.beat > 1
+        self._backend, self._rule, self._memory = backend, rule, memory
         self._reach, self._planes = rule.cells.reach, rule.planes
         self._on_device = backend.free_device_memory() is not None
         self.bounds = bounds
@@ -116,7 +151,7 @@ class GrowingUniverse:
     @property
     def stride(self) -> int:
         """Return how many generations are best made at once."""
-        return self.cells.stride
+        return max(self.beat, self.cells.stride // self.beat * self.beat)
 
     @property
     def work(self) -> int:
@@ -127,11 +162,10 @@ class GrowingUniverse:
         """Move on, in a larger universe where need be, or less far where stopped() says so.
 
         Interrupted, it stands at a whole generation. Raises OutgrownError, at a whole
-        generation, where there is no memory for a larger universe, and GridError for a rule
-        of B0.
+        generation, where there is no memory for a larger universe, and GridError where empty space
+        would live.
         """
-        if generations:
-            check_birth(self._rule)
+        check_space(self._rule, self.bounds, generations, torus=self._torus)
         stop = self.generation + generations
         self.target = max(self.target, stop)
         while (left := stop - self.generation) > 0 and not stopped():
@@ -146,7 +180,16 @@ class GrowingUniverse:
             made = min(left, self._safe())
             if self.stride < made < left:
                 made -= made % self.stride
-            self.cells.step(made)
+            try:
+                self.cells.step(made - made % self.beat)
+            finally:
+                self._end_beat()
+
+    def _end_beat(self) -> None:
+        """Make what is left of a beat that was broken off."""
+        if self.generation % self.beat:
+            with undisturbed():
+                self.cells.step(self.beat - self.generation % self.beat)
 
     def box(self) -> Box | None:
         """Return the smallest rectangle that holds every live cell, None where none lives."""
@@ -155,6 +198,7 @@ class GrowingUniverse:
 
     def part(self, box: Box) -> BitGrid:
         """Return the cells of any rectangle; dead where nothing is held."""
+        self._end_beat()
         inside = box.common(Box(self.x, self.y, self.cells.width, self.cells.height))
         if inside is None:
             return BitGrid(box.width, box.height, planes=self._planes)
@@ -224,6 +268,7 @@ class GrowingUniverse:
 
     def _live(self) -> Box | None:
         """Return the box of live cells in `cells`."""
+        self._end_beat()
         if self._looked != self.generation:
             box, now = live_box(self.cells), self.generation
             self._box, self._looked = box, now

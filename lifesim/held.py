@@ -15,14 +15,14 @@ from kernels.targets.contract import Target
 from lifesim.colours import Colours, Pixels, pixels_of
 from lifesim.digests import digest
 from lifesim.grid import BitGrid, Box, GridError
-from lifesim.growing import GrowingUniverse
+from lifesim.growing import GrowingUniverse, check_space
 from lifesim.joined import open_bounded
 from lifesim.kept import Kept, give_back, kept_of
 from lifesim.live_box import common, live_box
 from lifesim.render import density_levels
 from lifesim.rule import Rule
 from lifesim.squares import live_cells
-from lifesim.topology import Edges
+from lifesim.topology import Edges, Topology
 from lifesim.unbounded import UnboundedUniverse, open_unbounded
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class HeldUniverse:
     ) -> None:
         """Take a copy of a grid, which is of that generation. The arguments are those of Life, and
         raise as there; alone: whether nothing but the backend may compute."""
-        self.bounds = bounds
+        self.bounds, self._rule, self._topology = bounds, rule, topology
         self._first = generation
         self._fixed: LifeUniverse | None = None
         self._unbounded: UnboundedUniverse | None = None
@@ -134,6 +134,13 @@ class HeldUniverse:
             return self._before + self._unbounded.work
         cells = self.cells
         return cells.width * cells.height * cells.generation
+
+    def check_run(self, *numbers: int | None) -> None:
+        """Raise GridError where empty space would live after any of some numbers of generations
+        (lifesim.growing.check_space)."""
+        if self._unbounded:
+            torus = self._topology is Topology.TORUS
+            check_space(self._rule, self.bounds, *numbers, torus=torus)
 
     def expect(self, generations: int) -> None:
         """Take note that it is likely to be moved on so far, for which room may be made."""

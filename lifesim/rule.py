@@ -86,6 +86,24 @@ class Rule:
         return self.cells.stays_empty
 
     @property
+    def space_blinks(self) -> bool:
+        """Tell whether empty space is alive in every odd generation, and empty in every even one:
+        by a rule of two states and nine cells with B0 and without S8."""
+        cells = self.nine_cells
+        return cells is not None and not self.stays_empty and not cells.table >> 511 & 1
+
+    @property
+    def exchanged(self) -> Rule | None:
+        """Return the Life-like rule that does the same with both states exchanged, None of rules
+        that are not Life-like."""
+        if not isinstance(self.cells, LifeRule):
+            return None
+        counts = [(n, 8 - n) for n in range(9)]
+        birth = sum((~self.cells.survival >> other & 1) << n for n, other in counts)
+        survival = sum((~self.cells.birth >> other & 1) << n for n, other in counts)
+        return Rule.life_like_of(birth, survival)
+
+    @property
     def nine_cells(self) -> NineCellRule | None:
         """Return the cells' rule where it has two states and a cell's next one follows from its own
         and those of its eight neighbours; else None."""

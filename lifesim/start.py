@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lifesim import patterns
 from lifesim.engines import cells_for
 from lifesim.grid import BitGrid, GridError, check_size
-from lifesim.growing import COPIES, check_birth
+from lifesim.growing import COPIES, check_space
 from lifesim.patterns import Pattern
 from lifesim.rule import LIFE, Rule
 from lifesim.soup import Soup
@@ -161,15 +161,16 @@ def placement(
     topology: Edges | str | None = None,
     *,
     centre: bool = False,
-    steps: int = 0,
+    steps: int | None = 0,
 ) -> Placement:
     """Find where a pattern goes, and in what.
 
     Rule, size and topology are the arguments', else the file's, else Life on a plane, without
     bounds where neither says a size. topology: as of lifesim.engine.Life. at: where the file's
     top-left cell goes; else where the file has it, in bounds of another size in the middle, as
-    also with centre=True (without bounds: around 0). steps: how many generations will be made;
-    the rules of B0 need bounds then. Raises GridError where live cells do not fit, and
+    also with centre=True (without bounds: around 0). steps: how many generations will be made,
+    None where nobody knows; by rules of B0 not every number can be made without bounds
+    (lifesim.growing.check_space). Raises GridError for these, and where live cells do not fit, and
     TopologyError.
     """
     rule = rule or pattern.rule or LIFE
@@ -180,8 +181,7 @@ def placement(
     edges, size = topology_of(topology or Topology.PLANE, size, bounds)
     if edges is Topology.TORUS and not any(size):
         raise GridError("a torus has a size: --size says which")
-    if steps and not all(size):
-        check_birth(rule)
+    check_space(rule, size, steps, torus=edges is Topology.TORUS)
     if at is None:
         own = not centre and all(
             bound in (0, side) for bound, side in zip(bounds, size, strict=True)

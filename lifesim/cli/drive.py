@@ -204,7 +204,7 @@ class _DrivenRun:
                 raise KeyboardInterrupt
             return
         except OutgrownError:
-            if outgrow is None:
+            if outgrow is None or not life.rule.stays_empty:
                 raise
         life = outcome.life = outgrow(life)
         life.resume(every=every, progress=progress, on_snapshot=self._snapshot)

@@ -30,6 +30,7 @@ from lifesim.cli.streamed import (
     usual_name,
 )
 from lifesim.engine import Life
+from lifesim.growing import check_space
 from lifesim.outputs import Output
 from lifesim.patterns import Pattern
 from lifesim.pauses import MOST_HASHED
@@ -38,7 +39,7 @@ from lifesim.start import Placement, held_size, placement, soup_placement, start
 from lifesim.store.universe import Universe
 from lifesim.stream.executor import PhaseExecutor
 from lifesim.stream.run import StreamedLife
-from lifesim.topology import torus_or_plane
+from lifesim.topology import Topology, torus_or_plane
 from lifesim.unbounded import ENGINES
 
 
@@ -214,8 +215,11 @@ class _LifeRun:
         size, rule, topology = choices.size, choices.chosen_rule, choices.chosen_topology
         if isinstance(source, Soup):
             return soup_placement(size, rule, topology)
-        centre, steps = choices.center, 1 if choices.steps is None else choices.steps
-        return placement(source, size, choices.at, rule, topology, centre=centre, steps=steps)
+        centre, steps = choices.center, choices.steps
+        placed = placement(source, size, choices.at, rule, topology, centre=centre, steps=steps)
+        torus = placed.topology is Topology.TORUS
+        check_space(placed.rule, placed.size, *choices.everies, torus=torus)
+        return placed
 
     def _is_on_disk(self, source: Pattern | Soup) -> bool:
         """Tell whether a universe is computed on disk: by a cluster, as memory does not hold it,

@@ -224,5 +224,12 @@ def test_a_pattern_becomes_a_directory_without_bounds(lifesim):
     done = lifesim("run", "strange", "--steps", 1)
     assert (done.code, lifesim("info", "strange").out) == (2, before)
     assert "empty space to life" in done.err
+    blinking = ("run", GLIDER, "--rule", "B02/S")
+    facts = lifesim(*blinking, "--steps", 10, "--json").facts
+    assert (facts["generation"], facts["bounds"]) == (10, None)
+    for wrong in (("--steps", 9), ("--until", "stable"), ("--steps", 4, "--until", "empty"),
+                  ("--steps", 10, "--out", "a.rle", "--every", 5)):  # fmt: skip
+        refused(lifesim(*blinking, *wrong), 2, "odd generations")
+        assert not list(Path().glob("a-*.rle"))
     Path("b.rle").write_text("x = 3, y = 3, rule = B3/S23:T30,0\nbo$2bo$3o!")
     refused(lifesim("convert", "b.rle", "other"), 2, "bounds one way only")

@@ -191,11 +191,145 @@ def test_what_memory_does_not_hold_stops_at_a_whole_generation(tmp_path):
     assert (free.grid(), free.frame()) == (life.grid(), life.frame())
 
 
-def test_empty_space_that_comes_alive_is_refused():
-    life = life_of(Pattern(GLIDER, rule=Rule.parse("B0/S8")))
+def test_empty_space_that_comes_alive_for_ever_is_refused():
+    life = life_of(Pattern(GLIDER, rule=Rule.parse("AntiLife")))
     life.run(0)
-    with pytest.raises(GridError, match="empty space"):
-        life.run(1)
+    for generations in (1, 2):
+        with pytest.raises(GridError, match=r"empty space.*or run B3/S23, which does the same"):
+            life.run(generations)
+    named = Rule.parse("B3678/S34678")  # which does the same with its states exchanged
+    assert named.exchanged == named
+    assert Rule.parse("B2-a/S").exchanged is None
+
+
+# --- empty space that blinks ---------------------------------------------------
+
+BLINKING = ["B02/S", "B0/S", "B03/S23", "B0123/S4567", "B02ak4i/S1e"]
+
+
+def blinked(grid: BitGrid, rule: Rule, generations: int) -> tuple[BitGrid, int, int]:
+    """Return what reference() does after an even number of generations, from a torus on which
+    nothing goes all the way round."""
+    margin = generations + 2
+    cells = np.pad(grid.to_bool(), margin).astype(np.uint8)
+    assert rule.nine_cells
+    for _ in range(generations):
+        square = sum(
+            (np.roll(cells, (dy, dx), (0, 1)).astype(np.uint16) << (4 + 3 * dy + dx))
+            for dy in (-1, 0, 1)
+            for dx in (-1, 0, 1)
+        )
+        table = np.array([rule.nine_cells.table >> i & 1 for i in range(512)], np.uint8)
+        cells = table[square]
+    whole = BitGrid.from_bool(cells.astype(bool))
+    box = whole.bounding_box() or Box(margin, margin, 1, 1)
+    return whole.crop(box), box.x - margin, box.y - margin
+
+
+@given(
+    st.tuples(st.integers(1, 70), st.integers(1, 9)),
+    st.sampled_from(BLINKING),
+    st.lists(st.integers(0, 12).map(lambda n: 2 * n), max_size=3),
+    st.integers(0, 2**32),
+    st.sampled_from(["dense", "auto"]),
+)
+def test_space_that_blinks(size, rule, runs, seed, engine):
+    grid = random_grid(*size, 0.4, seed)
+    life = life_of(Pattern(grid, 7, -9, Rule.parse(rule)), engine=engine)
+    done = 0
+    for generations in runs:
+        life.run(generations)
+        done += generations
+        cells, x, y = blinked(grid, life.rule, done)
+        assert (life.generation, life.population()) == (done, cells.population())
+        if cells.population():
+            assert life.bounding_box() == Box(7 + x, y - 9, cells.width, cells.height)
+            assert life.grid() == cells
+
+
+def test_long_runs_where_space_blinks():
+    """The universe grows and is moved again and again, with looks between."""
+    grid, rule = random_grid(9, 9, 0.5, 3), Rule.parse("B0123/S4567")
+    lives = [life_of(Pattern(grid, rule=rule), backend=name) for name in ("cpu", "reference")]
+    seen = []
+    lives[0].run(300, every=60, on_snapshot=lambda now: seen.append(now.population()))
+    lives[1].run(300)
+    assert len(seen) == 5
+    assert (lives[0].grid(), lives[0].frame()) == (lives[1].grid(), lives[1].frame())
+    assert lives[0].grid() == blinked(grid, rule, 300)[0]
+
+
+def test_a_cylinder_whose_space_blinks():
+    grid, rule = random_grid(20, 20, 0.5, 3), Rule.parse("B03/S23")
+    options = {"rule": rule, "backend": "cpu"}
+    life = Life(grid, topology="torus", bounds=(20, 0), **options)
+    life.run(40)
+    tall = BitGrid(20, 200)
+    tall.paste(grid, 0, 90)
+    torus = Life(tall, topology="torus", **options)
+    torus.run(40)
+    assert life.grid() == torus.grid().crop(life.frame()._replace(y=life.frame().y + 90))
+    assert life.population() == torus.population() > 0
+    plane = Life(grid, topology="plane", bounds=(20, 0), **options)
+    with pytest.raises(GridError, match="brings empty space to life"):
+        plane.run(40)
+
+
+def test_odd_generations_are_refused_where_space_blinks():
+    life = life_of(Pattern(GLIDER, rule=Rule.parse("B02/S")))
+    for wrong in (
+        lambda: life.run(3),
+        lambda: life.run(4, every=1, on_snapshot=lambda now: None),
+        lambda: life.run_until("stable"),
+        lambda: life.run_until("population:>3", 8),
+    ):
+        with pytest.raises(GridError, match=r"odd generations.*ask for an even number"):
+            wrong()
+    assert life.generation == 0
+    life.run(4, every=1)  # without anybody who looks
+    assert life.generation == 4
+
+
+def test_interrupts_leave_an_even_generation_where_space_blinks():
+    """Whatever pass is broken off, and whoever looks next."""
+    life = life_of(Pattern(random_grid(30, 30, 0.5, 1), rule=Rule.parse("B03/S23")))
+    life.run(2)
+    universe = life._held._unbounded
+    real = type(universe.cells).step
+    calls = []
+
+    def step(cells, generations):
+        calls.append(generations)
+        if generations == 1:
+            return real(cells, 1)
+        real(cells, 1)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(universe.cells), "step", step)
+        with pytest.raises(KeyboardInterrupt):
+            life.run(8)
+    assert calls[-1] == 1
+    assert life.generation == 4
+    universe.cells.step(1)  # as where it comes between the two
+    cells, _, _ = blinked(random_grid(30, 30, 0.5, 1), life.rule, 6)
+    assert universe.box()[2:] == (cells.width, cells.height)
+    assert (life.generation, life.grid()) == (6, cells)
+
+
+@needs_golly
+@pytest.mark.parametrize("rule", BLINKING)
+def test_golly_says_the_same_where_space_blinks(rule, tmp_path):
+    soup, theirs = tmp_path / "soup.rle", tmp_path / "theirs.rle"
+    patterns.write(Pattern(random_grid(40, 30, 0.4, 1), 0, 0, Rule.parse(rule)), soup)
+    command = [GOLLY, "-q", "-q", "-a", "QuickLife", "-m", "100", "-o", str(theirs), str(soup)]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    life = life_of(soup)
+    life.run(100)
+    # Its files do not say where cells lie.
+    assert patterns.read(theirs).grid.population() == life.population()
+    if life.population():
+        assert patterns.read(theirs).grid == life.grid()
 
 
 def test_margins_and_sizes():

@@ -178,6 +178,12 @@ def test_empty_space_that_comes_alive_needs_bounds():
         placement(Pattern(DOMINO), rule=strange, steps=1)
     assert placement(Pattern(DOMINO), rule=strange).size == (0, 0)
     assert placement(Pattern(DOMINO), (9, 9), rule=strange, steps=1).size == (9, 9)
+    blinking = Rule.parse("B0/S")
+    assert placement(Pattern(DOMINO), rule=blinking, steps=4).size == (0, 0)
+    assert placement(Pattern(DOMINO), (9, 9), rule=blinking, steps=1).size == (9, 9)
+    for steps in (1, None):
+        with pytest.raises(GridError, match="odd generations"):
+            placement(Pattern(DOMINO), rule=blinking, steps=steps)
 
 
 @given(
