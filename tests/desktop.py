@@ -12,6 +12,8 @@ from types import TracebackType
 
 import pytest
 
+from lifesim.window import advice
+from lifesim.window import missing as missing_libraries
 from tests.waiting import until
 
 _NEEDS = ("Xvfb", "openbox", "xdotool")
@@ -20,7 +22,8 @@ _NEEDS = ("Xvfb", "openbox", "xdotool")
 class Desktop:
     """A context manager, within which programs have windows, a mouse and a keyboard.
 
-    Skips the test where Xvfb, openbox or xdotool is missing. folder: the home of all programs.
+    Skips the test where Xvfb, openbox, xdotool or a library that windows need is missing. folder:
+    the home of all programs.
     """
 
     def __init__(self, folder: Path, width: int = 1280, height: int = 900) -> None:
@@ -28,6 +31,8 @@ class Desktop:
         missing = [name for name in _NEEDS if not shutil.which(name)]
         if missing:
             pytest.skip(f"{missing[0]} is not installed")
+        if libraries := missing_libraries():
+            pytest.skip(advice(libraries))
         self._folder, self._size = folder, f"{width}x{height}x24"
         self._started: list[subprocess.Popen[str]] = []
         self._environment = {

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -253,24 +253,30 @@ def test_a_server_that_goes_away() -> None:
         shot(browser, "lost")
 
 
+@contextmanager
+def piped(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    """Start a process of which all that it says can be read; end it afterwards."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command(number: int) -> None:
     gun = Path(__file__).parents[2] / "data" / "patterns" / "gosper-gun.rle"
     command = [sys.executable, "-m", "lifesim", "serve", str(gun), "--json"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
+    with Browser(900, 600) as browser, piped(command) as server:
         assert server.stdout
         facts = json.loads(server.stdout.readline())
-        with Browser(900, 600) as browser:
-            browser.open(facts["address"])
-            browser.until("globalThis.viewer?.facts?.population === '36'")
-            browser.value("viewer.play()")
-            browser.until("Number(viewer.facts.generation) > 3")
-            assert browser.value("viewer.buttons.draw.hidden")
-            server.send_signal(number)
-            _, said = server.communicate(timeout=60)
-            assert (server.returncode, said) == (0, "")
-    finally:
-        server.kill()
-        server.wait()
+        browser.open(facts["address"])
+        browser.until("globalThis.viewer?.facts?.population === '36'")
+        browser.value("viewer.play()")
+        browser.until("Number(viewer.facts.generation) > 3")
+        assert browser.value("viewer.buttons.draw.hidden")
+        server.send_signal(number)
+        _, said = server.communicate(timeout=60)
+        assert (server.returncode, said) == (0, "")

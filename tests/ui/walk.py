@@ -11,15 +11,16 @@ turns, with where the thread was seen in them; and how fast this machine is.
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import random
+import re
 import shutil
 import sys
 import tempfile
 import threading
 import time
-import traceback
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -126,11 +127,26 @@ class Watchdog:
         while True:
             time.sleep(_LOOKS)
             turn, took = self._turn, time.clock_gettime(self._clock) - self._began
-            frame = sys._current_frames().get(self._watched)
-            if 1000 * took > _LONG and turn == self._turn and frame:
-                stack = traceback.extract_stack(frame)[-_FRAMES:]
-                where = " > ".join(f"{Path(at.filename).name}:{at.name}" for at in stack)
+            if 1000 * took > _LONG and turn == self._turn:
+                where = " > ".join(calls_of(self._watched)[-_FRAMES:])
                 self.seen.setdefault(turn, Counter())[where] += 1
+
+
+def calls_of(thread: int) -> list[str]:
+    """Return the calls that a thread is in, as file and function, the innermost last.
+
+    No frame is held meanwhile: else the frame's widgets may be left to whoever holds it last, and
+    be destroyed by another thread than the main one.
+    """
+    with tempfile.TemporaryFile("w+") as file:
+        faulthandler.dump_traceback(file)
+        file.seek(0)
+        text = file.read()
+    for block in text.split("\n\n"):
+        if re.match(rf"(Current thread|Thread) 0x{thread:016x}", block):
+            calls = re.findall(r'File "(.*)", line [0-9]+ in (.+)', block)
+            return [f"{Path(name).name}:{function}" for name, function in reversed(calls)]
+    return []
 
 
 class Walk:
