@@ -12,7 +12,7 @@ from collections import defaultdict
 
 import pytest
 
-QUICK, WHOLE = 8, 40  # examples of a property by default, and with -m slow
+QUICK, WHOLE = 6, 40  # examples of a property by default, and with -m slow
 _taken = QUICK
 
 

@@ -37,7 +37,7 @@ def test_numbers_stay_in_registers(name: str, defines: list[str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", [75, 90])
-@pytest.mark.parametrize("width", [2, 6, 12, 20, 32])
+@pytest.mark.parametrize("width", [2, 12, 32])
 @pytest.mark.parametrize("name", ["multiply", "divide", "powmod", "powmod_odd"])
 def test_every_width_compiles(name: str, width: int, arch: int) -> None:
     variants = {
