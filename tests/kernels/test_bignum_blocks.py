@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,33 @@ def test_each_lock_is_needed(number: int, tmp_path: Path) -> None:
     ended = stress(tmp_path / "blocks.cpp", tmp_path, TRIES)
     assert ended.returncode != 0
     assert "data race" in ended.stderr or "SEGV" in ended.stderr, ended.stderr
+
+
+LENT = """
+import numpy as np
+from arith import IntArray
+
+def lent():
+    with open("/proc/self/smaps_rollup") as lines:
+        return next((int(x.split()[1]) for x in lines if x.startswith("LazyFree:")), None)
+
+a = IntArray.from_limbs(np.full((1 << 21, 4), 3, np.uint64))  # 64 MiB
+held = [a + 1 for _ in range(3)]
+del held
+few = lent()
+held = [a + 1 for _ in range(8)]
+del held
+print(few, lent())
+"""
+
+
+@pytest.mark.slow
+def test_the_system_may_take_what_is_kept_beyond_some() -> None:
+    """256 MiB of what was used last stay ours; the system may have what else is unused."""
+    rollup = Path("/proc/self/smaps_rollup")
+    if not rollup.exists() or "LazyFree:" not in rollup.read_text():
+        pytest.skip("the system does not tell what it may take")
+    ended = subprocess.run([sys.executable, "-c", LENT], capture_output=True, text=True, check=True)
+    few, many = (int(kib) >> 10 for kib in ended.stdout.split())
+    assert few == 0
+    assert many >= 240  # of 512 MiB and more

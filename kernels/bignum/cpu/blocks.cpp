@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <list>
 #include <mutex>
 
@@ -17,11 +18,12 @@ constexpr std::size_t HEAD = 64;
 constexpr std::size_t LARGE = std::size_t(1) << 20;       // bytes; malloc() itself keeps smaller ones
 constexpr std::size_t HUGE_PAGE = std::size_t(1) << 21;
 constexpr std::size_t MOST = std::size_t(1) << 30;        // bytes kept
+constexpr std::size_t MOST_HELD = std::size_t(256) << 20;  // bytes of these that the system cannot take
 
 struct Kept {
     std::mutex mutex;
-    std::list<char*> blocks;  // the one given last is the first
-    std::size_t bytes = 0;
+    std::list<char*> held, lent;  // in each the one given last is the first
+    std::size_t held_bytes = 0, bytes = 0;
 };
 
 // Returns the blocks that are kept. They are never destroyed: arrays may outlive what the
@@ -56,6 +58,24 @@ char* fresh(std::size_t size) {
     return block;
 }
 
+// Takes the least block that is large enough, and not much larger, from a list, or null.
+char* taken(std::list<char*>& blocks, std::size_t size) {
+    auto best = blocks.end();
+    for (auto it = blocks.begin(); it != blocks.end(); ++it)
+        if (size_of(*it) >= size && size_of(*it) <= size + size / 4 + 2 * HUGE_PAGE &&
+            (best == blocks.end() || size_of(*it) < size_of(*best)))
+            best = it;
+    if (best == blocks.end()) return nullptr;
+    char* const block = *best;
+    blocks.erase(best);
+    return block;
+}
+
+void free_all(std::list<char*>& blocks) {
+    for (char* block : blocks) std::free(block);
+    blocks.clear();
+}
+
 }  // namespace
 
 void* take_block(std::size_t bytes) {
@@ -63,15 +83,13 @@ void* take_block(std::size_t bytes) {
     if (size >= LARGE) {
         Kept& all = kept();
         std::lock_guard<std::mutex> lock(all.mutex);
-        auto best = all.blocks.end();
-        for (auto it = all.blocks.begin(); it != all.blocks.end(); ++it)
-            if (size_of(*it) >= size && size_of(*it) <= size + size / 4 + 2 * HUGE_PAGE &&
-                (best == all.blocks.end() || size_of(*it) < size_of(*best)))
-                best = it;
-        if (best != all.blocks.end()) {
-            char* block = *best;
+        char* block = taken(all.held, size);
+        if (block)
+            all.held_bytes -= size_of(block);
+        else
+            block = taken(all.lent, size);
+        if (block) {
             all.bytes -= size_of(block);
-            all.blocks.erase(best);
             return block + HEAD;
         }
     }
@@ -90,24 +108,30 @@ void give_block(void* memory) {
         std::free(block);
         return;
     }
-    lend_to_system(block);
     Kept& all = kept();
     std::lock_guard<std::mutex> lock(all.mutex);
-    all.blocks.push_front(block);
+    all.held.push_front(block);
+    all.held_bytes += size;
     all.bytes += size;
+    while (all.held_bytes > MOST_HELD) {
+        char* const oldest = all.held.back();
+        all.held_bytes -= size_of(oldest);
+        lend_to_system(oldest);
+        all.lent.splice(all.lent.begin(), all.held, std::prev(all.held.end()));
+    }
     while (all.bytes > MOST) {
-        all.bytes -= size_of(all.blocks.back());
-        std::free(all.blocks.back());
-        all.blocks.pop_back();
+        all.bytes -= size_of(all.lent.back());
+        std::free(all.lent.back());
+        all.lent.pop_back();
     }
 }
 
 void drop_blocks() {
     Kept& all = kept();
     std::lock_guard<std::mutex> lock(all.mutex);
-    for (char* block : all.blocks) std::free(block);
-    all.blocks.clear();
-    all.bytes = 0;
+    free_all(all.held);
+    free_all(all.lent);
+    all.held_bytes = all.bytes = 0;
 }
 
 }  // namespace bignum

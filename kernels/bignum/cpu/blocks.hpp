@@ -1,6 +1,6 @@
 // Memory for results. A large block that is no longer used is kept for the next result of about
 // its size: a fresh one costs a page fault for every 4 KiB, which takes several times as long as
-// an addition.
+// an addition. Of up to 1 GiB that is kept so the system may take, while nobody uses it, all but the 256 MiB used last.
 #pragma once
 #include <cstddef>
 
