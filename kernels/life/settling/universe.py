@@ -34,6 +34,7 @@ LEAST = 128  # cells along a side
 _INNER = 56  # cells along a side of what a window finds
 _SAMPLE = 64  # cells along a side of a sample
 _SAMPLES = 192
+_SPREAD = 0.7548776662466927  # the root of x³ + x² = 1
 _SOME = 64  # rounds between looks at how many windows they took
 _SHARE = 4  # of the memory that is free it takes a quarter at most
 
@@ -166,12 +167,13 @@ class SettlingLife(LifeUniverse):
 
     @cached_property
     def _sampled(self) -> npt.NDArray[np.intp]:
-        """Return which words _samples() takes."""
+        """Return which words _samples() takes: squares that are spread evenly, as multiples of
+        irrational parts of each side are (the R2 sequence of Roberts)."""
         across = -(-self.width // 64)
         count = min(_SAMPLES, max(1, across * self.height // _SAMPLE))
-        random = np.random.default_rng(across * self.height)
-        columns = random.integers(0, across, (count, 1))
-        rows = random.integers(0, self.height - _SAMPLE + 1, (count, 1))
+        places = np.arange(count)[:, None]
+        columns = (places * _SPREAD % 1 * across).astype(np.intp)
+        rows = (places * _SPREAD**2 % 1 * (self.height - _SAMPLE + 1)).astype(np.intp)
         return (rows + np.arange(_SAMPLE)) * across + columns
 
     # --- by rounds ---------------------------------------------------------------
