@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.bignum.errors import IndexedTypeError
-from kernels.bignum.numbers import Numbers, to_ints
+from kernels.bignum.numbers import Numbers
 
 from . import convert, engines, indexing, operators, text
 from .extremes import extreme
@@ -362,7 +362,7 @@ class IntArray(LimbBatch):
         return operators.compute(IntArray, "maximum", self, other)
 
     def _one(self, batch: Any) -> int:
-        return to_ints(self._engine.get(batch))[0]
+        return text.ints_of(self._engine.get(batch))[0]
 
 
 def _unpickle(words: npt.NDArray[np.uint64], lengths: Longs, negative: Bools | None) -> IntArray:

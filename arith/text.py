@@ -43,7 +43,7 @@ def _name(value: Any) -> str:
 
 
 def ints_of(numbers: Numbers) -> list[int]:
-    """Return Python's integers, of 30 bits to 4 bytes. Raises MemoryError where there is no room.
+    """Return Python's integers.
 
     Raises MemoryError where they, of 30 bits to 4 bytes, find no room.
     """

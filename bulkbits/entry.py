@@ -17,7 +17,7 @@ import click
 from bulkbits.exit_codes import ExitCode, exit_code_of
 from bulkbits.faults import fail_internally
 from bulkbits.options import named_gpus
-from kernels.signals import undisturbed
+from kernels.signals import redeliver_dropped_interrupts, undisturbed
 
 # Click before 8.2 prints the help by itself.
 _NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
@@ -95,6 +95,7 @@ def run(group: click.Group, name: str) -> None:
     (bulkbits.exit_codes) is a fault of the command itself: a traceback, and exit code 70.
     """
     _mend_streams()
+    redeliver_dropped_interrupts()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # else it is ignored, as under nohup
             signal.signal(number, signal.default_int_handler)

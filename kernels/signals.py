@@ -1,13 +1,18 @@
-"""Make signals wait."""
+"""Make signals wait, and come again where Python has dropped them."""
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import signal
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
+
+_PAUSE = 0.005  # seconds in which the callback that dropped an interrupt comes to its end
 
 
 @contextlib.contextmanager
@@ -36,3 +41,37 @@ def undisturbed() -> Iterator[None]:
             signal.signal(number, handler)
         for number, frame in came:  # also where the block has failed
             before[number](number, frame)
+
+
+def redeliver_dropped_interrupts() -> None:
+    """Have KeyboardInterrupt raised again where Python drops it, for the rest of the process.
+
+    What is raised in a callback of a weak reference, as each import has one, or in `__del__()` is
+    printed and dropped, so that a process which was to end at Ctrl-C would go on.
+    """
+    earlier = sys.unraisablehook
+
+    def say_or_send_again(dropped: sys.UnraisableHookArgs) -> None:
+        if dropped.exc_type is KeyboardInterrupt:
+            # From a thread, as it would be raised here, and dropped again, if it came at once.
+            _thread.start_new_thread(_interrupt_soon, ())
+        else:
+            earlier(dropped)
+
+    sys.unraisablehook = say_or_send_again
+
+
+def _interrupt_soon() -> None:
+    """Send the main thread a signal after a moment, as the terminal does: it ends waits as well."""
+    time.sleep(_PAUSE)
+    main = threading.main_thread().ident
+    heard = [number for number in (signal.SIGINT, signal.SIGTERM) if _is_heard(number)]
+    if main is not None and heard and hasattr(signal, "pthread_kill"):  # not on Windows
+        signal.pthread_kill(main, heard[0])
+    elif heard:
+        _thread.interrupt_main(heard[0])
+
+
+def _is_heard(number: int) -> bool:
+    """Tell whether a signal raises something here, not ignored as Ctrl-C is in the background."""
+    return callable(signal.getsignal(number))

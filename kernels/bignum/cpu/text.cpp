@@ -173,6 +173,29 @@ i64 format(char* line, const Number& x, int base, u64* scratch) {
     return c - line;
 }
 
+// Returns ASCII characters as a str. It is made of parts, between which signals are looked at: the
+// system takes a while to clear so much new memory. Each part is added in place.
+nb::str text_of(const char* characters, i64 count) {
+    constexpr i64 PART = i64(1) << 24;
+    PyObject* whole = nullptr;
+    for (i64 at = 0; !whole || at < count; at += PART) {
+        const i64 length = std::min(PART, count - at);
+        PyObject* part = PyUnicode_DecodeASCII(characters + at, Py_ssize_t(length), nullptr);
+        if (!whole)
+            whole = part;
+        else if (part)
+            PyUnicode_AppendAndDel(&whole, part);
+        else
+            Py_CLEAR(whole);
+        if (!whole) throw nb::python_error();
+        if (length == PART && PyErr_CheckSignals() != 0) {
+            Py_DECREF(whole);
+            throw nb::python_error();
+        }
+    }
+    return nb::steal<nb::str>(whole);
+}
+
 nb::str to_lines(nb::handle numbers, int base, int threads) {
     need_gmp();
     checks::require(base == 10 || base == 16, "base is 10 or 16");
@@ -205,9 +228,7 @@ nb::str to_lines(nb::handle numbers, int base, int threads) {
         if (from != end) std::memmove(lines + end, lines + from, std::size_t(size));
         end += size;
     }
-    nb::str whole = nb::steal<nb::str>(PyUnicode_DecodeASCII(lines, Py_ssize_t(end), nullptr));
-    if (!whole.is_valid()) throw nb::python_error();
-    return whole;
+    return text_of(lines, end);
 }
 
 }  // namespace
