@@ -28,11 +28,19 @@ class LazyGroup(click.Group):
 
     lines: the --help line of each, so that help needs no import of numpy and answers at
     once. A module's name is the subcommand's, with _ for -, and has it as `command`.
+    at_once: how many of the GPUs that are named begin while it is imported; None: all.
     """
 
-    def __init__(self, *args: Any, package: str, lines: dict[str, str], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        package: str,
+        lines: dict[str, str],
+        at_once: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self._package, self._lines = package, lines
+        self._package, self._lines, self._at_once = package, lines, at_once
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the subcommands."""
@@ -42,7 +50,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the subcommand; GPUs that its arguments name begin while it is imported."""
-        if gpus := named_gpus(args):
+        if gpus := named_gpus(args)[: self._at_once]:
             from kernels.targets.cuda import early
 
             early.begin(gpus)

@@ -30,6 +30,7 @@ STREAM = "ckyparse-stream"  # the name of threads that read and write
     cls=LazyGroup,
     package="ckyparse.cli",
     lines=COMMANDS,
+    at_once=1,  # the others begin where there is enough to do (devices.py)
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @version_option("ckyparse")

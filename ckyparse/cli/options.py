@@ -112,12 +112,12 @@ class Choices:
             ) from error
 
     def parsers(self, grammar: Grammar) -> Iterator[CKYParser]:
-        """Yield a parser for each of the devices. Raises BackendUnavailableError.
+        """Yield a parser for each of the devices, which begins when it is asked for.
 
         With "auto" each has an even share of the CPU's threads, and uses its GPU where that is
-        quicker.
+        quicker. Raises BackendUnavailableError; for a number that no GPU has before the first.
         """
-        from kernels.targets.choose import pick
+        from kernels.targets.choose import check_gpus, pick
         from kernels.targets.cpu import core_count
 
         if self.backend == "auto":
@@ -125,9 +125,9 @@ class Choices:
             for number in self.devices:
                 yield replace(self, devices=(number,), threads=threads).parser(grammar)
         else:
-            several = pick(self.backend, device=self.devices, threads=self.threads)
-            for one in several.members:
-                yield self.parser(grammar, one)
+            check_gpus(self.backend, self.devices)
+            for number in self.devices:
+                yield self.parser(grammar, pick(self.backend, device=number))
 
     def tokenizer(self, parser: CKYParser) -> Tokenizer:
         """Return the tokenizer that the options choose."""

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
-from ckyparse.cli import STREAM
-from ckyparse.cli.blocks import TextBlock
-from ckyparse.cli.lines import BLOCK_BYTES, Lines, blocks_of, lines_of
+from ckyparse.cli.devices import DeviceDispatcher
+from ckyparse.cli.lines import Lines, lines_of
 from ckyparse.cli.options import Choices
 from ckyparse.cli.pipeline import Dispatcher, Outcomes, run
-from ckyparse.cli.processor import Ask, LineProcessor, LinesOutcome
+from ckyparse.cli.processor import Ask, LineProcessor
 from ckyparse.cli.reports import FaultReport, say
 from kernels.targets.choose import why_slow
-
-if TYPE_CHECKING:
-    from ckyparse.grammar import Grammar
-
-_LOOK = 0.1  # seconds; see Channel
-_EACH = 2  # threads for a device: one computes while another reads or writes
 
 
 def stream(choices: Choices, ask: Ask) -> int:
@@ -58,43 +48,3 @@ class LocalDispatcher(Dispatcher):
         """See Dispatcher.outcomes()."""
         for lines in items:
             yield self.processor.settle(lines, report)
-
-
-class DeviceDispatcher(Dispatcher):
-    """Settles lines by threads for each of several devices, whole blocks by whichever is free."""
-
-    def __init__(self, choices: Choices, grammar: Grammar, ask: Ask) -> None:
-        self.paths = choices.paths
-        processors = [LineProcessor(choices, parser, ask) for parser in choices.parsers(grammar)]
-        self.free: SimpleQueue[LineProcessor] = SimpleQueue()
-        for processor in processors * _EACH:
-            self.free.put(processor)
-        self.room = len(processors) * (_EACH + 1)
-        self.pool = ThreadPoolExecutor(len(processors) * _EACH, thread_name_prefix=STREAM)
-
-    def items(self, hungry: Callable[[], bool]) -> Iterator[Future[LinesOutcome]]:
-        """See Dispatcher.items()."""
-        for block, first in blocks_of(self.paths, hungry, BLOCK_BYTES):
-            yield self.pool.submit(self.settle, block, first)
-
-    def settle(self, block: TextBlock, first: int) -> LinesOutcome:
-        """Settle a block by a processor that is free."""
-        processor = self.free.get()
-        try:
-            return processor.settle_all(block, first)
-        finally:
-            self.free.put(processor)
-
-    def outcomes(self, items: Iterator[Future[LinesOutcome]], report: FaultReport) -> Outcomes:
-        """See Dispatcher.outcomes()."""
-        for future in items:
-            while not wait([future], _LOOK).done:
-                pass
-            yield future.result()
-
-    def __enter__(self) -> DeviceDispatcher:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *reason: object) -> None:
-        patient = kind is not KeyboardInterrupt
-        self.pool.shutdown(wait=patient, cancel_futures=True)

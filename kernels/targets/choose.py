@@ -55,12 +55,28 @@ def why_slow(*, device: int | Sequence[int] = 0, threads: int | None = None) -> 
     return ""
 
 
-def _several(name: str, devices: Sequence[int]) -> Target:
+def check_gpus(name: str, devices: Sequence[int]) -> None:
+    """Raise BackendUnavailableError where a backend of that name cannot have all these GPUs.
+
+    No GPU begins.
+    """
+    from kernels.targets.cuda.target import check_device
+
+    _check_numbers(name, devices)
+    for number in devices:
+        check_device(number)
+
+
+def _check_numbers(name: str, devices: Sequence[int]) -> None:
     numbers = ",".join(map(str, devices))
     if name not in ("auto", "cuda"):
         raise BackendUnavailableError(f"devices {numbers} are GPUs, not for the {name} backend")
     if not devices or len(set(devices)) < len(devices):
         raise BackendUnavailableError(f"devices {numbers or '()'}: each is to be named once")
+
+
+def _several(name: str, devices: Sequence[int]) -> Target:
+    _check_numbers(name, devices)
     from kernels.targets.cuda.target import CudaTarget
     from kernels.targets.several import SeveralDevices
 

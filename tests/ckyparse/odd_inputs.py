@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import signal
 import sys
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from unittest import mock
 import pytest
 from hypothesis import strategies as st
 
+from ckyparse.cli import devices as devices_module
 from ckyparse.cli import lines as lines_module
 from ckyparse.cli import main, spread
 from kernels.targets import choose
@@ -128,6 +130,22 @@ class Several(SeveralDevices):
         self.backends: Any = tuple(ReferenceTarget() for _ in range(count))
 
 
-def several_devices() -> Any:
-    """Return a patch by which --device 0,1 means reference backends instead of GPUs."""
-    return mock.patch.object(choose, "_several", lambda name, devices: Several(len(devices)))
+@contextmanager
+def several_devices(pays: Callable[..., bool] = lambda *work: True) -> Iterator[None]:
+    """Have --device 0,1 mean reference backends instead of GPUs.
+
+    pays: instead of ckyparse.cli.devices.pays(), by default so that all begin after a block.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(
+            mock.patch.object(choose, "_several", lambda name, devices: Several(len(devices)))
+        )
+        make = choose._make
+        stack.enter_context(
+            mock.patch.object(
+                choose, "_make", lambda name, *of: make(name.replace("cuda", "reference"), *of)
+            )
+        )
+        stack.enter_context(mock.patch("kernels.targets.cuda.target.device_count", return_value=8))
+        stack.enter_context(mock.patch.object(devices_module, "pays", pays))
+        yield

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import tempfile
+from concurrent.futures import wait
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckyparse import CKYParser
+from ckyparse.cli.devices import DeviceDispatcher, pays
+from ckyparse.cli.processor import LinesOutcome
+from kernels.targets import choose
+from kernels.targets.contract import BackendUnavailableError
+from kernels.targets.costs import START_COSTS
+from kernels.targets.reference import ReferenceTarget
 from tests.ckyparse.odd_inputs import (
     COMMANDS,
     GRAMMARS,
@@ -47,6 +56,71 @@ def test_several_devices_are_gpus(tmp_path: Path) -> None:
     assert done.code == 3
     assert "0,1 are GPUs" in done.err[0]
     assert run([*args, "0,0"], of(b"()")).code == 2
+
+
+def test_other_gpus_begin_where_that_pays() -> None:
+    start = START_COSTS.seconds
+    assert not pays(9 * start, 100, 0, 3)  # all is done
+    assert not pays(start, 100, 100, 1)
+    assert pays(2.1 * start, 100, 100, 1)
+    assert pays(1.1 * start, 100, 400, 3)
+    assert not pays(0.9 * start, 100, 400, 3)
+    assert pays(4.1 * start, 100, None, 3)  # of a pipe as much is expected as has come
+    assert not pays(3.9 * start, 100, None, 3)
+
+
+def test_where_it_does_not_pay_one_gpu_has_all(tmp_path: Path) -> None:
+    (tmp_path / "g").write_text(GRAMMARS["dyck.cfg"])
+    args = ["accept", "-g", str(tmp_path / "g"), "--tokens", "chars"]
+    text = b"()\n)(\n" * 40
+    expected = run([*args, "--backend", "reference"], of(text))
+    made: list[int] = []
+
+    def pays(spent: float, done: int, ahead: int | None, others: int) -> bool:
+        made.append(others)
+        return False
+
+    with ExitStack() as stack:
+        small_blocks(stack, 10)
+        stack.enter_context(several_devices(pays))
+        assert run([*args, "--backend", "cuda", "--device", "0,1,2"], of(text)) == expected
+    assert set(made) == {2}
+
+
+def test_a_gpu_that_is_not_there_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    (tmp_path / "g").write_text(GRAMMARS["dyck.cfg"])
+    args = ["accept", "-g", str(tmp_path / "g"), "--backend", "cuda", "--device", "0,8"]
+    with several_devices():
+        done = run(args, of(b"()"))
+    assert (done.code, done.out) == (3, b"")
+    assert done.err == ["ckyparse: no CUDA device 8: there are 8"]
+
+
+def test_a_gpu_that_fails_to_follow_is_told(tmp_path: Path) -> None:
+    (tmp_path / "g").write_text(GRAMMARS["dyck.cfg"])
+    args = ["accept", "-g", str(tmp_path / "g"), "--tokens", "chars", "--backend", "cuda"]
+
+    def pick(name: str, *, device: int) -> ReferenceTarget:
+        if device == 1:
+            raise BackendUnavailableError("out of order")
+        return ReferenceTarget()
+
+    settle = DeviceDispatcher.settle
+
+    def settled_once_it_failed(self: DeviceDispatcher, *of: Any) -> LinesOutcome:
+        outcome = settle(self, *of)
+        assert self._start is not None
+        wait([self._start])
+        return outcome
+
+    with ExitStack() as stack:
+        small_blocks(stack, 10)
+        stack.enter_context(several_devices())
+        stack.enter_context(mock.patch.object(choose, "pick", pick))
+        stack.enter_context(mock.patch.object(DeviceDispatcher, "settle", settled_once_it_failed))
+        done = run([*args, "--device", "0,1"], of(b"()\n" * 4000))
+    assert done.code == 3
+    assert (done.out, done.err) == (b"", ["ckyparse: out of order"])
 
 
 @pytest.mark.parametrize("place", ["reference", pytest.param("cuda", marks=pytest.mark.gpu)])

@@ -28,6 +28,13 @@ def device_count() -> int:
     return drivers.chosen().count()
 
 
+def check_device(index: int) -> None:
+    """Raise BackendUnavailableError where there is no driver or no GPU of that number."""
+    count = device_count()
+    if not 0 <= index < count:
+        raise BackendUnavailableError(f"no CUDA device {index}: there are {count}")
+
+
 class _Lease:
     """A thread's use of a stream, which goes back to the idle ones when the thread ends.
 
