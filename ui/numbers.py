@@ -14,6 +14,7 @@ _PLAIN = 10**4  # numbers beside an axis have no prefix below it
 _LEAST_SHARE = 1e-12  # percent: less is written as a power of ten
 _DIGITS = 300  # of a generation that somebody types, at most
 _LONG = 10**18  # integers from here on are shortened
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _PLACES, _OF_THOUSANDS = 4, 1  # after the point, at most, of those that have a prefix
 
 
@@ -35,9 +36,20 @@ def percent(part: int, whole: int) -> str:
     if part == 0 or share >= 1:
         return f"{share:.{1 if part == 0 or share >= 10 else 2}f} %"
     if share < _LEAST_SHARE:
-        return f"{share:.1e} %"
+        return f"{raised(f'{share:.1e}')} %"
     places = 2 - math.floor(math.log10(share))
     return f"{share:.{places}f}".rstrip("0") + " %"
+
+
+def raised(text: str) -> str:
+    """Write 1.5e-06, as Python says it, as 1.5 × 10⁻⁶; any other number as it is."""
+    digits, _, power = text.partition("e")
+    return f"{digits} × {power_of_ten(int(power))}" if power else text
+
+
+def power_of_ten(power: int) -> str:
+    """Write a power of ten: 10⁻⁶."""
+    return f"10{str(power).translate(_RAISED)}"
 
 
 def ticks(values: Sequence[float], between: float) -> list[str]:
@@ -47,7 +59,7 @@ def ticks(values: Sequence[float], between: float) -> list[str]:
     step = math.floor(math.log10(between) + 1e-9)  # the power of ten of the distance
     if 0 < most < 1e-3 or most >= 1000 ** len(_PREFIXES):
         digits = math.ceil(math.log10(most / between)) + 1
-        return [f"{value:.{max(1, digits)}g}".replace("e+", "e") for value in values]
+        return [raised(f"{value:.{max(1, digits)}g}") for value in values]
     power = 0
     if most >= _PLAIN:
         power = min(int(math.log10(most) + 1e-9) // 3, len(_PREFIXES) - 1)

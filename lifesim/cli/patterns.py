@@ -11,7 +11,6 @@ from dataclasses import asdict
 
 import click
 
-from bulkbits.options import json_option
 from bulkbits.plurals import many
 from lifesim.cli.drive import busy
 from lifesim.cli.options import rules_option
@@ -20,7 +19,11 @@ from lifesim.library import KINDS, PatternEntry, PatternLibrary
 from lifesim.library.drawing import drawn
 from lifesim.library.heads import shown
 
-_WIDE = 1000  # in a file there is no edge to fold lines at
+_WIDE = 1 << 30  # in a file there is no edge
+_BETWEEN = 2  # blanks between two columns
+_LEAST = 10  # letters of a column that is cut
+_CUT = ("discovered by", "rule")
+_NUMBERS = ("size", "period")
 
 
 @click.command("patterns")
@@ -34,7 +37,7 @@ _WIDE = 1000  # in a file there is no edge to fold lines at
     help="List the pattern files of a folder, and of those in it, in place of ours.",
 )
 @rules_option
-@json_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array, an object for each.")
 def command(
     text: str | None,
     search: str | None,
@@ -83,30 +86,71 @@ def _nothing(library: PatternLibrary, text: str | None, kind: str | None, rule: 
 
 
 def _table(entries: Sequence[PatternEntry], is_ours: bool) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """Print a line for each pattern, without what none of them has and a rule that all have. A
+    narrow terminal gets fewer columns, the last one cut: names stay whole, as they are typed."""
+    from rich.cells import cell_len
 
-    shows_rules = any(entry.rule != entries[0].rule for entry in entries)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("name", "kind", "size", "period", "speed", "discovered by"):
-        table.add_column(
-            title,
-            overflow="fold",
-            no_wrap=title in ("size", "kind"),
-            justify="right" if title in ("size", "period") else "left",
-        )
-    if shows_rules:
-        table.add_column("rule", overflow="fold")
-    for entry in entries:
-        period = "" if entry.period is None else str(entry.period)
-        cells = [shown(entry.name), entry.kind, entry.size, period, entry.speed, entry.discovered]
-        rules = [entry.rule] if shows_rules else []
-        table.add_row(*(Text(cell) for cell in (*cells, *rules)))
-    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else _WIDE)
-    console.print(table)
-    more = "; `lifesim patterns NAME` says all about one" if is_ours else ""
-    click.echo(f"{many(len(entries), 'pattern')}{more}", err=True)
+    rows = [_cells(entry) for entry in entries]
+    cells = {title: [row[title] for row in rows] for title in rows[0]}
+    for title, column in cells.items():
+        is_shared = title == "rule" and len({*column}) == 1
+        if not any(column) or is_shared:
+            for row in rows:
+                del row[title]
+    wide = {title: max(map(cell_len, (title, *cells[title]))) for title in rows[0]}
+    left_out = _fit(wide, os.get_terminal_size().columns if sys.stdout.isatty() else _WIDE)
+    click.secho(_line({title: title for title in wide}, wide), bold=True)
+    for row in rows:
+        click.echo(_line(row, wide))
+    notes = [many(len(entries), "pattern")]
+    if left_out:
+        notes.append(f"a wider terminal shows {' and '.join(left_out)}")
+    if is_ours:
+        notes.append("`lifesim patterns NAME` says all about one")
+    click.echo("; ".join(notes), err=True)
+
+
+def _cells(entry: PatternEntry) -> dict[str, str]:
+    """Return what a line says of a pattern, by its titles; what can be done without comes last."""
+    return {
+        "name": shown(entry.name),
+        "kind": entry.kind,
+        "size": entry.size,
+        "period": "" if entry.period is None else str(entry.period),
+        "speed": entry.speed,
+        "discovered by": entry.discovered,
+        "rule": entry.rule,
+    }
+
+
+def _fit(wide: dict[str, int], room: int) -> list[str]:
+    """Cut the widths of columns down to what there is room for, and leave out those of which
+    nothing could be read. Returns these."""
+    left_out: list[str] = []
+    for title in reversed([*wide][1:]):
+        excess = sum(wide.values()) + _BETWEEN * (len(wide) - 1) - room
+        if excess <= 0:
+            break
+        if wide[title] - excess >= _LEAST and title in _CUT:
+            wide[title] -= excess
+        else:
+            del wide[title]
+            left_out.insert(0, title)
+    return left_out
+
+
+def _line(row: dict[str, str], wide: dict[str, int]) -> str:
+    """Return cells of these widths as a line."""
+    from rich.cells import cell_len, set_cell_size
+
+    parts = []
+    for title, width in wide.items():
+        text = row[title]
+        if cell_len(text) > width:
+            text = set_cell_size(text, width - 1).rstrip() + "…"
+        room = " " * (width - cell_len(text))
+        parts.append(room + text if title in _NUMBERS else text + room)
+    return (" " * _BETWEEN).join(parts).rstrip()
 
 
 def _tell(entry: PatternEntry, library: PatternLibrary, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from lifesim.cancelling import go_on
@@ -9,6 +10,9 @@ from lifesim.patterns.files import STEP
 from lifesim.patterns.pattern import Pattern, PatternError
 from lifesim.rule import LIFE, Rule, RuleError
 from lifesim.topology import Edges, TopologyError, bounds_text, parse_bounds
+
+# What repr() makes of a byte that is no UTF-8, not of a backslash that stood there.
+_BYTE = re.compile(r"(?<!\\)((?:\\\\)*)\\udc([89a-f][0-9a-f])")
 
 
 def lines(data: bytes, start: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -36,9 +40,11 @@ def error_at(what: str, name: str, data: bytes, offset: int) -> PatternError:
 
 
 def shown(text: bytes) -> str:
-    """Return untrusted bytes as they may stand in an error message: quoted and short."""
-    decoded = text.decode("utf-8", "backslashreplace")
-    return repr(decoded if len(decoded) <= 40 else decoded[:37] + "...")
+    """Return untrusted bytes as they may stand in an error message: quoted and short, a byte that
+    is no UTF-8 as \\xb4."""
+    decoded = text.decode("utf-8", "surrogateescape")
+    quoted = repr(decoded if len(decoded) <= 40 else decoded[:37] + "...")
+    return _BYTE.sub(r"\1\\x\2", quoted)
 
 
 def decoded(text: bytes) -> str:

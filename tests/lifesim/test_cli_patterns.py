@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import re
+import struct
+import subprocess
+import sys
+import termios
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,6 +42,31 @@ def test_the_list(lifesim):
     assert len(rows) - 1 == len(list(PatternLibrary.of_ours()))
     assert done.err == f"{len(rows) - 1} patterns; `lifesim patterns NAME` says all about one\n"
     assert not any(character in done.out for character in "\x1b…")
+
+
+@pytest.mark.parametrize("words", [(), ("--kind", "gun"), ("--search", "p30 gun")])
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_a_terminal_has_a_line_for_each(words: tuple[str, ...], columns: int) -> None:
+    """However narrow it is, no line is wider, and each has a name that can be typed."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    command = [sys.executable, "-m", "lifesim", "patterns", *words]
+    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE, text=True) as process:
+        os.close(theirs)
+        said = b""
+        with suppress(OSError):  # which is how a terminal ends
+            while piece := os.read(ours, 1 << 16):
+                said += piece
+        os.close(ours)
+        assert process.stderr is not None
+        notes = process.stderr.read()
+    lines = re.sub("\x1b\\[[0-9;]*m", "", said.decode()).splitlines()
+    kind = words[1] if words[:1] == ("--kind",) else None
+    found = PatternLibrary.of_ours().search(words[1] if words and not kind else "", kind=kind)
+    assert [line.split()[0] for line in lines] == ["name", *(entry.name for entry in found)]
+    assert max(map(len, lines)) <= columns
+    assert ("discovered by" in lines[0]) == (columns == 200 or (columns == 80 and bool(words)))
+    assert ("a wider terminal shows" in notes) == ("discovered by" not in lines[0])
 
 
 def test_what_is_looked_for(lifesim):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import io
 import shutil
@@ -85,6 +86,16 @@ def memory(free: int) -> Iterator[None]:
 
 
 # Round trips
+
+
+@given(st.binary(max_size=50))
+@example(rb"\udcb4 \xb4" + b"\\\xb4")
+def test_bytes_in_a_message_are_quoted_once(data: bytes) -> None:
+    said = text.shown(data)
+    assert said.isprintable()
+    read = data.decode("utf-8", "surrogateescape")
+    if len(read) <= 40 and all(char < "\x80" or char >= "\udc80" for char in read):
+        assert ast.literal_eval(f"b{said}") == data
 
 
 @settings(deadline=None, max_examples=examples(150))
@@ -372,6 +383,7 @@ REFUSED = [
     (b"x = 3, y\no!", "a:1:1: 'x = 3, y' is not 'x = WIDTH, y = HEIGHT, rule = RULE'"),
     (b"x = 3, y = 3, rule = B3\nbo$2bB$o!", "a:2:6: state 'B': rule B3/S has states 0 and 1"),
     (b"x = 3, y = 3\nppAo!", "a:2:2: unknown character 'p'"),
+    (b"x = 3, y = 3\nbo$\xb4", r"a:2:4: unknown character '\xb4'"),
     (b"x = 3, y = 3, ruel = B3/S23\no!", "a:1:1: 'x = 3, y = 3, ruel"),
     (b"x = 3, y = 3, rule = B3/S23" + b" " * 99_999 + b"x\no!", "a:1:22: rule .*, column 7: ' '"),
     (b"x = 3, y = 3, rule = Brain\no!", "a:1:22: unknown rule 'Brain'"),

@@ -12,7 +12,7 @@ import shiboken6
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialogButtonBox, QWidget
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFormLayout, QWidget
 
 from lifesim.rule import Rule
 from lifesim.topology import Topology
@@ -225,21 +225,32 @@ def test_questions_are_answered_by_keys(app: QApplication, key: str, answer: Uns
     assert Dialogs(QWidget()).unsaved("a pattern") is answer
 
 
+def shown(dialog: Form) -> list[str]:
+    """The labels of the rows that are shown."""
+    fields, role = dialog.fields, QFormLayout.ItemRole.LabelRole
+    labels = [fields.itemAt(row, role).widget() for row in range(fields.rowCount())]
+    return [label.text() for row, label in enumerate(labels) if fields.isRowVisible(row)]
+
+
 def test_conditions_are_checked_as_they_are_typed(app: QApplication) -> None:
     dialog = UntilDialog(7, 10**18, None, None)
     assert dialog.value() == Until(Stable())
-    assert not dialog.number.isEnabled()
+    assert shown(dialog) == ["&Until", "&At most"]
     dialog.limit.setText("-3")
     assert not ok(dialog)
     dialog.limit.setText("1e6")
     assert dialog.value() == Until(Stable(), 10**6)
     kinds = [dialog.kind.itemData(row) for row in range(dialog.kind.count())]
-    for kind, good, condition, bad in (
-        ("period", "30", Repeats(30), ("0", "", "x", "1e13")),
-        ("population", ">= 1000", Population(">=", 1000), ("1000", "~3", ">-1", "")),
-    ):
+    for kind, label, good, condition, bad in (
+        ("period", "&Period", "30", Repeats(30), ("0", "", "x", "1e13")),
+        (
+            "population", "&Live cells", ">= 1000", Population(">=", 1000),
+            ("1000", "~3", ">-1", ""),
+        ),
+    ):  # fmt: skip
         dialog.kind.setCurrentIndex(kinds.index(kind))
-        assert dialog.number.isEnabled()
+        assert shown(dialog) == ["&Until", label, "&At most"]
+        assert dialog.number.accessibleName() == label[1:]
         assert ok(dialog)
         for text in bad:
             dialog.number.setText(text)
@@ -251,7 +262,7 @@ def test_conditions_are_checked_as_they_are_typed(app: QApplication) -> None:
         assert dialog.value() == Until(condition, 10**6)
         assert not dialog.problem.property("error")
     dialog.kind.setCurrentIndex(kinds.index("generation"))
-    assert not dialog.limit.isEnabled()
+    assert shown(dialog) == ["&Until", "&Generation"]
     for text in ("7", "0", "soon"):
         dialog.number.setText(text)
         assert not ok(dialog)
@@ -286,6 +297,7 @@ def test_a_universe_on_disk_is_looked_at_now_and_then(app: QApplication) -> None
     dialog = UntilDialog(0, 10**18, 60, None)
     assert dialog.value() == Until(Stable(), looks=60)
     assert dialog.looks is not None
+    assert shown(dialog) == ["&Until", "&At most", "Looked at &every"]
     for bad in ("", "0", "often"):
         dialog.looks.setText(bad)
         assert not ok(dialog)

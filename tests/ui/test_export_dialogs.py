@@ -134,9 +134,10 @@ def test_a_file_is_replaced_only_if_one_agrees(
     dialog.deleteLater()
 
 
-def test_films(app: QApplication, tmp_path: Path) -> None:
+def test_films(app: QApplication, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "a.gif")
     dialog = FilmDialog(shown(), path, 30)
+    assert "setTabOrder" not in capfd.readouterr().err  # of a widget that is not in the dialog
     assert ok(dialog)
     assert dialog.result_.text() == "20 × 10 pixels, 201 pictures, 10.1 s"
     look = ExportLook(Box(20, 10, 40, 20), 1, "light", False)

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QPoint, QRect, QSettings
+from PySide6.QtCore import QPoint, QRect, QSettings, Qt
 from PySide6.QtGui import QScreen
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -28,6 +28,7 @@ from ui.qt.dialogs import NewDialog
 from ui.qt.film.export_dialogs import FilmDialog, PictureDialog, Shown
 from ui.qt.menus.time import TimeMenu
 from ui.qt.rows import RowsLayout, Scrolled
+from ui.qt.shy import ShyLabel
 from ui.qt.window import LifeWindow
 
 pytestmark = pytest.mark.usefixtures("unforeseen")
@@ -139,6 +140,21 @@ def test_dialogs_fit_small_screens(app: QApplication) -> None:
         assert place.verticalScrollBar().isVisible() == (natural.height() > 340)
         assert inside(dialog.fields.itemAt(0, QFormLayout.ItemRole.FieldRole).widget(), place)
         dialog.close()
+
+
+@pytest.mark.parametrize("width", [400, 120, 20])
+def test_a_text_without_room_says_that_it_goes_on(app: QApplication, width: int) -> None:
+    text = "probability 0.004725, 100 % of the sentence's"
+    pictures = []
+    for kind in (ShyLabel, QLabel):
+        label = kind("") if kind is ShyLabel else QLabel()
+        label.setContentsMargins(6, 2, 6, 2)
+        metrics, room = label.fontMetrics(), width - 12
+        ends = Qt.TextElideMode.ElideRight
+        label.setText(text if kind is ShyLabel else metrics.elidedText(text, ends, room))
+        label.setFixedSize(width, 24)
+        pictures.append(label.grab().toImage())
+    assert pictures[0] == pictures[1]
 
 
 def test_rows(app: QApplication) -> None:

@@ -105,7 +105,8 @@ def test_weights_without_a_sum_are_no_probabilities() -> None:
 @pytest.mark.parametrize(
     ("log", "text"),
     [
-        (0.0, "1"), (-math.inf, "0"), (math.log(0.25), "0.25"), (math.log(2.5e-300), "2.5e-300"),
+        (0.0, "1"), (-math.inf, "0"), (math.log(0.25), "0.25"),
+        (math.log(2.5e-300), "2.5 × 10⁻³⁰⁰"),
         (-1000 * math.log(10) + math.log(1.5), "1.50000 × 10⁻¹⁰⁰⁰"),
         (-800.0, f"{Decimal(-800).exp():.5e}".replace("e-348", " × 10⁻³⁴⁸")),
     ],

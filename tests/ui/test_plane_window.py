@@ -50,6 +50,7 @@ def gun_window(app: QApplication, tmp_path: Path, unforeseen: None) -> Iterator[
 def test_a_gun_after_two_to_the_forty_generations(gun_window: LifeWindow) -> None:
     window = gun_window
     assert "hashlife" in window.toolbar.size_button.text()
+    assert window.status_line.density.isHidden()  # there is none without bounds
     answer(generation=1 << 40)(window)
     press_key(window, "Ctrl+G")
     until(lambda: generation(window) == 1 << 40)

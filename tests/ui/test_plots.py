@@ -15,12 +15,16 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtWidgets import QApplication
 
+from kernels.targets.choose import pick
 from tests.windows import SIDE, rest, soup_after, until
+from ui import opening
 from ui.cells.session import MemorySession
 from ui.qt import file_dialogs, theme
 from ui.qt.film.loading import Loading
 from ui.qt.film.plots_dock import PlotsDock
 from ui.session import Event, Status
+
+GUN = str(Path(__file__).parents[2] / "data" / "patterns" / "gosper-gun.rle")
 
 pytestmark = pytest.mark.usefixtures("unforeseen")
 
@@ -64,6 +68,57 @@ def test_numbers_are_gathered_and_drawn_when_seen(
     assert "cannot write" in str(reported[0])
     dock.adopt(session)
     assert len(dock.series) == 1
+    dock.close()
+    dock.deleteLater()
+    QApplication.processEvents()
+
+
+def test_a_plane_without_bounds_has_no_density(
+    app: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be that of the rectangle that happens to be held."""
+    pytest.importorskip("pyqtgraph")
+    session = opening.open(GUN, backend=pick("auto", threads=1))
+    assert isinstance(session, MemorySession)
+    dock = PlotsDock(lambda error: None)
+    dock.adopt(session)
+    dock.show()
+    until(lambda: dock.plots and len(dock.series) == 1)
+    dock.draw()
+    assert not dock.buttons["density"].isEnabled()
+    assert dock.buttons["density"].toolTip()
+    assert dock.plots["population"].widget.isVisible()
+    assert not dock.plots["density"].widget.isVisible()
+    path = tmp_path / "run.csv"
+    dock.save(str(path))
+    assert path.read_text() == "generation,population,density,rate\n0,36,,0\n"
+    session.resize(64, 64)
+    session.step(1)
+    rest(session)
+    until(lambda: dock.series.points[-1].cells == 64 * 64)
+    dock.draw()
+    assert dock.plots["density"].widget.isVisible()
+    x, y = dock.plots["density"].curve.getData()
+    assert x.tolist() == [1]
+    assert y.tolist() == [dock.series.points[-1].population / 64**2]
+    dock.close()
+    dock.deleteLater()
+    session.close()
+    QApplication.processEvents()
+
+
+def test_all_buttons_of_a_narrow_dock_can_be_read(
+    app: QApplication, session: MemorySession
+) -> None:
+    pytest.importorskip("pyqtgraph")
+    dock = PlotsDock(lambda error: None)
+    dock.adopt(session)
+    dock.resize(220, 400)
+    dock.show()
+    until(lambda: dock.plots)
+    for button in (*dock.buttons.values(), dock.save_button):
+        assert button.width() >= button.sizeHint().width()
+        assert button.x() + button.width() <= dock.width()
     dock.close()
     dock.deleteLater()
     QApplication.processEvents()
@@ -120,6 +175,7 @@ class Told:
     """A session of which only numbers are known."""
 
     width = height = 1000
+    is_bounded = True
 
     def __init__(self) -> None:
         self.numbers: list[tuple[int, int]] = []

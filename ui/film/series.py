@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 
@@ -20,18 +21,19 @@ Numbers = npt.NDArray[np.float64]
 class Point:
     """Numbers of a generation.
 
-    population: live cells, of so many cells. rate: cell updates a second.
+    population: live cells, of so many cells; None where the universe has no bounds. rate: cell
+    updates a second.
     """
 
     generation: int
     population: int
-    cells: int
+    cells: int | None
     rate: float
 
     @property
     def density(self) -> float:
-        """Return the share of cells that live."""
-        return self.population / self.cells
+        """Return the share of cells that live; nan where there is none, as without bounds."""
+        return self.population / self.cells if self.cells else math.nan
 
 
 class Series:
@@ -93,7 +95,7 @@ class Series:
         return np.array([float(point.population) for point in self._points], np.float64)
 
     def densities(self) -> Numbers:
-        """Return the shares of cells that live, float64 (points,)."""
+        """Return the shares of cells that live, float64 (points,), nan where there is none."""
         return np.array([point.density for point in self._points], np.float64)
 
     def rates(self) -> Numbers:
@@ -101,11 +103,11 @@ class Series:
         return np.array([point.rate for point in self._points], np.float64)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all points as CSV. Raises LifesimError; there is nothing half-written then."""
+        """Write all points as CSV; what has no density has an empty field there. Raises
+        LifesimError; there is nothing half-written then."""
         lines = ["generation,population,density,rate"]
         for point in self._points:
-            lines.append(
-                f"{point.generation},{point.population},{point.density:.9g},{point.rate:.6g}"
-            )
+            density = "" if point.cells is None else f"{point.density:.9g}"
+            lines.append(f"{point.generation},{point.population},{density},{point.rate:.6g}")
         with Draft(path, refusal=cannot_write) as draft:
             draft.append(("\n".join(lines) + "\n").encode())

@@ -27,6 +27,7 @@ from ckyparse.parser import CKYParser
 from kernels.cky import TooLongError
 from kernels.cky.text import ABSENT, between_blanks
 from kernels.targets.cpu import core_count
+from ui.numbers import power_of_ten, raised
 
 if TYPE_CHECKING:
     from nltk.tree import ProbabilisticTree, Tree
@@ -339,7 +340,6 @@ class Latest:
 
 # --- numbers ----------------------------------------------------------------------
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DIGITS = 15  # of numbers that are shown whole
 _WRITTEN = 4000  # digits, at most: longer ones are not written out
 
@@ -359,14 +359,14 @@ def short_count(count: int | float | None) -> str:
     leading = (10 * whole // 10 ** (power - 4) + 5) // 10
     if leading == 10**5:
         leading, power = 10**4, power + 1
-    return f"{leading // 10**4}.{leading % 10**4:04} × 10{str(power).translate(_RAISED)}"
+    return f"{leading // 10**4}.{leading % 10**4:04} × {power_of_ten(power)}"
 
 
 def probability(tree: ProbabilisticTree) -> str:
     """Return the probability of a tree with six digits, however small it is."""
     value = tree.prob()
     if value >= sys.float_info.min or tree.logprob() == -math.inf:
-        return f"{value:.6g}"
+        return raised(f"{value:.6g}")
     return _tiny(tree.logprob() * math.log10(2))
 
 
@@ -374,7 +374,7 @@ def probability_of(log: float) -> str:
     """Return a probability with six digits, however small it is, of its natural logarithm."""
     value = math.exp(log) if log < math.log(sys.float_info.max) else math.inf
     if value >= sys.float_info.min or log == -math.inf:
-        return f"{value:.6g}"
+        return raised(f"{value:.6g}")
     return _tiny(log / math.log(10))
 
 
@@ -382,7 +382,7 @@ def _tiny(digits: float) -> str:
     """Return a number as 1.23456 × 10⁻⁴⁰⁰, of its logarithm to the base 10."""
     power = math.floor(digits + 5e-7)
     leading = max(1.0, 10 ** (digits - power))
-    return f"{leading:.5f} × 10{str(power).translate(_RAISED)}"
+    return f"{leading:.5f} × {power_of_ten(power)}"
 
 
 def exact_count(count: int | float | None) -> str:

@@ -202,6 +202,7 @@ class StatusLine(QStatusBar):
         self.population.setToolTip(
             f"Population at generation {shortened(counted)}: {live:,}" if known else "Population"
         )
+        self._said[self.density] = session.is_bounded  # else it would be of what happens to be held
         self.density.setText("–" if live is None else percent(live, cells))
         self.density.setToolTip(
             "Density" if live is None else f"Density: {live:,} of {shortened(cells)} cells"

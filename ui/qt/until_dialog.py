@@ -32,6 +32,7 @@ _MEANINGS_ON_DISK = {
     "period": "All cells are, at their places, the same so many generations later.",
     "population": "Of the generations looked at: >1000, >=64, <10, =0 or !=5.",
 }
+_LABELS = {"period": "&Period", "population": "&Live cells", "generation": "&Generation"}
 _WRITTEN = {"period": "30", "population": ">1000", "generation": ""}  # at first
 
 
@@ -61,7 +62,7 @@ class UntilDialog(Form):
         self._now, self._most = now, most
         self._written = {**_WRITTEN, "generation": str(now + 1000)}
         self.kind = self.choice("&Until", _KINDS, "stable")
-        self.number = self.line("&Which", "", lambda _: self._end())
+        self.number = self.line(_LABELS["period"], "", lambda _: self._end())
         self.limit = self.line("&At most", "", partial(_limit, most=most))
         self.limit.setPlaceholderText("no limit")
         self.limit.setToolTip("Generations that are made, if the condition is not true before")
@@ -81,14 +82,23 @@ class UntilDialog(Form):
         if self._shown in self._written:
             self._written[self._shown] = self.number.text()
         kind = self._shown = str(self.kind.currentData())
-        self.number.setEnabled(kind in self._written)
+        self._offer(self.number, kind in self._written)
+        if kind in _LABELS:
+            self.fields.labelForField(self.number).setText(_LABELS[kind])  # type: ignore[attr-defined]
+            self.number.setAccessibleName(_LABELS[kind].replace("&", ""))
         self.number.setText(self._written.get(kind, ""))
         self.number.setToolTip(self._meanings[kind])
         self.kind.setToolTip(self._meanings[kind])
-        self.limit.setEnabled(kind != "generation")
+        self._offer(self.limit, kind != "generation")
         if self.looks:
-            self.looks.setEnabled(kind != "generation")
+            self._offer(self.looks, kind != "generation")
         self.check()
+        self.adjustSize()
+
+    def _offer(self, line: QLineEdit, offered: bool) -> None:
+        """Show a line, or hide it where it means nothing."""
+        line.setEnabled(offered)
+        self.fields.setRowVisible(line, offered)
 
     def check(self) -> None:
         """Say what is wrong; where nothing is, what is meant."""

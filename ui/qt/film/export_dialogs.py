@@ -151,10 +151,10 @@ class PictureDialog(Form):
         row = QHBoxLayout()
         row.addWidget(self.path, 1)
         row.addWidget(self.browse_button)
-        self.end_with(self.browse_button)
         label = QLabel("&File")
         label.setBuddy(self.path)
         self.fields.addRow(label, row)
+        self.end_with(self.browse_button)  # which is of the dialog by now
         self._checks.append((self.path, lambda: check_path(self.path.text(), end)))
         self.result_ = QLabel()
         self.result_.setProperty("dim", True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QDockWidget,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QToolButton,
@@ -25,11 +25,12 @@ from ui.film.series import Numbers, Point, Series
 from ui.qt import file_dialogs
 from ui.qt.film.loading import Loading, shared
 from ui.qt.film.plots import Plot, PlotKind
-from ui.qt.rows import Scrolled
+from ui.qt.rows import RowsLayout, Scrolled
 from ui.session import Event, Session
 
 _BETWEEN = 150  # milliseconds between two drawings
 _LOADING, _EMPTY = "The plots are being loaded…", "Run to see curves."
+_NO_DENSITY = "A plane without bounds has no density."
 _PLOTS: tuple[tuple[PlotKind, Callable[[Series], Numbers]], ...] = (
     (PlotKind("population", "live cells", "#4c8dff", is_whole=True), Series.populations),
     (PlotKind("density", "live / all", "#e0a100"), Series.densities),
@@ -72,7 +73,7 @@ class PlotsDock(QDockWidget):
         body = QWidget()
         column = QVBoxLayout(body)
         column.setContentsMargins(8, 6, 8, 6)
-        row = QHBoxLayout()
+        row = RowsLayout()
         for kind, _ in _PLOTS:
             name, button = kind.name, QToolButton()
             button.setText(name.capitalize())
@@ -83,7 +84,7 @@ class PlotsDock(QDockWidget):
             button.clicked.connect(self.acted)
             self.buttons[name] = button
             row.addWidget(button)
-        row.addStretch(1)
+        row.addStretch()
         self.save_button = QPushButton("Save as CSV…")
         self.save_button.setAccessibleName("Save the numbers as CSV")
         self.save_button.clicked.connect(self._ask_and_save)
@@ -121,9 +122,11 @@ class PlotsDock(QDockWidget):
     def _hear(self, session: Session) -> None:
         if session is not self._session:
             return
+        self.buttons["density"].setEnabled(session.is_bounded)
+        self.buttons["density"].setToolTip("" if session.is_bounded else _NO_DENSITY)
         status = session.status()
         if status.population is not None:
-            cells = session.width * session.height
+            cells = session.width * session.height if session.is_bounded else None
             rate = status.rate if status.running else 0.0
             self.series.add(Point(status.counted, status.population, cells, rate))
         self._show_count()
@@ -179,11 +182,16 @@ class PlotsDock(QDockWidget):
         said = why or (_EMPTY if len(self.series) == 1 else "")  # a point is no curve
         self.missing.setText(said)
         self.missing.setVisible(bool(said))
-        shown = [name for name, button in self.buttons.items() if button.isChecked() and not why]
+        shown = [name for name in self.buttons if self._is_wanted(name) and not why]
         for name, plot in self.plots.items():
             plot.widget.setVisible(name in shown)
             # Generations are said once, below the last.
             plot.show_generations(bool(shown) and name == shown[-1])
+
+    def _is_wanted(self, name: str) -> bool:
+        """Tell whether a plot is to be seen: it is chosen, and there is something to be said."""
+        button = self.buttons[name]
+        return button.isChecked() and button.isEnabled()
 
     def dress(self) -> None:
         """Take the colours of the window."""
@@ -206,8 +214,11 @@ class PlotsDock(QDockWidget):
             return
         generations = self.series.generations()
         for kind, numbers in _PLOTS:
-            if kind.name in self.plots and self.buttons[kind.name].isChecked():
-                self.plots[kind.name].draw(generations, numbers(self.series))
+            if kind.name in self.plots and self._is_wanted(kind.name):
+                values = numbers(self.series)
+                known = np.isfinite(values)
+                if known.any():
+                    self.plots[kind.name].draw(generations[known], values[known])
 
     def _show_count(self) -> None:
         self.save_button.setEnabled(len(self.series) > 0)
