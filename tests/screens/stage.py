@@ -29,7 +29,7 @@ PATTERNS = ROOT / "data" / "patterns"
 
 @dataclass
 class Stage:
-    """Where a screen is made. home: a folder with files to be opened; theme, size: of windows."""
+    """The place where a screen is made. home: a folder with files; theme, size: of windows."""
 
     home: Path
     theme: str

@@ -46,6 +46,7 @@ from ui.qt.parsing.trees import PATIENCE, TreePanel
 from ui.qt.remembered import SettingsMemory, fit_screen
 from ui.qt.shy import ShyLabel
 from ui.qt.status import BusyLine
+from ui.qt.window_keys import WindowKeys
 
 
 class ParseWindow(QMainWindow):
@@ -82,6 +83,7 @@ class ParseWindow(QMainWindow):
         self.exports = Exports(self)
         self.registry.add(*self.files.actions(), *self.exports.actions(), *actions_of(self))
         self.registry.fill(self.menuBar())
+        WindowKeys(self.registry, self.editor, self.batch.line)
 
         self._watcher = Latest("sentence", self._looked.emit)
         self._is_looking = False  # at another sentence than the one that is shown
