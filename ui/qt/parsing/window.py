@@ -19,10 +19,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import (
-    QMainWindow,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from bulkbits.plurals import many
 from ckyparse.grammar import GrammarError
@@ -31,6 +28,7 @@ from ui.parsing.files import FileError
 from ui.parsing.launch import ParseLaunch
 from ui.parsing.model import FoundTree, Latest, SentenceLook, exact_count, look, tree
 from ui.parsing.sentences import SentenceLines, TextError
+from ui.qt import theme
 from ui.qt.actions import Registry
 from ui.qt.background import Background
 from ui.qt.banner import Banner
@@ -232,8 +230,19 @@ class ParseWindow(QMainWindow):
     def changeEvent(self, event: QEvent) -> None:
         """Follow a change of colours."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "editor"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "exports"):
             self.editor.recolour()
+            self.registry.refresh()
+
+    def dress(self, name: str) -> None:
+        """Take a theme for all of the application, and remember it."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        for other in app.topLevelWidgets():
+            if hasattr(other, "dress") and not isinstance(other, ParseWindow):
+                other.dress(name)  # the window for universes has icons of its own
+        theme.apply(app, name)
+        self.settings.setValue("view/theme", name)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept files."""
