@@ -86,6 +86,22 @@ def test_files_are_opened_and_saved_by_keyboard(desktop: Desktop, tmp_path: Path
     assert patterns.read(str(tmp_path / "other.cells")).grid.bounding_box()[2:] == expected[2:]
 
 
+def test_a_tree_is_exported_while_a_sentence_is_typed(desktop: Desktop, tmp_path: Path) -> None:
+    """Ctrl+E is of the window there, too, though Qt knows it as the end of a line."""
+    (tmp_path / "she.cfg").write_text("S -> 'she' V\nV -> 'slept'\n")
+    desktop.python("-m", "ckyparse", "view", "-g", "she.cfg", cwd=tmp_path)
+    window = desktop.window("^she.cfg ")
+    desktop.activate(window)
+    desktop.click(window, 200, -395)  # the line for a sentence
+    desktop.write("she slept")
+
+    def asked() -> bool:
+        desktop.keys("ctrl+e")  # which does nothing before there is a tree
+        return "Export the tree" in desktop.titles()
+
+    until(asked)
+
+
 def test_files_are_opened_and_saved_by_mouse(desktop: Desktop, tmp_path: Path) -> None:
     window = begin(desktop, tmp_path, "acorn.rle")
     desktop.click(window, 26, 52)  # the first button of the toolbar

@@ -26,6 +26,7 @@ from ui.qt.dialogs import (
     NewDialog,
     UnsavedAnswer,
 )
+from ui.qt.rows import Scrolled
 from ui.qt.rule_dialog import RuleDialog, known_rules
 from ui.qt.until_dialog import Until, UntilDialog
 
@@ -270,6 +271,19 @@ def test_conditions_are_checked_as_they_are_typed(app: QApplication) -> None:
     assert dialog.value() == Until(None, generation=65536)
     dialog.kind.setCurrentIndex(kinds.index("period"))
     assert dialog.number.text() == "30"  # what was written for it stands there again
+
+
+@pytest.mark.parametrize("looks", [None, 60])
+def test_all_lines_of_a_condition_are_seen(app: QApplication, looks: int | None) -> None:
+    dialog = UntilDialog(7, 10**18, looks, None)
+    dialog.show()
+    place = dialog.findChild(Scrolled)
+    assert place is not None
+    for row in [*range(dialog.kind.count()), 0]:
+        dialog.kind.setCurrentIndex(row)
+        QApplication.processEvents()
+        assert not place.verticalScrollBar().isVisible()
+    dialog.close()
 
 
 def test_a_form_that_was_answered_is_gone(app: QApplication) -> None:

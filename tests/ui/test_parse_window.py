@@ -10,18 +10,19 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QRect, QSettings, Qt
-from PySide6.QtGui import QScreen
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QEvent, QRect, QSettings, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence, QScreen
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
-from tests.ui.parse_windows import by_key, example, in_menu, settle, table, write
-from tests.windows import until
+from tests.ui.parse_windows import by_key, by_menu, example, in_menu, settle, table, write
+from tests.windows import close, make_window, until
 from ui.parsing.launch import ParseLaunch
 from ui.qt import theme
 from ui.qt.palette import CommandPalette
 from ui.qt.parsing import window as parse_window
 from ui.qt.parsing.window import ParseWindow, open_parse_window
 from ui.qt.shortcuts import ShortcutsPage
+from ui.qt.window_keys import WindowKeys
 
 
 def test_every_action_is_in_a_menu_and_in_the_palette(win: ParseWindow) -> None:
@@ -145,3 +146,44 @@ def test_it_opens_once_from_another_window(app: QApplication, tmp_path: Path) ->
     two = open_parse_window(parent)
     two.close()
     until(lambda: not parse_window._open)
+
+
+def test_a_theme_is_chosen_for_both_windows(
+    win: ParseWindow, app: QApplication, tmp_path: Path
+) -> None:
+    folder = tmp_path / "viewer"
+    folder.mkdir()
+    viewer = make_window(folder)
+    viewer.dress("dark")
+    try:
+        by_menu(win, "view.theme-light")
+        assert theme.current() == viewer.theme == win.settings.value("view/theme") == "light"
+        assert in_menu(win, "view.theme-light").isChecked()
+        viewer.dress("dark")
+        until(lambda: in_menu(win, "view.theme-dark").isChecked())
+        by_key(win, "view.theme")
+        assert theme.current() == viewer.theme == "light"
+    finally:
+        close(viewer)
+        theme.apply(app, "dark")
+
+
+def test_keys_of_actions_are_not_taken_by_what_is_typed(win: ParseWindow) -> None:
+    """As Ctrl+E would be, which is the end of the line where Qt finds Emacs' keys in use."""
+
+    class Greedy(QLineEdit):
+        def event(self, event: QEvent) -> bool:
+            event.accept()
+            return event.type() is QEvent.Type.ShortcutOverride or super().event(event)
+
+    greedy = Greedy()
+    WindowKeys(win.registry, greedy)
+    for keys, is_taken in (("Ctrl+E", False), ("F8", False), ("Del", True), ("Ctrl+Z", True),
+                           ("E", True)):  # fmt: skip
+        combination = QKeySequence(keys)[0]
+        event = QKeyEvent(
+            QEvent.Type.ShortcutOverride, combination.key(), combination.keyboardModifiers()
+        )
+        QApplication.sendEvent(greedy, event)
+        assert event.isAccepted() == is_taken, keys
+    greedy.deleteLater()

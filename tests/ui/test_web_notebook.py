@@ -105,6 +105,7 @@ def test_what_a_widget_shows(life: Life) -> None:
     pytest.importorskip("anywidget")
     widget = life.show(height=200)
     assert widget.height == 200
+    assert "install it there" in repr(widget)  # which is what is seen without the extension
     widget.close()
     with on_disk(life.grid()) as universe:
         widget = universe.show()

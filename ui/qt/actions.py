@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QAction, QIcon, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
@@ -107,6 +107,11 @@ class Registry:
     def made(self, id: str) -> QAction:
         """Return the QAction of an id."""
         return self._made[id]
+
+    def has_key(self, keys: QKeyCombination) -> bool:
+        """Tell whether keys are those of an action, wherever in the window they are pressed."""
+        id = self._keys.get(QKeySequence(keys).toString())
+        return id is not None and not self._actions[id].local
 
     def run(self, id: str) -> None:
         """Do it, if it can be done now; what goes wrong is reported."""

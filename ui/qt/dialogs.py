@@ -119,7 +119,8 @@ class Form(QDialog):
         self.buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
         layout.setSpacing(10)
-        layout.addWidget(Scrolled(place))
+        self._place = Scrolled(place)
+        layout.addWidget(self._place)
         layout.addWidget(self.problem)
         layout.addWidget(self.buttons)
         self.buttons.button(buttons.Ok).setDefault(True)  # of the dialog, whose it is now
@@ -178,6 +179,11 @@ class Form(QDialog):
     def end_with(self, widget: QWidget) -> None:
         """Let the Tab key go from this widget to the buttons, which have been made before."""
         self.setTabOrder(widget, self.buttons.button(QDialogButtonBox.StandardButton.Ok))
+
+    def fit(self) -> None:
+        """Take the size that the lines need which are shown now."""
+        self._place.updateGeometry()
+        self.adjustSize()
 
     def check(self) -> None:
         """Say what is wrong, if anything."""

@@ -94,6 +94,12 @@ def system_theme() -> str:
     return "light" if scheme == "Light" else "dark"
 
 
+def current() -> str:
+    """Return the theme that the application has."""
+    app = QApplication.instance()
+    return str(app.property(_DRESSED)) if app is not None else system_theme()
+
+
 def apply(app: QApplication, theme: str) -> None:
     """Dress the application and all its widgets, unless it has that theme."""
     if app.property(_DRESSED) == theme:

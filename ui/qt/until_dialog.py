@@ -93,7 +93,7 @@ class UntilDialog(Form):
         if self.looks:
             self._offer(self.looks, kind != "generation")
         self.check()
-        self.adjustSize()
+        self.fit()
 
     def _offer(self, line: QLineEdit, offered: bool) -> None:
         """Show a line, or hide it where it means nothing."""

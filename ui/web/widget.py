@@ -19,6 +19,11 @@ from ui.web.orders import BlockKey, OrderError, look_of, order_of, seen_of, whol
 _MANY = 1 << 12  # pixels: a widget is no higher
 _MOST_VIEWS = 16  # of one widget that are sent pictures
 
+_UNSEEN = (
+    "A universe, to be seen where JupyterLab itself has anywidget: install it there, too, "
+    "and reload the page."
+)
+
 
 class NoWidgetError(LifesimError):
     """Raised where the library for widgets is missing, or there is nothing to show."""
@@ -172,6 +177,10 @@ def _widget_class() -> Any:
             self._link = WidgetLink(board, self.send)
             self.on_msg(lambda widget, content, buffers: self._link.hear(content))
             board.listen(self._link.tell)
+
+        def __repr__(self) -> str:
+            """Return what a notebook shows that cannot show the widget."""
+            return _UNSEEN
 
         def close(self) -> None:
             board = self._link.board

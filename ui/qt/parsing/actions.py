@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bulkbits.plurals import many
 from ui.parsing.order import Key
+from ui.qt import theme
 from ui.qt.actions import Action
 from ui.qt.palette import CommandPalette
 from ui.qt.parsing.pane import MOUSE, Pane
@@ -64,6 +65,7 @@ def actions_of(window: ParseWindow) -> list[Action]:
                ("Ctrl+-",), section=1),
         Action("view.fit", "&Fit chart and tree", "&View", fit, ("Ctrl+0",), section=1),
         *_sorting(window),
+        *_theming(window),
         Action(
             "view.error", "Go to the &error", "&View", grammar.go_to_error, ("F8",),
             section=2, enabled=lambda: window.editor.error is not None,
@@ -105,4 +107,25 @@ def _sorting(window: ParseWindow) -> list[Action]:
             tip="Again, the other way round" if key else "",
         )
         for name, title, key in _ORDERS
+    ]  # fmt: skip
+
+
+def _theming(window: ParseWindow) -> list[Action]:
+    """Return the actions that choose a theme."""
+
+    def switch() -> None:
+        window.dress("light" if theme.current() == "dark" else "dark")
+
+    def is_theme(name: str) -> bool:
+        return theme.current() == name
+
+    return [
+        *(
+            Action(
+                f"view.theme-{name}", f"&{name.capitalize()}", "&View > &Theme",
+                partial(window.dress, name), section=3, checked=partial(is_theme, name),
+            )
+            for name in theme.THEMES
+        ),
+        Action("view.theme", "S&witch the theme", "&View > &Theme", switch, ("Ctrl+T",), section=3),
     ]  # fmt: skip

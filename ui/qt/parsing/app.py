@@ -17,7 +17,9 @@ def run(launch: ParseLaunch, text: str, lines: SentenceLines) -> int:
     """Show a window with a grammar's text and sentences until it is closed; the exit code."""
     app = application("ckyparse")
     settings = QSettings("bulkbits", "lifesim")
-    chosen = launch.theme or str(settings.value("view/theme"))
+    if launch.theme:
+        settings.setValue("view/theme", launch.theme)
+    chosen = str(settings.value("view/theme"))
     theme.apply(app, chosen if chosen in theme.THEMES else theme.system_theme())
     window = ParseWindow(settings, launch.backend)
     sys.excepthook = report

@@ -19,10 +19,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import (
-    QMainWindow,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from bulkbits.plurals import many
 from ckyparse.grammar import GrammarError
@@ -31,6 +28,7 @@ from ui.parsing.files import FileError
 from ui.parsing.launch import ParseLaunch
 from ui.parsing.model import FoundTree, Latest, SentenceLook, exact_count, look, tree
 from ui.parsing.sentences import SentenceLines, TextError
+from ui.qt import theme
 from ui.qt.actions import Registry
 from ui.qt.background import Background
 from ui.qt.banner import Banner
@@ -46,6 +44,7 @@ from ui.qt.parsing.trees import PATIENCE, TreePanel
 from ui.qt.remembered import SettingsMemory, fit_screen
 from ui.qt.shy import ShyLabel
 from ui.qt.status import BusyLine
+from ui.qt.window_keys import WindowKeys
 
 
 class ParseWindow(QMainWindow):
@@ -82,6 +81,7 @@ class ParseWindow(QMainWindow):
         self.exports = Exports(self)
         self.registry.add(*self.files.actions(), *self.exports.actions(), *actions_of(self))
         self.registry.fill(self.menuBar())
+        WindowKeys(self.registry, self.editor, self.batch.line)
 
         self._watcher = Latest("sentence", self._looked.emit)
         self._is_looking = False  # at another sentence than the one that is shown
@@ -230,8 +230,19 @@ class ParseWindow(QMainWindow):
     def changeEvent(self, event: QEvent) -> None:
         """Follow a change of colours."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "editor"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "exports"):
             self.editor.recolour()
+            self.registry.refresh()
+
+    def dress(self, name: str) -> None:
+        """Take a theme for all of the application, and remember it."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        for other in app.topLevelWidgets():
+            if hasattr(other, "dress") and not isinstance(other, ParseWindow):
+                other.dress(name)  # the window for universes has icons of its own
+        theme.apply(app, name)
+        self.settings.setValue("view/theme", name)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept files."""
