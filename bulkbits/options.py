@@ -161,7 +161,7 @@ def version_option(program: str) -> Callable[[F], F]:
     )
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 quiet_option = click.option("--quiet", is_flag=True, help="No progress bar, no notes.")
 force_option = click.option(
     "--force", is_flag=True, help="Overwrite a file that is an input, or of another kind."

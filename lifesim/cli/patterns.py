@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 import click
 
+from bulkbits.options import json_option
 from bulkbits.plurals import many
 from lifesim.cli.drive import busy
 from lifesim.cli.options import rules_option
@@ -37,7 +38,7 @@ _NUMBERS = ("size", "period")
     help="List the pattern files of a folder, and of those in it, in place of ours.",
 )
 @rules_option
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array, an object for each.")
+@json_option
 def command(
     text: str | None,
     search: str | None,

@@ -383,7 +383,7 @@ REFUSED = [
     (b"x = 3, y\no!", "a:1:1: 'x = 3, y' is not 'x = WIDTH, y = HEIGHT, rule = RULE'"),
     (b"x = 3, y = 3, rule = B3\nbo$2bB$o!", "a:2:6: state 'B': rule B3/S has states 0 and 1"),
     (b"x = 3, y = 3\nppAo!", "a:2:2: unknown character 'p'"),
-    (b"x = 3, y = 3\nbo$\xb4", r"a:2:4: unknown character '\xb4'"),
+    (b"x = 3, y = 3\nbo$\xb4", r"a:2:4: unknown character '\\xb4'"),
     (b"x = 3, y = 3, ruel = B3/S23\no!", "a:1:1: 'x = 3, y = 3, ruel"),
     (b"x = 3, y = 3, rule = B3/S23" + b" " * 99_999 + b"x\no!", "a:1:22: rule .*, column 7: ' '"),
     (b"x = 3, y = 3, rule = Brain\no!", "a:1:22: unknown rule 'Brain'"),
