@@ -23,7 +23,7 @@ from ui.qt.window import LifeWindow
 from ui.session import Session
 
 ROOT = Path(__file__).parents[2]
-_COLOURS = 128
+_COLOURS = 256
 PATTERNS = ROOT / "data" / "patterns"
 
 
@@ -147,5 +147,7 @@ def save(shown: QWidget | QImage, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     assert shown.save(str(path), "PNG")
     with Image.open(path) as image:
-        few = image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+        few = image.convert("RGB").quantize(
+            _COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
     few.save(path, optimize=True)

@@ -145,10 +145,10 @@ def patterns(stage: Stage) -> QWidget:
     window.registry.run("library.dock")
     choose(menu.browser, text="eater", row=1)
     run(window, 300)
-    look(window, -2, 130, 60)
+    look(window, -2, 70, 45)
     menu._insert_chosen()
     until(lambda: window.edits.ghost is not None)
-    window.edits.ghost.centre_on(160, 30)  # type: ignore[union-attr]
+    window.edits.ghost.centre_on(125, 20)  # type: ignore[union-attr]
     window.canvas.update()
     return window
 

@@ -10,8 +10,9 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtGui import QImage, QPalette
+from PySide6.QtGui import QColor, QImage, QPalette
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QApplication,
     QCheckBox,
     QComboBox,
@@ -121,6 +122,40 @@ def test_a_window_is_as_if_it_had_been_made_in_that_theme(dark: Any, tmp_path: P
     half = len(pictures) // 2
     assert half >= 5
     assert pictures[:half] == pictures[half:]
+
+
+def _luminance(colour: QColor) -> float:
+    """Return how bright a colour is to the eye, 0 to 1, as WCAG has it."""
+    parts = (colour.redF(), colour.greenF(), colour.blueF())
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("name", theme.THEMES)
+def test_buttons_of_docks_can_be_seen(dark: Any, tmp_path: Path, name: str) -> None:
+    """They can, also after a dock was a window of its own, and the theme another one."""
+    window = _window(tmp_path / name)
+    window.dress("light" if name == "dark" else "dark")
+    window.dress(name)
+    dock = window.findChild(HistoryDock)
+    for _ in range(2):
+        QApplication.processEvents()
+        for which in ("close", "float"):
+            button = dock.findChild(QAbstractButton, f"qt_dockwidget_{which}button")
+            assert button.toolTip()
+            image = dock.grab(button.geometry()).toImage()
+            shades = [
+                _luminance(image.pixelColor(x, y)) + 0.05
+                for x in range(image.width())
+                for y in range(image.height())
+            ]
+            assert max(shades) / min(shades) > 4.5
+        for is_floating in (True, False):
+            dock.setFloating(is_floating)
+            QApplication.processEvents()
+    close(window)
 
 
 def test_lines_of_the_toolbar_are_thin_in_narrow_windows(dark: Any, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-# On a field of 24 x 24. What begins with "f" is filled, with "r" filled in red; the
-# rest are strokes.
+# On a field of 24 x 24. What begins with "f" is filled, with "r" filled in red; the rest are
+# strokes, with "b" bold ones, for what is drawn small.
 _PATHS = {
     "open": "M3 19V6h6l2 2h8v3 M3 19l3-8h16l-3 8z",
     "new": "M6 3h8l4 4v14H6z M14 3v4h4 M12 11v6 M9 14h6",
@@ -38,7 +38,8 @@ _PATHS = {
     "redo": "M20 9H10a5.5 5.5 0 0 0 0 11h6 M16 4.5L20.5 9 16 13.5",
     "lifesim": "fM10 3h5v5h-5z M16 9h5v5h-5z M3 15h5v5H3z M10 15h5v5h-5z M16 15h5v5h-5z",
     "more": "M6 6l6 6-6 6 M13 6l6 6-6 6",
-    "close": "M6 6l12 12 M18 6L6 18",
+    "close": "bM5 5l14 14 M19 5L5 19",
+    "float": "bM10 4h10v10H10z M4 10v10h10",
 }
 _RED = "#e5484d"  # for all themes
 NAMES = tuple(_PATHS)
@@ -63,16 +64,16 @@ def _drawn(name: str, normal: int, disabled: int) -> QIcon:
 
 def _pixmap(name: str, colour: QColor, side: int, is_off: bool) -> QPixmap:
     path, shade = _PATHS[name], colour.name()
-    filled = path[0] in "fr"
+    filled, width = path[0] in "fr", 3.4 if path[0] == "b" else 1.7
     if path[0] == "r" and not is_off:
         shade = _RED
     style = f'fill="{shade}"' if filled else (
-        f'fill="none" stroke="{shade}" stroke-width="1.7" stroke-linecap="round" '
+        f'fill="none" stroke="{shade}" stroke-width="{width}" stroke-linecap="round" '
         f'stroke-linejoin="round"'
     )  # fmt: skip
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">'
-        f'<path {style} d="{path.lstrip("fr")}"/></svg>'
+        f'<path {style} d="{path.lstrip("bfr")}"/></svg>'
     )
     pixmap = QPixmap(side, side)
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -225,5 +225,8 @@ QSlider::handle:horizontal:focus { border: 2px solid palette(highlight); }
 QProgressBar { background: palette(base); border: 1px solid palette(mid); border-radius: 5px;
     text-align: center; }
 QProgressBar::chunk { background: palette(highlight); border-radius: 4px; }
+QDockWidget::close-button, QDockWidget::float-button { border: 0; border-radius: 4px;
+    background: transparent; }
+QDockWidget::close-button:hover, QDockWidget::float-button:hover { background: palette(mid); }
 QDockWidget::title { background: palette(alternate-base); padding: 4px 8px; }
 """.replace("PAST", PAST)

@@ -40,6 +40,7 @@ from ui.qt.background import Background, Opening
 from ui.qt.banner import Banner
 from ui.qt.canvas import Canvas
 from ui.qt.dialogs import Dialogs, UnsavedAnswer
+from ui.qt.docks import DockButtons
 from ui.qt.dropped import files_of, lead_files
 from ui.qt.focus import lead_back
 from ui.qt.icons import icon
@@ -112,6 +113,7 @@ class LifeWindow(QMainWindow):
         ):  # fmt: skip
             lead_back(place, self.canvas)
         lead_files(self)
+        self._dock_buttons = DockButtons(self)
 
         queued = Qt.ConnectionType.QueuedConnection
         self.worker.landed.connect(self._land)
@@ -383,6 +385,7 @@ class LifeWindow(QMainWindow):
                 made.setIcon(icon(action.icon, shades.icon, shades.faint))
                 made.setIconVisibleInMenu(False)
         self.toolbar.dress(shades)
+        self._dock_buttons.dress(shades)
         self.changed.emit()
 
     def showEvent(self, event: QShowEvent) -> None:
