@@ -215,7 +215,7 @@ for address in sys.argv[1:]:
 
 
 def test_nobody_answers() -> None:
-    """In a process of its own: Dask leaves what connects too slowly to the garbage collector."""
+    """A process of its own asks, as Dask leaves what connects too slowly to the collector."""
     with socket.create_server(("127.0.0.1", 0)) as server:  # listens, and says nothing
         addresses = ["tcp://127.0.0.1:1", f"tcp://127.0.0.1:{server.getsockname()[1]}"]
         command = [sys.executable, "-c", NOBODY, *addresses]
