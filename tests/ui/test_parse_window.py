@@ -169,7 +169,7 @@ def test_a_theme_is_chosen_for_both_windows(
 
 
 def test_keys_of_actions_are_not_taken_by_what_is_typed(win: ParseWindow) -> None:
-    """As Ctrl+E would be, which is the end of the line where Qt finds Emacs' keys in use."""
+    """Ctrl+E would be, which is the end of the line where Qt finds the keys of Emacs in use."""
 
     class Greedy(QLineEdit):
         def event(self, event: QEvent) -> bool:
