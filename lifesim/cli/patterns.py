@@ -68,16 +68,24 @@ def command(
     elif found:
         _table(found, is_ours=folder is None)
     else:
-        raise LifesimError(_nothing(library, text or search, kind, rule))
+        raise LifesimError(_nothing(library, text or search, kind, rule, folder))
 
 
-def _nothing(library: PatternLibrary, text: str | None, kind: str | None, rule: str | None) -> str:
+def _nothing(
+    library: PatternLibrary,
+    text: str | None,
+    kind: str | None,
+    rule: str | None,
+    folder: str | None,
+) -> str:
+    """Say which pattern there is not, and what may be meant."""
     asked = " ".join(
         part
         for part in (
             f"of kind {kind}" if kind else "",
             f"of rule {rule}" if rule else "",
             f"with {text!r} in it" if text else "",
+            f"in {shown(folder)}" if folder else "",
         )
         if part
     )

@@ -114,6 +114,8 @@ def test_a_folder_of_ones_own(lifesim):
     os.symlink("/etc/passwd", "mine/b.rle")
     done = lifesim("patterns", "--folder", "mine")
     assert done.code == 0
+    Path("none").mkdir()
+    assert lifesim("patterns", "--folder", "none").err == "lifesim: there is no pattern in none\n"
     assert "deep/a\N{REPLACEMENT CHARACTER}[31m  gun    3x1" in done.out
     assert "b.rle is a link out of the folder" in done.err
     assert "\x1b" not in done.out + done.err
