@@ -63,4 +63,6 @@ struct Bands {
 
 #if defined(__AVX512F__)
 #include "window512.hpp"
+#elif defined(__AVX2__)
+#include "window256.hpp"
 #endif
