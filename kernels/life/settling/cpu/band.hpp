@@ -2,6 +2,9 @@
 #pragma once
 #include "../../../bits.hpp"
 #include "round.hpp"
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace {
 
@@ -62,6 +65,71 @@ struct Sixteen {
                                              _mm512_maskz_mov_epi64(__mmask8(rows >> 8), low));
         return u64(_mm512_reduce_or_epi64(kept));
     }
+    BITS_FN u64 row(int j) const {
+        return u64(_mm_cvtsi128_si64(_mm512_castsi512_si128(_mm512_permutex2var_epi64(high, _mm512_set1_epi64(j), low))));
+    }
+};
+#elif defined(__AVX2__)
+struct Sixteen {
+    __m256i rows[4];
+
+    static BITS_FN __m256i m(u64 bits) { return _mm256_set1_epi64x((long long)bits); }
+    template <class Each>
+    static BITS_FN Sixteen each(Each use) {
+        return {use(0), use(1), use(2), use(3)};
+    }
+    // All bits of four rows, from row 4 i on, that are in `which`.
+    static BITS_FN __m256i these(unsigned which, int i) {
+        const __m256i bits = _mm256_slli_epi64(_mm256_set_epi64x(8, 4, 2, 1), 4 * i);
+        return _mm256_cmpeq_epi64(_mm256_and_si256(m(which), bits), bits);
+    }
+    static BITS_FN Sixteen load(const u64* from) {
+        return each([&](int i) { return _mm256_loadu_si256((const __m256i*)from + i); });
+    }
+    static BITS_FN Sixteen of(const Halves& halves) {
+        const __m256i all = (__m256i)halves;
+        const __m128i high = _mm256_castsi256_si128(all), low = _mm256_extracti128_si256(all, 1);
+        return {_mm256_cvtepu16_epi64(high), _mm256_cvtepu16_epi64(_mm_srli_si128(high, 8)),
+                _mm256_cvtepu16_epi64(low), _mm256_cvtepu16_epi64(_mm_srli_si128(low, 8))};
+    }
+    BITS_FN void store(u64* to) const {
+        for (int i = 0; i < 4; i++) _mm256_storeu_si256((__m256i*)to + i, rows[i]);
+    }
+    BITS_FN Sixteen operator|(const Sixteen& other) const {
+        return each([&](int i) { return _mm256_or_si256(rows[i], other.rows[i]); });
+    }
+    BITS_FN Sixteen left(int n) const {
+        return each([&](int i) { return _mm256_slli_epi64(rows[i], n); });
+    }
+    BITS_FN Sixteen right(int n) const {
+        return each([&](int i) { return _mm256_srli_epi64(rows[i], n); });
+    }
+    BITS_FN Sixteen with(u64 bits) const {
+        return each([&](int i) { return _mm256_and_si256(rows[i], m(bits)); });
+    }
+    BITS_FN Sixteen without(u64 bits, unsigned which) const {
+        return each([&](int i) { return _mm256_andnot_si256(_mm256_and_si256(these(which, i), m(bits)), rows[i]); });
+    }
+    BITS_FN unsigned lives() const {
+        unsigned found = 0;
+        for (int i = 0; i < 4; i++) {
+            const __m256i zeros = _mm256_cmpeq_epi64(rows[i], _mm256_setzero_si256());
+            found |= unsigned(~_mm256_movemask_pd(_mm256_castsi256_pd(zeros)) & 15) << 4 * i;
+        }
+        return found;
+    }
+    BITS_FN u64 any(unsigned which) const {
+        const Sixteen kept = each([&](int i) { return _mm256_and_si256(rows[i], these(which, i)); });
+        const __m256i four = _mm256_or_si256(_mm256_or_si256(kept.rows[0], kept.rows[1]),
+                                             _mm256_or_si256(kept.rows[2], kept.rows[3]));
+        const __m128i two = _mm_or_si128(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1));
+        return u64(_mm_cvtsi128_si64(two)) | u64(_mm_extract_epi64(two, 1));
+    }
+    BITS_FN u64 row(int j) const {
+        u64 words[16];
+        store(words);
+        return words[j];
+    }
 };
 #else
 struct Sixteen {
@@ -109,6 +177,7 @@ struct Sixteen {
         for (int i = 0; i < 16; i++) found |= rows[i] & -u64(which >> i & 1);
         return found;
     }
+    BITS_FN u64 row(int j) const { return rows[j]; }
 };
 #endif
 static_assert(sizeof(Sixteen) == 8 * AROUND, "sixteen rows");
@@ -230,7 +299,7 @@ struct Planner {
         Sixteen left = Bits(band, column, row).get().with(these);
         for (unsigned lives; (lives = left.lives()) != 0;) {
             const int j = __builtin_ctz(lives);
-            const i64 y = row + j, x = column + __builtin_ctzll(left.any(1u << j)), begin = x - BEFORE;
+            const i64 y = row + j, x = column + __builtin_ctzll(left.row(j)), begin = x - BEFORE;
             const u64 any = Bits(band, begin, y).get().any(ROWS) & ((1 << (BEFORE + 1)) - 1);
             const i64 leftmost = begin + __builtin_ctzll(any), at = leftmost - !(leftmost & 1);
             Bits(band, at, y).clear(INNER, ROWS);
