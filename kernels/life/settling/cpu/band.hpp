@@ -23,6 +23,15 @@ constexpr int AROUND = BLOCKS + 2;  // blocks along a window and those beside it
 constexpr u64 ALL_AROUND = (u64(1) << AROUND) - 1;
 
 typedef std::uint16_t Halves __attribute__((vector_size(32)));
+#if defined(__clang__)
+#define MOVED(...) __builtin_shufflevector(rows, rows, __VA_ARGS__)
+#else
+#define MOVED(...) __builtin_shuffle(rows, Halves{__VA_ARGS__})
+#endif
+// The rows above each of sixteen, or below, the first and the last of which hold nothing.
+BITS_FN Halves row_above(Halves rows) { return MOVED(15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14); }
+BITS_FN Halves row_below(Halves rows) { return MOVED(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0); }
+#undef MOVED
 
 // Words of sixteen rows that follow each other in a column.
 #if defined(__AVX512F__)
@@ -269,14 +278,9 @@ struct Planner {
 
     // Has all that changed in a window, and the blocks around that, be computed.
     BITS_FN void mark(const Place& place, const Changes& found, List<Part>& edges) const {
-        std::uint16_t near[AROUND + 2] = {0, 0};
-        __builtin_memcpy(near + 2, found.rows, sizeof found.rows);
-        near[AROUND] = near[AROUND + 1] = 0;
-        Halves above, own, below;
-        __builtin_memcpy(&above, near, sizeof above);
-        __builtin_memcpy(&own, near + 1, sizeof own);
-        __builtin_memcpy(&below, near + 2, sizeof below);
-        const Halves any = above | own | below, spread = any | any << 1 | any << 2;
+        Halves own;
+        __builtin_memcpy(&own, found.rows, sizeof own);
+        const Halves any = row_above(own) | own | row_below(own), spread = any | any << 1 | any << 2;
         const i64 row = place.row - 1;
         if (is_inside(place)) {
             const unsigned these = own_rows(row);

@@ -68,10 +68,11 @@ struct List {
     }
 };
 
-// Which of a window's inner blocks differ from twelve generations ago.
-struct Changes {
+// Which of a window's inner blocks differ from twelve generations ago: a bit each of those in a row of blocks,
+// and rows from that above the inner ones to that below.
+struct alignas(32) Changes {
+    std::uint16_t rows[BLOCKS + 2];
     bool any;
-    std::uint16_t rows[BLOCKS];
 };
 
 struct Round {

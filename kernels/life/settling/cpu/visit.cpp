@@ -74,7 +74,6 @@ struct Windows {
     int count;
     Changes* changes;
 
-    using Band = Bands<V>::Type;
     static constexpr int TOGETHER = 8;
 
     // Computes some windows together: all are loaded, then computed, then stored, so that what one waits
@@ -82,11 +81,7 @@ struct Windows {
     template <class Rule>
     void run(const Rule& rule) const {
         Window<V> windows[TOGETHER];
-        for (int i = 0; i < count; i++) {
-            Band bands[8];
-            load(bands, places[i], round.from);
-            Bands<V>::load(windows[i], bands);
-        }
+        for (int i = 0; i < count; i++) Moves<V>::load(windows[i], span(places[i], round.from));
         for (int i = 0; i < count; i++) {
             const bool cut = !round.shape.torus && !is_inside(places[i]);
             Window<V> window = windows[i];
@@ -104,11 +99,10 @@ struct Windows {
                top_of(place) + 64 <= round.shape.height;
     }
 
-    BITS_FN void load(Band (&bands)[8], const Place& place, const u64* field) const {
-        const u64* const left = field + round.shape.at(left_of(place) >> 6, top_of(place));
-        const u64* const right = left + round.shape.pitch();
-        const int shift = int(left_of(place) & 63);
-        for (int b = 0; b < 8; b++) bands[b].load(left + 8 * b, right + 8 * b, shift);
+    // Where the cells of a window stand in a field. What is read is not written.
+    BITS_FN Span span(const Place& place, const u64* field) const {
+        u64* const left = const_cast<u64*>(field) + round.shape.at(left_of(place) >> 6, top_of(place));
+        return {left, left + round.shape.pitch(), int(left_of(place) & 63)};
     }
 
     // Has what a window reads come into cache.
@@ -137,32 +131,12 @@ struct Windows {
         __builtin_memcpy(window.rows, words, sizeof words);
     }
 
-    // Writes the cells of a window that are other than before, and notes in which blocks they are.
+    // Writes the cells of a window, and notes in which blocks they are other than before.
     BITS_FN void finish(const Window<V>& window, const Place& place, Changes& found) const {
-        Band now[8], bands[8];
-        Bands<V>::store(window, now);
-        load(bands, place, round.to);
-        const i64 x = left_of(place), y = top_of(place);
-        const u64 columns = INNER_COLUMNS & inside(x, round.shape.width);
-        const u64 rows = low_bits(STEPS * place.rows) << STEPS & inside(y, round.shape.height);
-        u64* const left = round.to + round.shape.at(x >> 6, y);
-        u64* const right = left + round.shape.pitch();
-        const int shift = int(x & 63);
-        unsigned changed = 0;
-        for (int b = 0; b < 8; b++) {
-            const unsigned here = bands[b].become(now[b], columns, unsigned(rows >> 8 * b & 255));
-            changed |= unsigned(here != 0) << b;
-        }
-        found.any = changed != 0;
-        if (!changed) return;
-        __builtin_memset(found.rows, 0, sizeof found.rows);
-        for (unsigned some = changed; some; some &= some - 1) {
-            const int b = __builtin_ctz(some);
-            bands[b].flip(left + 8 * b, right + 8 * b, shift);  // no rows but those that changed
-            if (b > 0) found.rows[2 * b - 1] = blocks_of(bands[b].first());
-            if (b < 7) found.rows[2 * b] = blocks_of(bands[b].last());
-        }
-        if (round.shape.torus) renew_edges(place);
+        const Inner inner{INNER_COLUMNS & inside(left_of(place), round.shape.width),
+                          low_bits(STEPS * place.rows) << STEPS & inside(top_of(place), round.shape.height)};
+        Moves<V>::write(window, span(place, round.to), inner, found);
+        if (found.any && round.shape.torus) renew_edges(place);
     }
 
     // Copies what it has written to where it is found beyond the edges.
@@ -172,16 +146,6 @@ struct Windows {
         const i64 end = first + STEPS * place.rows, last = end < shape.height ? end : shape.height;
         if (left < 1 || right >= shape.columns() - 2 || first < Shape::BELOW || last > shape.height - Shape::ABOVE)
             copy_edges(shape, round.to, left, right, first, last);
-    }
-
-    // Which of the inner blocks of a window hold a bit of a row.
-    static BITS_FN std::uint16_t blocks_of(u64 row) {
-        row |= row >> 1;
-        row = (row | row >> 2) & 0x1111111111111111;
-        row = (row | row >> 3) & 0x0303030303030303;
-        row = (row | row >> 6) & 0x000F000F000F000F;
-        row = (row | row >> 12) & 0x000000FF000000FF;
-        return std::uint16_t((row | row >> 24) >> 1 & ((1 << BLOCKS) - 1));
     }
 };
 

@@ -1,85 +1,110 @@
 // The same with vectors of 256 bits.
 //
 // In memory four rows follow each other, and are a register; in the window they are a lane of four
-// registers. So what is loaded and stored are four matrices of 4 x 4 words that are turned over.
+// registers. So what is loaded and written are four matrices of 4 x 4 words that are turned over.
 #pragma once
 #include <immintrin.h>
 
 namespace {
 
-struct Rows256 {
-    __m256i rows[2];
-
-    BITS_FN void load(const u64* left, const u64* right, int shift) {
-        const __m128i by = _mm_cvtsi32_si128(shift), rest = _mm_cvtsi32_si128(64 - shift);
-        for (int h = 0; h < 2; h++)
-            rows[h] = _mm256_or_si256(_mm256_srl_epi64(from(left + 4 * h), by), _mm256_sll_epi64(from(right + 4 * h), rest));
-    }
-    BITS_FN unsigned become(const Rows256& other, u64 cells, unsigned which) {
-        const __m256i all = _mm256_set1_epi64x((long long)cells);
-        unsigned found = 0;
-        for (int h = 0; h < 2; h++) {
-            rows[h] = _mm256_and_si256(_mm256_xor_si256(rows[h], other.rows[h]), all);
-            if (which != 255) rows[h] = _mm256_and_si256(rows[h], these(which >> 4 * h));
-            found |= unsigned(~_mm256_movemask_pd(_mm256_castsi256_pd(zeros(rows[h]))) & 15) << 4 * h;
-        }
-        return found;
-    }
-    BITS_FN void flip(u64* left, u64* right, int shift) const {
-        const __m128i by = _mm_cvtsi32_si128(shift), rest = _mm_cvtsi32_si128(64 - shift);
-        for (int h = 0; h < 2; h++) {
-            const __m256i which = _mm256_xor_si256(zeros(rows[h]), _mm256_set1_epi64x(-1));
-            const auto change = [&](u64* cells, __m256i with) {
-                _mm256_maskstore_epi64((long long*)cells, which, _mm256_xor_si256(from(cells), with));
-            };
-            change(left + 4 * h, _mm256_sll_epi64(rows[h], by));
-            change(right + 4 * h, _mm256_srl_epi64(rows[h], rest));
-        }
-    }
-    BITS_FN u64 first() const { return any(rows[0]); }
-    BITS_FN u64 last() const { return any(rows[1]); }
-
-private:
-    static BITS_FN __m256i from(const u64* cells) { return _mm256_loadu_si256((const __m256i*)cells); }
-    static BITS_FN __m256i zeros(__m256i four) { return _mm256_cmpeq_epi64(four, _mm256_setzero_si256()); }
-    // All bits of the rows whose bit is set.
-    static BITS_FN __m256i these(unsigned which) {
-        const __m256i bits = _mm256_set_epi64x(8, 4, 2, 1);
-        return _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(which), bits), bits);
-    }
-    static BITS_FN u64 any(__m256i four) {
-        const __m128i two = _mm_or_si128(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1));
-        return u64(_mm_cvtsi128_si64(two)) | u64(_mm_extract_epi64(two, 1));
-    }
-};
-
-// Turns four rows of four words into four columns.
-BITS_FN void turn_over(const __m256i (&in)[4], __m256i (&out)[4]) {
-    const __m256i a = _mm256_unpacklo_epi64(in[0], in[1]), b = _mm256_unpackhi_epi64(in[0], in[1]);
-    const __m256i c = _mm256_unpacklo_epi64(in[2], in[3]), d = _mm256_unpackhi_epi64(in[2], in[3]);
-    out[0] = _mm256_permute2x128_si256(a, c, 0x20), out[1] = _mm256_permute2x128_si256(b, d, 0x20);
-    out[2] = _mm256_permute2x128_si256(a, c, 0x31), out[3] = _mm256_permute2x128_si256(b, d, 0x31);
-}
-
 template <>
-struct Bands<v256> {
-    using Type = Rows256;
-    // Rows 4 k to 4 k + 3, and those 16, 32 and 48 below, are vectors 4 k to 4 k + 3 of a window.
-    static BITS_FN void load(Window<v256>& window, const Rows256 (&bands)[8]) {
+struct Moves<v256> {
+    static BITS_FN void load(Window<v256>& window, const Span& from) {
         for (int k = 0; k < 4; k++) {
             __m256i in[4], out[4];
-            for (int i = 0; i < 4; i++) in[i] = bands[2 * i + k / 2].rows[k % 2];
+            for (int i = 0; i < 4; i++) in[i] = joined(cells(from.left, 4 * i + k), cells(from.right, 4 * i + k), from.shift);
             turn_over(in, out);
             for (int i = 0; i < 4; i++) window.rows[4 * k + i] = (v256)out[i];
         }
     }
-    static BITS_FN void store(const Window<v256>& window, Rows256 (&bands)[8]) {
+
+    static BITS_FN void write(const Window<v256>& window, const Span& to, const Inner& inner, settling::Changes& found) {
+        __m256i other[16];
         for (int k = 0; k < 4; k++) {
             __m256i in[4], out[4];
             for (int i = 0; i < 4; i++) in[i] = (__m256i)window.rows[4 * k + i];
             turn_over(in, out);
-            for (int i = 0; i < 4; i++) bands[2 * i + k / 2].rows[k % 2] = out[i];
+            for (int i = 0; i < 4; i++) other[4 * i + k] = out[i];
         }
+        const __m256i columns = _mm256_set1_epi64x((long long)inner.columns);
+        for (int b = 0; b < 16; b++) {
+            const unsigned which = unsigned(inner.rows >> 4 * b & 15);
+            if (!which) {
+                other[b] = _mm256_setzero_si256();
+                continue;
+            }
+            const __m256i left = cells(to.left, b), right = cells(to.right, b);
+            other[b] = _mm256_and_si256(_mm256_xor_si256(joined(left, right, to.shift), other[b]), columns);
+            if (which != 15) other[b] = _mm256_and_si256(other[b], these(which));
+            put(to.left, b, which, _mm256_xor_si256(left, _mm256_slli_epi64(other[b], to.shift)));
+            put(to.right, b, which, _mm256_xor_si256(right, _mm256_srli_epi64(other[b], 64 - to.shift)));
+        }
+        note(other, found);
+    }
+
+private:
+    static BITS_FN __m256i cells(const u64* column, int four) {
+        return _mm256_loadu_si256((const __m256i*)(column + 4 * four));
+    }
+    static BITS_FN void put(u64* column, int four, unsigned which, __m256i cells) {
+        if (which == 15) _mm256_storeu_si256((__m256i*)(column + 4 * four), cells);
+        else _mm256_maskstore_epi64((long long*)column + 4 * four, these(which), cells);
+    }
+    static BITS_FN __m256i joined(__m256i left, __m256i right, int shift) {
+        return _mm256_or_si256(_mm256_srli_epi64(left, shift), _mm256_slli_epi64(right, 64 - shift));
+    }
+    // All bits of those of four rows.
+    static BITS_FN __m256i these(unsigned which) {
+        const __m256i bits = _mm256_set_epi64x(8, 4, 2, 1);
+        return _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(which), bits), bits);
+    }
+
+    // Turns four rows of four words into four columns.
+    static BITS_FN void turn_over(const __m256i (&in)[4], __m256i (&out)[4]) {
+        const __m256i a = _mm256_unpacklo_epi64(in[0], in[1]), b = _mm256_unpackhi_epi64(in[0], in[1]);
+        const __m256i c = _mm256_unpacklo_epi64(in[2], in[3]), d = _mm256_unpackhi_epi64(in[2], in[3]);
+        out[0] = _mm256_permute2x128_si256(a, c, 0x20), out[1] = _mm256_permute2x128_si256(b, d, 0x20);
+        out[2] = _mm256_permute2x128_si256(a, c, 0x31), out[3] = _mm256_permute2x128_si256(b, d, 0x31);
+    }
+
+    // Notes in which blocks cells are, of fours of rows.
+    static BITS_FN void note(const __m256i (&fours)[16], settling::Changes& found) {
+        __m256i rows[4], any = _mm256_setzero_si256();
+        for (int i = 0; i < 4; i++) {
+            const auto two = [&](int k) {
+                return _mm256_or_si256(_mm256_unpacklo_epi64(fours[k], fours[k + 1]),
+                                       _mm256_unpackhi_epi64(fours[k], fours[k + 1]));
+            };
+            const __m256i a = two(4 * i), b = two(4 * i + 2);
+            const __m256i own = _mm256_or_si256(_mm256_permute2x128_si256(a, b, 0x20), _mm256_permute2x128_si256(a, b, 0x31));
+            any = _mm256_or_si256(any, own);
+            rows[i] = blocks_of(own);
+        }
+        found.any = !_mm256_testz_si256(any, any);
+        // Of each row the blocks of its first 32 cells, and those of the others behind them.
+        const auto both = [](__m256i row) { return _mm256_or_si256(row, _mm256_srli_epi64(row, 24)); };
+        // Packs 64 bits to 32 and these to 16: rows 0, 1, 4, 5, 8, 9, 12, 13 and the others.
+        const auto low = [](__m256i a, __m256i b) {
+            return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88));
+        };
+        const __m256i mask = _mm256_set1_epi32(0xFFFF);
+        const __m256i packed = _mm256_packus_epi32(_mm256_and_si256(low(both(rows[0]), both(rows[1])), mask),
+                                                   _mm256_and_si256(low(both(rows[2]), both(rows[3])), mask));
+        const __m256i ordered = _mm256_permutevar8x32_epi32(packed, _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0));
+        _mm256_store_si256((__m256i*)found.rows, _mm256_and_si256(_mm256_srli_epi16(ordered, 1),
+                                                                  _mm256_set1_epi16((1 << settling::BLOCKS) - 1)));
+    }
+    // Which blocks hold a bit of each of four rows, but for the last step.
+    static BITS_FN __m256i blocks_of(__m256i rows) {
+        const auto narrower = [&](int by, long long kept) {
+            rows = _mm256_and_si256(_mm256_or_si256(rows, _mm256_srli_epi64(rows, by)), _mm256_set1_epi64x(kept));
+        };
+        rows = _mm256_or_si256(rows, _mm256_srli_epi64(rows, 1));
+        narrower(2, 0x1111111111111111);
+        narrower(3, 0x0303030303030303);
+        narrower(6, 0x000F000F000F000F);
+        narrower(12, 0x000000FF000000FF);
+        return rows;
     }
 };
 
