@@ -13,6 +13,7 @@ using settling::BLOCKS;
 using settling::Changes;
 using settling::Found;
 using settling::List;
+using settling::LOW;
 using settling::Part;
 using settling::Place;
 using settling::Shape;
@@ -297,21 +298,27 @@ struct Planner {
     // is left, and begins at the leftmost one of the rows below that still allows for it.
     BITS_FN void cover(i64 row, i64 column, u64 these) const {
         constexpr int BEFORE = BLOCKS - 2;
-        constexpr u64 INNER = (u64(1) << BLOCKS) - 1;
-        constexpr unsigned ROWS = (1u << BLOCKS) - 1;
+        constexpr u64 INNER = (u64(1) << BLOCKS) - 1, BEGINS = (u64(1) << (BEFORE + 1)) - 1;
+        constexpr unsigned ROWS = (1u << BLOCKS) - 1, HIGH = ROWS & ~0u << LOW;
         if (!own_rows(row)) return;
-        Sixteen left = Bits(band, column, row).get().with(these);
-        for (unsigned lives; (lives = left.lives()) != 0;) {
+        // What is to the left of them, too.
+        constexpr int LEFT = BEFORE + 1;
+        const i64 begin = column - LEFT;
+        Sixteen due = Bits(band, begin, row).get();
+        for (unsigned lives; (lives = due.with(these << LEFT).lives()) != 0;) {
             const int j = __builtin_ctz(lives);
-            const i64 y = row + j, x = column + __builtin_ctzll(left.row(j)), begin = x - BEFORE;
-            const u64 any = Bits(band, begin, y).get().any(ROWS) & ((1 << (BEFORE + 1)) - 1);
-            const i64 leftmost = begin + __builtin_ctzll(any), at = leftmost - !(leftmost & 1);
+            const unsigned rows = ROWS << j & 0xFFFF;
+            const i64 y = row + j;
+            const int x = __builtin_ctzll(due.row(j) & these << LEFT) - BEFORE;
+            const u64 any = j <= AROUND - BLOCKS ? due.any(rows) : Bits(band, begin, y).get().any(ROWS);
+            const i64 leftmost = begin + x + __builtin_ctzll(any >> x & BEGINS), at = leftmost - !(leftmost & 1);
+            const u64 inner = INNER << (at - begin);
+            // Rows below those that are here are not known.
+            const bool is_low = j <= AROUND - BLOCKS && !(due.with(inner).lives() & rows & HIGH << j);
+            const i64 below = band.last - y, most = is_low ? LOW : BLOCKS;
             Bits(band, at, y).clear(INNER, ROWS);
-            // The same here: what was just written is read again only later.
-            const i64 offset = at - column;
-            left = left.without(offset < 0 ? INNER >> -offset : INNER << offset, ROWS << j & 0xFFFF);
-            const i64 below = band.last - y;
-            places.push({at, y, below < BLOCKS ? int(below) : BLOCKS});
+            due = due.without(inner, rows);
+            places.push({at, y, int(below < most ? below : most)});
             if (places.failed) return;
         }
     }

@@ -20,6 +20,7 @@ using std::uint64_t;
 constexpr int STEPS = 4;    // generations of a round, and cells along a block
 constexpr int FIELDS = 3;
 constexpr int BLOCKS = 14;  // along a window, beside one at either end that is its halo
+constexpr int LOW = 6;      // rows of them in a window of half the height, which are right
 constexpr int LEAST = 128;  // cells along a side
 
 // How cells lie in a field: in columns of words, a word for 64 cells beside each other, so that the rows
@@ -42,7 +43,7 @@ struct Shape {
 };
 
 // Where a window is: the first block of its inner part, which is in an odd column or in column -1, and how
-// many rows of blocks it is to find.
+// many rows of blocks it is to find: it has half the height if they are no more than LOW.
 struct Place {
     int64_t column, row;
     int rows;

@@ -1,17 +1,17 @@
-// A window of 64 x 64 cells in registers (lanes.hpp), and how it is loaded and what changed in it written.
+// A window of 64 or 32 rows of 64 cells in registers (lanes.hpp), and how it is loaded and what changed in it written.
 #pragma once
 #include "../../cpu/lanes.hpp"
 #include "round.hpp"
 
 namespace {
 
-template <class V>
+template <class V, int ROWS>
 struct Window {
-    static constexpr int COUNT = Lanes<V>::VECTORS;
+    static constexpr int COUNT = ROWS / Lanes<V>::LANES;
     V rows[COUNT];
 
     // Where row r stands among the words of `rows`.
-    static constexpr int at(int r) { return Lanes<V>::at(r); }
+    static constexpr int at(int r) { return r % COUNT * Lanes<V>::LANES + r / COUNT; }
 };
 
 // Where the cells of a window stand in a field: the words that its columns begin in, those to the right of
@@ -27,23 +27,25 @@ struct Inner {
 };
 
 // How windows are loaded, and written. Vectors of more than two words do it better.
-template <class V>
+template <class V, int ROWS>
 struct Moves {
-    static BITS_FN void load(Window<V>& window, const Span& from) {
-        u64 words[64];
-        for (int r = 0; r < 64; r++) words[Window<V>::at(r)] = row(from, r);
+    using Own = Window<V, ROWS>;
+    static BITS_FN void load(Own& window, const Span& from) {
+        u64 words[ROWS];
+        for (int r = 0; r < ROWS; r++) words[Own::at(r)] = row(from, r);
         __builtin_memcpy(window.rows, words, sizeof window.rows);
     }
 
     // Writes the inner cells of a window, and notes in which blocks they are other than what was there.
     // Other rows may be another thread's.
-    static BITS_FN void write(const Window<V>& window, const Span& to, const Inner& inner, settling::Changes& found) {
-        u64 words[64], any = 0;
+    static BITS_FN void write(const Own& window, const Span& to, const Inner& inner, settling::Changes& found) {
+        u64 words[ROWS], any = 0;
         __builtin_memcpy(words, window.rows, sizeof words);
-        for (int b = 0; b < 16; b++) {
+        __builtin_memset(found.rows, 0, sizeof found.rows);
+        for (int b = 0; b < ROWS / 4; b++) {
             u64 changed = 0;
             for (int r = 4 * b; r < 4 * b + 4; r++) {
-                const u64 other = inner.rows >> r & 1 ? (words[Window<V>::at(r)] ^ row(to, r)) & inner.columns : 0;
+                const u64 other = inner.rows >> r & 1 ? (words[Own::at(r)] ^ row(to, r)) & inner.columns : 0;
                 if (!other) continue;
                 to.left[r] ^= other << to.shift;
                 if (to.shift) to.right[r] ^= other >> (64 - to.shift);

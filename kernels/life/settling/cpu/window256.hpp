@@ -1,33 +1,39 @@
 // The same with vectors of 256 bits.
 //
-// In memory four rows follow each other, and are a register; in the window they are a lane of four
-// registers. So what is loaded and written are four matrices of 4 x 4 words that are turned over.
+// In memory four rows follow each other, and are a register; in the window they are a lane of four,
+// or two registers. So what is loaded and written are as many matrices of 4 x 4 words that are turned over.
 #pragma once
 #include <immintrin.h>
 
 namespace {
 
-template <>
-struct Moves<v256> {
-    static BITS_FN void load(Window<v256>& window, const Span& from) {
-        for (int k = 0; k < 4; k++) {
+template <int ROWS>
+struct Moves<v256, ROWS> {
+    using Own = Window<v256, ROWS>;
+    static constexpr int EACH = ROWS / 16;  // matrices
+
+    static BITS_FN void load(Own& window, const Span& from) {
+        for (int k = 0; k < EACH; k++) {
             __m256i in[4], out[4];
-            for (int i = 0; i < 4; i++) in[i] = joined(cells(from.left, 4 * i + k), cells(from.right, 4 * i + k), from.shift);
+            for (int i = 0; i < 4; i++) {
+                const int four = EACH * i + k;
+                in[i] = joined(cells(from.left, four), cells(from.right, four), from.shift);
+            }
             turn_over(in, out);
             for (int i = 0; i < 4; i++) window.rows[4 * k + i] = (v256)out[i];
         }
     }
 
-    static BITS_FN void write(const Window<v256>& window, const Span& to, const Inner& inner, settling::Changes& found) {
-        __m256i other[16];
-        for (int k = 0; k < 4; k++) {
+    static BITS_FN void write(const Own& window, const Span& to, const Inner& inner, settling::Changes& found) {
+        __m256i other[ROWS / 4];
+        for (int k = 0; k < EACH; k++) {
             __m256i in[4], out[4];
             for (int i = 0; i < 4; i++) in[i] = (__m256i)window.rows[4 * k + i];
             turn_over(in, out);
-            for (int i = 0; i < 4; i++) other[4 * i + k] = out[i];
+            for (int i = 0; i < 4; i++) other[EACH * i + k] = out[i];
         }
         const __m256i columns = _mm256_set1_epi64x((long long)inner.columns);
-        for (int b = 0; b < 16; b++) {
+        for (int b = 0; b < ROWS / 4; b++) {
             const unsigned which = unsigned(inner.rows >> 4 * b & 15);
             if (!which) {
                 other[b] = _mm256_setzero_si256();
@@ -68,9 +74,9 @@ private:
     }
 
     // Notes in which blocks cells are, of fours of rows.
-    static BITS_FN void note(const __m256i (&fours)[16], settling::Changes& found) {
-        __m256i rows[4], any = _mm256_setzero_si256();
-        for (int i = 0; i < 4; i++) {
+    static BITS_FN void note(const __m256i (&fours)[ROWS / 4], settling::Changes& found) {
+        __m256i rows[4] = {}, any = _mm256_setzero_si256();
+        for (int i = 0; i < EACH; i++) {
             const auto two = [&](int k) {
                 return _mm256_or_si256(_mm256_unpacklo_epi64(fours[k], fours[k + 1]),
                                        _mm256_unpackhi_epi64(fours[k], fours[k + 1]));

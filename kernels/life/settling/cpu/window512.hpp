@@ -1,26 +1,51 @@
 // The same with vectors of 512 bits.
 //
 // In memory eight rows follow each other, and are a register; in the window they are a lane of eight
-// registers. So what is loaded and written is a matrix of 8 x 8 words that is turned over.
+// registers. So what is loaded and written is a matrix of 8 x 8 words that is turned over. Of half the height
+// a lane is of four registers, and the first four rows of each eight are one lane, the last the next.
 #pragma once
 
 namespace {
 
-template <>
-struct Moves<v512> {
-    static BITS_FN void load(Window<v512>& window, const Span& from) {
-        __m512i in[8], out[8];
-        for (int i = 0; i < 8; i++) in[i] = joined(cells(from.left, i), cells(from.right, i), from.shift);
+// Turns four registers, whose halves are the lanes of a window of half the height, into that, and back.
+BITS_FN void turn_over(const __m512i (&in)[4], __m512i (&out)[4]) {
+    __m512i even[2], odd[2];
+    for (int i = 0; i < 2; i++) {
+        const __m512i first = _mm512_shuffle_i64x2(in[2 * i], in[2 * i + 1], 0x44);
+        const __m512i second = _mm512_shuffle_i64x2(in[2 * i], in[2 * i + 1], 0xEE);
+        even[i] = _mm512_unpacklo_epi64(first, second), odd[i] = _mm512_unpackhi_epi64(first, second);
+    }
+    out[0] = _mm512_shuffle_i64x2(even[0], even[1], 0x88), out[1] = _mm512_shuffle_i64x2(odd[0], odd[1], 0x88);
+    out[2] = _mm512_shuffle_i64x2(even[0], even[1], 0xDD), out[3] = _mm512_shuffle_i64x2(odd[0], odd[1], 0xDD);
+}
+BITS_FN void turn_back(const __m512i (&in)[4], __m512i (&out)[4]) {
+    const __m512i even[2] = {_mm512_unpacklo_epi64(in[0], in[1]), _mm512_unpacklo_epi64(in[2], in[3])};
+    const __m512i odd[2] = {_mm512_unpackhi_epi64(in[0], in[1]), _mm512_unpackhi_epi64(in[2], in[3])};
+    const __m512i a = _mm512_shuffle_i64x2(even[0], even[1], 0x44), b = _mm512_shuffle_i64x2(odd[0], odd[1], 0x44);
+    const __m512i c = _mm512_shuffle_i64x2(even[0], even[1], 0xEE), d = _mm512_shuffle_i64x2(odd[0], odd[1], 0xEE);
+    out[0] = _mm512_shuffle_i64x2(a, b, 0x88), out[1] = _mm512_shuffle_i64x2(a, b, 0xDD);
+    out[2] = _mm512_shuffle_i64x2(c, d, 0x88), out[3] = _mm512_shuffle_i64x2(c, d, 0xDD);
+}
+BITS_FN void turn_back(const __m512i (&in)[8], __m512i (&out)[8]) { turn_over(in, out); }
+
+template <int ROWS>
+struct Moves<v512, ROWS> {
+    using Own = Window<v512, ROWS>;
+    static constexpr int EIGHTS = ROWS / 8;
+
+    static BITS_FN void load(Own& window, const Span& from) {
+        __m512i in[EIGHTS], out[EIGHTS];
+        for (int i = 0; i < EIGHTS; i++) in[i] = joined(cells(from.left, i), cells(from.right, i), from.shift);
         turn_over(in, out);
-        for (int k = 0; k < 8; k++) window.rows[k] = (v512)out[k];
+        for (int k = 0; k < EIGHTS; k++) window.rows[k] = (v512)out[k];
     }
 
-    static BITS_FN void write(const Window<v512>& window, const Span& to, const Inner& inner, settling::Changes& found) {
-        __m512i in[8], other[8];
-        for (int k = 0; k < 8; k++) in[k] = (__m512i)window.rows[k];
-        turn_over(in, other);
+    static BITS_FN void write(const Own& window, const Span& to, const Inner& inner, settling::Changes& found) {
+        __m512i in[EIGHTS], other[EIGHTS];
+        for (int k = 0; k < EIGHTS; k++) in[k] = (__m512i)window.rows[k];
+        turn_back(in, other);
         const __m512i columns = _mm512_set1_epi64((long long)inner.columns);
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < EIGHTS; i++) {
             const __mmask8 which = __mmask8(inner.rows >> 8 * i);
             const __m512i left = cells(to.left, i), right = cells(to.right, i);
             other[i] = _mm512_maskz_and_epi64(which, _mm512_xor_si512(joined(left, right, to.shift), other[i]), columns);
@@ -39,14 +64,16 @@ private:
     }
 
     // Notes in which blocks cells are, of eights of rows.
-    static BITS_FN void note(const __m512i (&eights)[8], settling::Changes& found) {
-        __m512i pairs[4], fours[2];
-        for (int i = 0; i < 4; i++)
-            pairs[i] = _mm512_or_si512(_mm512_unpacklo_epi64(eights[2 * i], eights[2 * i + 1]),
-                                       _mm512_unpackhi_epi64(eights[2 * i], eights[2 * i + 1]));
-        for (int i = 0; i < 2; i++)
-            fours[i] = _mm512_or_si512(_mm512_shuffle_i64x2(pairs[2 * i], pairs[2 * i + 1], 0x88),
-                                       _mm512_shuffle_i64x2(pairs[2 * i], pairs[2 * i + 1], 0xDD));
+    static BITS_FN void note(const __m512i (&eights)[EIGHTS], settling::Changes& found) {
+        __m512i fours[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+        for (int i = 0; i < EIGHTS / 4; i++) {
+            const auto pair = [&](int k) {
+                return _mm512_or_si512(_mm512_unpacklo_epi64(eights[k], eights[k + 1]),
+                                       _mm512_unpackhi_epi64(eights[k], eights[k + 1]));
+            };
+            const __m512i a = pair(4 * i), b = pair(4 * i + 2);
+            fours[i] = _mm512_or_si512(_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xDD));
+        }
         const __m512i any = _mm512_or_si512(fours[0], fours[1]);
         found.any = _mm512_test_epi64_mask(any, any) != 0;
         // Rows of blocks 0, 2, 1, 3, 4, 6, 5, 7, and those eight further on.
