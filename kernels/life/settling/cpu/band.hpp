@@ -50,15 +50,18 @@ struct Sixteen {
         return {_mm512_or_si512(high, other.high), _mm512_or_si512(low, other.low)};
     }
     BITS_FN Sixteen left(int n) const {
-        return {_mm512_slli_epi64(high, unsigned(n)), _mm512_slli_epi64(low, unsigned(n))};
+        return {_mm512_sllv_epi64(high, _mm512_set1_epi64(n)), _mm512_sllv_epi64(low, _mm512_set1_epi64(n))};
     }
     BITS_FN Sixteen right(int n) const {
-        return {_mm512_srli_epi64(high, unsigned(n)), _mm512_srli_epi64(low, unsigned(n))};
+        return {_mm512_srlv_epi64(high, _mm512_set1_epi64(n)), _mm512_srlv_epi64(low, _mm512_set1_epi64(n))};
     }
     BITS_FN Sixteen with(u64 bits) const {
         const __m512i all = _mm512_set1_epi64((long long)bits);
         return {_mm512_and_si512(high, all), _mm512_and_si512(low, all)};
     }
+    // By 64 - n, which may be all.
+    BITS_FN Sixteen rest_left(int n) const { return left(64 - n); }
+    BITS_FN Sixteen rest_right(int n) const { return right(64 - n); }
     // Without some bits of some rows.
     BITS_FN Sixteen without(u64 bits, unsigned rows) const {
         const __m512i all = _mm512_set1_epi64((long long)bits);
@@ -109,11 +112,13 @@ struct Sixteen {
         return each([&](int i) { return _mm256_or_si256(rows[i], other.rows[i]); });
     }
     BITS_FN Sixteen left(int n) const {
-        return each([&](int i) { return _mm256_slli_epi64(rows[i], n); });
+        return each([&](int i) { return _mm256_sllv_epi64(rows[i], m(u64(n))); });
     }
     BITS_FN Sixteen right(int n) const {
-        return each([&](int i) { return _mm256_srli_epi64(rows[i], n); });
+        return each([&](int i) { return _mm256_srlv_epi64(rows[i], m(u64(n))); });
     }
+    BITS_FN Sixteen rest_left(int n) const { return left(64 - n); }
+    BITS_FN Sixteen rest_right(int n) const { return right(64 - n); }
     BITS_FN Sixteen with(u64 bits) const {
         return each([&](int i) { return _mm256_and_si256(rows[i], m(bits)); });
     }
@@ -171,6 +176,8 @@ struct Sixteen {
     BITS_FN Sixteen right(int n) const {
         return each([&](u64 row, int) { return row >> n; });
     }
+    BITS_FN Sixteen rest_left(int n) const { return left(1).left(63 - n); }
+    BITS_FN Sixteen rest_right(int n) const { return right(1).right(63 - n); }
     BITS_FN Sixteen with(u64 bits) const {
         return each([&](u64 row, int) { return row & bits; });
     }
@@ -200,11 +207,11 @@ struct Bits {
     BITS_FN Bits(const Band& band, i64 column, i64 row)
         : near(band.word(column >> 6, row)), far(near + band.pitch()), shift(int(column & 63)) {}
     BITS_FN Sixteen get() const {
-        return Sixteen::load(near).right(shift) | Sixteen::load(far).left(1).left(63 - shift);
+        return Sixteen::load(near).right(shift) | Sixteen::load(far).rest_left(shift);
     }
     BITS_FN void add(const Sixteen& bits) const {
         (Sixteen::load(near) | bits.left(shift)).store(near);
-        const Sixteen beyond = bits.right(1).right(63 - shift);
+        const Sixteen beyond = bits.rest_right(shift);
         if (beyond.lives()) (Sixteen::load(far) | beyond).store(far);
     }
     BITS_FN void clear(u64 bits, unsigned rows) const {

@@ -13,11 +13,12 @@ struct Moves<v256, ROWS> {
     static constexpr int EACH = ROWS / 16;  // matrices
 
     static BITS_FN void load(Own& window, const Span& from) {
+        const Shift by(from.shift);
         for (int k = 0; k < EACH; k++) {
             __m256i in[4], out[4];
             for (int i = 0; i < 4; i++) {
                 const int four = EACH * i + k;
-                in[i] = joined(cells(from.left, four), cells(from.right, four), from.shift);
+                in[i] = by.joined(cells(from.left, four), cells(from.right, four));
             }
             turn_over(in, out);
             for (int i = 0; i < 4; i++) window.rows[4 * k + i] = (v256)out[i];
@@ -33,6 +34,7 @@ struct Moves<v256, ROWS> {
             for (int i = 0; i < 4; i++) other[EACH * i + k] = out[i];
         }
         const __m256i columns = _mm256_set1_epi64x((long long)inner.columns);
+        const Shift by(to.shift);
         for (int b = 0; b < ROWS / 4; b++) {
             const unsigned which = unsigned(inner.rows >> 4 * b & 15);
             if (!which) {
@@ -40,10 +42,10 @@ struct Moves<v256, ROWS> {
                 continue;
             }
             const __m256i left = cells(to.left, b), right = cells(to.right, b);
-            other[b] = _mm256_and_si256(_mm256_xor_si256(joined(left, right, to.shift), other[b]), columns);
+            other[b] = _mm256_and_si256(_mm256_xor_si256(by.joined(left, right), other[b]), columns);
             if (which != 15) other[b] = _mm256_and_si256(other[b], these(which));
-            put(to.left, b, which, _mm256_xor_si256(left, _mm256_slli_epi64(other[b], to.shift)));
-            put(to.right, b, which, _mm256_xor_si256(right, _mm256_srli_epi64(other[b], 64 - to.shift)));
+            put(to.left, b, which, _mm256_xor_si256(left, _mm256_sllv_epi64(other[b], by.here)));
+            put(to.right, b, which, _mm256_xor_si256(right, _mm256_srlv_epi64(other[b], by.rest)));
         }
         note(other, found);
     }
@@ -56,9 +58,14 @@ private:
         if (which == 15) _mm256_storeu_si256((__m256i*)(column + 4 * four), cells);
         else _mm256_maskstore_epi64((long long*)column + 4 * four, these(which), cells);
     }
-    static BITS_FN __m256i joined(__m256i left, __m256i right, int shift) {
-        return _mm256_or_si256(_mm256_srli_epi64(left, shift), _mm256_slli_epi64(right, 64 - shift));
-    }
+    // The cells from the beginning of a word to that of a window, and those that are left of the word.
+    struct Shift {
+        __m256i here, rest;
+        explicit BITS_FN Shift(int shift) : here(_mm256_set1_epi64x(shift)), rest(_mm256_set1_epi64x(64 - shift)) {}
+        BITS_FN __m256i joined(__m256i left, __m256i right) const {
+            return _mm256_or_si256(_mm256_srlv_epi64(left, here), _mm256_sllv_epi64(right, rest));
+        }
+    };
     // All bits of those of four rows.
     static BITS_FN __m256i these(unsigned which) {
         const __m256i bits = _mm256_set_epi64x(8, 4, 2, 1);

@@ -35,7 +35,8 @@ struct Moves<v512, ROWS> {
 
     static BITS_FN void load(Own& window, const Span& from) {
         __m512i in[EIGHTS], out[EIGHTS];
-        for (int i = 0; i < EIGHTS; i++) in[i] = joined(cells(from.left, i), cells(from.right, i), from.shift);
+        const Shift by(from.shift);
+        for (int i = 0; i < EIGHTS; i++) in[i] = _mm512_or_si512(by.right(cells(from.left, i)), by.rest_left(cells(from.right, i)));
         turn_over(in, out);
         for (int k = 0; k < EIGHTS; k++) window.rows[k] = (v512)out[k];
     }
@@ -45,23 +46,31 @@ struct Moves<v512, ROWS> {
         for (int k = 0; k < EIGHTS; k++) in[k] = (__m512i)window.rows[k];
         turn_back(in, other);
         const __m512i columns = _mm512_set1_epi64((long long)inner.columns);
+        const Shift by(to.shift);
         for (int i = 0; i < EIGHTS; i++) {
             const __mmask8 which = __mmask8(inner.rows >> 8 * i);
             const __m512i left = cells(to.left, i), right = cells(to.right, i);
-            other[i] = _mm512_maskz_and_epi64(which, _mm512_xor_si512(joined(left, right, to.shift), other[i]), columns);
-            _mm512_mask_storeu_epi64(to.left + 8 * i, which,
-                                     _mm512_xor_si512(left, _mm512_slli_epi64(other[i], unsigned(to.shift))));
-            _mm512_mask_storeu_epi64(to.right + 8 * i, which,
-                                     _mm512_xor_si512(right, _mm512_srli_epi64(other[i], unsigned(64 - to.shift))));
+            // (a | b) ^ c
+            const __m512i all = _mm512_ternarylogic_epi64(by.right(left), by.rest_left(right), other[i], 0x56);
+            other[i] = _mm512_maskz_and_epi64(which, all, columns);
+            _mm512_mask_storeu_epi64(to.left + 8 * i, which, _mm512_xor_si512(left, by.left(other[i])));
+            _mm512_mask_storeu_epi64(to.right + 8 * i, which, _mm512_xor_si512(right, by.rest_right(other[i])));
         }
         note(other, found);
     }
 
 private:
     static BITS_FN __m512i cells(const u64* column, int eight) { return _mm512_loadu_si512(column + 8 * eight); }
-    static BITS_FN __m512i joined(__m512i left, __m512i right, int shift) {
-        return _mm512_or_si512(_mm512_srli_epi64(left, unsigned(shift)), _mm512_slli_epi64(right, unsigned(64 - shift)));
-    }
+    // Shifts by the cells from the beginning of a word to that of a window, and by those that are left of
+    // the word: by vectors of counts, which take an instruction less.
+    struct Shift {
+        __m512i here, rest;
+        explicit BITS_FN Shift(int shift) : here(_mm512_set1_epi64(shift)), rest(_mm512_set1_epi64(64 - shift)) {}
+        BITS_FN __m512i left(__m512i rows) const { return _mm512_sllv_epi64(rows, here); }
+        BITS_FN __m512i right(__m512i rows) const { return _mm512_srlv_epi64(rows, here); }
+        BITS_FN __m512i rest_left(__m512i rows) const { return _mm512_sllv_epi64(rows, rest); }
+        BITS_FN __m512i rest_right(__m512i rows) const { return _mm512_srlv_epi64(rows, rest); }
+    };
 
     // Notes in which blocks cells are, of eights of rows.
     static BITS_FN void note(const __m512i (&eights)[EIGHTS], settling::Changes& found) {
