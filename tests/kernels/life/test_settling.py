@@ -144,9 +144,9 @@ def test_lone_spots_anywhere(
     for pattern, x, y in spots:
         cells |= placed(pattern, *size, x, y)
     universe, witness = opened(on, cells, rule, torus), whole(on, cells, rule, torus)
-    for _ in range(20):
-        universe.step(8)
-        witness.step(8)
+    for _ in range(14):
+        universe.step(12)
+        witness.step(12)
         np.testing.assert_array_equal(universe.words(), witness.words())
     assert universe.by_windows
 
