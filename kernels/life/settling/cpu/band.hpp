@@ -36,12 +36,12 @@ struct Bits {
     BITS_FN void add(const Sixteen& bits) const {
         (Sixteen::load(near) | bits.left(shift)).store(near);
         const Sixteen beyond = bits.rest_right(shift);
-        if (beyond.lives()) (Sixteen::load(far) | beyond).store(far);
+        (Sixteen::load(far) | beyond).store(far);
     }
     BITS_FN void clear(u64 bits, unsigned rows) const {
         Sixteen::load(near).without(bits << shift, rows).store(near);
         const u64 beyond = bits >> 1 >> (63 - shift);
-        if (beyond) Sixteen::load(far).without(beyond, rows).store(far);
+        Sixteen::load(far).without(beyond, rows).store(far);
     }
 };
 
@@ -141,7 +141,7 @@ struct Planner {
             const unsigned rows = ROWS << j & 0xFFFF;
             const i64 y = row + j;
             const int x = __builtin_ctzll(due.row(j) & these << LEFT) - BEFORE;
-            const u64 any = j <= AROUND - BLOCKS ? due.any(rows) : Bits(band, begin, y).get().any(ROWS);
+            const u64 any = Bits(band, begin, y).get().any(ROWS);
             const i64 leftmost = begin + x + __builtin_ctzll(any >> x & BEGINS), at = leftmost - !(leftmost & 1);
             const u64 inner = INNER << (at - begin);
             // Rows below those that are here are not known.
