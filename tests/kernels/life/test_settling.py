@@ -115,7 +115,7 @@ def test_any_universe(
 SPOTS = [
     GLIDER,
     [".##", "##.", ".#."],
-    *(["#" * cells] for cells in (5, 11, 26)),  # lines, of which some grow by less than six blocks
+    *(["#" * cells] for cells in (5, 11, 26)),  # lines
     *(["#"] * cells for cells in (5, 8, 11, 15, 26, 40)),
 ]
 
@@ -139,7 +139,7 @@ def test_lone_spots_anywhere(
     spots: list[tuple[list[str], int, int]],
     machine: tuple[int, int],
 ) -> None:
-    """Check windows of both heights, at seams of words, edges and corners: spots near the corner."""
+    """Check windows of both heights, at seams, edges and corners: spots near the corner."""
     on, cells = target(*machine), np.zeros(size[::-1], np.bool_)
     for pattern, x, y in spots:
         cells |= placed(pattern, *size, x, y)

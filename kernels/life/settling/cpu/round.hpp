@@ -4,8 +4,8 @@
 // Cells lie in three fields: those of now, of four generations ago and of eight. A round reads the first
 // and writes over what is twelve generations old once it is done. A block of 4 x 4 cells that is as it was
 // twelve generations ago, as are the eight around it, will be as it was eight generations ago: as it stands
-// in the field that is written. All others are computed, in windows of 64 x 64 cells of which 56 x 56 are
-// right after four generations.
+// in the field that is written. All others are computed, in windows of 64 x 64 cells, of which 56 x 56 are
+// right after four generations, or of half the height, of which 56 x 24 are.
 #pragma once
 #include <cstddef>
 #include <cstdint>
