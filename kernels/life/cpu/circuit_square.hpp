@@ -1,4 +1,4 @@
-// A square of 64 x 64 cells (lanes.hpp) that is moved on by a circuit which is found at run time.
+// A square of 64 x 64 cells (lanes.hpp), or what has fewer rows, moved on by a circuit which is found at run time.
 #pragma once
 #include <cstddef>
 
@@ -7,11 +7,9 @@
 
 namespace {
 
-template <class V>
+template <class V, int COUNT = Lanes<V>::VECTORS>
 class CircuitSquare {
 public:
-    static constexpr int COUNT = Lanes<V>::VECTORS;
-
     // Returns the bytes of memory that it needs, from a multiple of sizeof(V) on.
     static std::size_t bytes(const LifeCircuit& circuit) {
         return sizeof(V) * std::size_t(PARTS + (circuit.apart ? 0 : COUNT * (circuit.slots + 1)));

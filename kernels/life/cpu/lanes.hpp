@@ -38,15 +38,14 @@ struct Lanes<v512> {
 };
 #endif
 
-// Moves a square on by a generation.
-template <class V, class Rule>
+// Moves a square on by a generation, or what has fewer rows, in COUNT vectors.
+template <class V, int COUNT = Lanes<V>::VECTORS, class Rule>
 BITS_FN void advance_rows(const Rule& rule, V* rows) {
     using On = Lanes<V>;
-    constexpr int COUNT = On::VECTORS;
     const auto state = [](V v) { return row_state(On::left(v), v, On::right(v)); };
     const RowState<V> end = state(rows[COUNT - 1]), start = state(rows[0]);
     RowState<V> above{On::up(end.x), On::up(end.m), V{}, V{}, V{}}, own = start;
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int k = 0; k < COUNT; k++) {
         RowState<V> below = k + 1 < COUNT - 1 ? state(rows[k + 1]) : k + 1 < COUNT ? end : start;
         if (k + 1 == COUNT) below.x = On::down(below.x), below.m = On::down(below.m);

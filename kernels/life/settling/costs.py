@@ -20,8 +20,8 @@ class SettlingCosts:
     """
 
     span: int = 120
-    begin: float = 0.3
-    leave: float = 0.25
+    begin: float = 0.4
+    leave: float = 0.32
     look: int = 512
     work: int = 1 << 31
     worth: int = 240

@@ -112,6 +112,45 @@ def test_any_universe(
         np.testing.assert_array_equal(universe.words(), witness.words(), f"after {step} more")
 
 
+SPOTS = [
+    GLIDER,
+    [".##", "##.", ".#."],
+    *(["#" * cells] for cells in (5, 11, 26)),  # lines
+    *(["#"] * cells for cells in (5, 8, 11, 15, 26, 40)),
+]
+
+
+@settings(max_examples=examples(60))
+@given(
+    size=sizes(),
+    torus=st.booleans(),
+    rule=st.sampled_from([LIFE, RULES[1], PLACES[2]]),
+    spots=st.lists(
+        st.tuples(st.sampled_from(SPOTS), st.integers(-45, 45), st.integers(-45, 45)),
+        min_size=1,
+        max_size=3,
+    ),
+    machine=st.tuples(st.integers(0, 3), st.sampled_from([1, 3])),
+)
+def test_lone_spots_anywhere(
+    size: tuple[int, int],
+    torus: bool,
+    rule: NineCellRule,
+    spots: list[tuple[list[str], int, int]],
+    machine: tuple[int, int],
+) -> None:
+    """Check windows of both heights, at seams, edges and corners: spots near the corner."""
+    on, cells = target(*machine), np.zeros(size[::-1], np.bool_)
+    for pattern, x, y in spots:
+        cells |= placed(pattern, *size, x, y)
+    universe, witness = opened(on, cells, rule, torus), whole(on, cells, rule, torus)
+    for _ in range(14):
+        universe.step(12)
+        witness.step(12)
+        np.testing.assert_array_equal(universe.words(), witness.words())
+    assert universe.by_windows
+
+
 @pytest.mark.parametrize("torus", [True, False])
 @pytest.mark.parametrize("size", [(128, 128), (200, 150), (131, 257), (193, 141)])
 def test_what_moves_crosses_all_edges(size: tuple[int, int], torus: bool) -> None:

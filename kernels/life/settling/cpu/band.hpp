@@ -2,6 +2,7 @@
 #pragma once
 #include "../../../bits.hpp"
 #include "round.hpp"
+#include "sixteen.hpp"
 
 namespace {
 
@@ -10,6 +11,7 @@ using settling::BLOCKS;
 using settling::Changes;
 using settling::Found;
 using settling::List;
+using settling::LOW;
 using settling::Part;
 using settling::Place;
 using settling::Shape;
@@ -19,98 +21,6 @@ using i64 = std::int64_t;
 constexpr int AROUND = BLOCKS + 2;  // blocks along a window and those beside it
 constexpr u64 ALL_AROUND = (u64(1) << AROUND) - 1;
 
-typedef std::uint16_t Halves __attribute__((vector_size(32)));
-
-// Words of sixteen rows that follow each other in a column.
-#if defined(__AVX512F__)
-struct Sixteen {
-    __m512i high, low;
-
-    static BITS_FN Sixteen load(const u64* from) { return {_mm512_loadu_si512(from), _mm512_loadu_si512(from + 8)}; }
-    static BITS_FN Sixteen of(const Halves& halves) {
-        const __m256i all = (__m256i)halves;
-        return {_mm512_cvtepu16_epi64(_mm256_castsi256_si128(all)),
-                _mm512_cvtepu16_epi64(_mm256_extracti128_si256(all, 1))};
-    }
-    BITS_FN void store(u64* to) const { _mm512_storeu_si512(to, high), _mm512_storeu_si512(to + 8, low); }
-    BITS_FN Sixteen operator|(const Sixteen& other) const {
-        return {_mm512_or_si512(high, other.high), _mm512_or_si512(low, other.low)};
-    }
-    BITS_FN Sixteen left(int n) const {
-        return {_mm512_slli_epi64(high, unsigned(n)), _mm512_slli_epi64(low, unsigned(n))};
-    }
-    BITS_FN Sixteen right(int n) const {
-        return {_mm512_srli_epi64(high, unsigned(n)), _mm512_srli_epi64(low, unsigned(n))};
-    }
-    BITS_FN Sixteen with(u64 bits) const {
-        const __m512i all = _mm512_set1_epi64((long long)bits);
-        return {_mm512_and_si512(high, all), _mm512_and_si512(low, all)};
-    }
-    // Without some bits of some rows.
-    BITS_FN Sixteen without(u64 bits, unsigned rows) const {
-        const __m512i all = _mm512_set1_epi64((long long)bits);
-        return {_mm512_mask_andnot_epi64(high, __mmask8(rows), all, high),
-                _mm512_mask_andnot_epi64(low, __mmask8(rows >> 8), all, low)};
-    }
-    // The rows that are not 0.
-    BITS_FN unsigned lives() const {
-        return unsigned(_mm512_test_epi64_mask(high, high)) | unsigned(_mm512_test_epi64_mask(low, low)) << 8;
-    }
-    // The bits of any of some rows.
-    BITS_FN u64 any(unsigned rows) const {
-        const __m512i kept = _mm512_or_si512(_mm512_maskz_mov_epi64(__mmask8(rows), high),
-                                             _mm512_maskz_mov_epi64(__mmask8(rows >> 8), low));
-        return u64(_mm512_reduce_or_epi64(kept));
-    }
-};
-#else
-struct Sixteen {
-    u64 rows[16];
-
-    static BITS_FN Sixteen load(const u64* from) {
-        Sixteen found;
-        __builtin_memcpy(found.rows, from, sizeof found.rows);
-        return found;
-    }
-    static BITS_FN Sixteen of(const Halves& halves) {
-        Sixteen found;
-        for (int i = 0; i < 16; i++) found.rows[i] = halves[i];
-        return found;
-    }
-    BITS_FN void store(u64* to) const { __builtin_memcpy(to, rows, sizeof rows); }
-    template <class Each>
-    BITS_FN Sixteen each(Each use) const {
-        Sixteen found;
-        for (int i = 0; i < 16; i++) found.rows[i] = use(rows[i], i);
-        return found;
-    }
-    BITS_FN Sixteen operator|(const Sixteen& other) const {
-        return each([&](u64 row, int i) { return row | other.rows[i]; });
-    }
-    BITS_FN Sixteen left(int n) const {
-        return each([&](u64 row, int) { return row << n; });
-    }
-    BITS_FN Sixteen right(int n) const {
-        return each([&](u64 row, int) { return row >> n; });
-    }
-    BITS_FN Sixteen with(u64 bits) const {
-        return each([&](u64 row, int) { return row & bits; });
-    }
-    BITS_FN Sixteen without(u64 bits, unsigned which) const {
-        return each([&](u64 row, int i) { return row & ~(bits & -u64(which >> i & 1)); });
-    }
-    BITS_FN unsigned lives() const {
-        unsigned found = 0;
-        for (int i = 0; i < 16; i++) found |= unsigned(rows[i] != 0) << i;
-        return found;
-    }
-    BITS_FN u64 any(unsigned which) const {
-        u64 found = 0;
-        for (int i = 0; i < 16; i++) found |= rows[i] & -u64(which >> i & 1);
-        return found;
-    }
-};
-#endif
 static_assert(sizeof(Sixteen) == 8 * AROUND, "sixteen rows");
 
 // Bits of sixteen rows of a band, the first of which is a column of blocks.
@@ -121,17 +31,17 @@ struct Bits {
     BITS_FN Bits(const Band& band, i64 column, i64 row)
         : near(band.word(column >> 6, row)), far(near + band.pitch()), shift(int(column & 63)) {}
     BITS_FN Sixteen get() const {
-        return Sixteen::load(near).right(shift) | Sixteen::load(far).left(1).left(63 - shift);
+        return Sixteen::load(near).right(shift) | Sixteen::load(far).rest_left(shift);
     }
     BITS_FN void add(const Sixteen& bits) const {
         (Sixteen::load(near) | bits.left(shift)).store(near);
-        const Sixteen beyond = bits.right(1).right(63 - shift);
-        if (beyond.lives()) (Sixteen::load(far) | beyond).store(far);
+        const Sixteen beyond = bits.rest_right(shift);
+        (Sixteen::load(far) | beyond).store(far);
     }
     BITS_FN void clear(u64 bits, unsigned rows) const {
         Sixteen::load(near).without(bits << shift, rows).store(near);
         const u64 beyond = bits >> 1 >> (63 - shift);
-        if (beyond) Sixteen::load(far).without(beyond, rows).store(far);
+        Sixteen::load(far).without(beyond, rows).store(far);
     }
 };
 
@@ -200,14 +110,9 @@ struct Planner {
 
     // Has all that changed in a window, and the blocks around that, be computed.
     BITS_FN void mark(const Place& place, const Changes& found, List<Part>& edges) const {
-        std::uint16_t near[AROUND + 2] = {0, 0};
-        __builtin_memcpy(near + 2, found.rows, sizeof found.rows);
-        near[AROUND] = near[AROUND + 1] = 0;
-        Halves above, own, below;
-        __builtin_memcpy(&above, near, sizeof above);
-        __builtin_memcpy(&own, near + 1, sizeof own);
-        __builtin_memcpy(&below, near + 2, sizeof below);
-        const Halves any = above | own | below, spread = any | any << 1 | any << 2;
+        Halves own;
+        __builtin_memcpy(&own, found.rows, sizeof own);
+        const Halves any = row_above(own) | own | row_below(own), spread = any | any << 1 | any << 2;
         const i64 row = place.row - 1;
         if (is_inside(place)) {
             const unsigned these = own_rows(row);
@@ -224,21 +129,27 @@ struct Planner {
     // is left, and begins at the leftmost one of the rows below that still allows for it.
     BITS_FN void cover(i64 row, i64 column, u64 these) const {
         constexpr int BEFORE = BLOCKS - 2;
-        constexpr u64 INNER = (u64(1) << BLOCKS) - 1;
-        constexpr unsigned ROWS = (1u << BLOCKS) - 1;
+        constexpr u64 INNER = (u64(1) << BLOCKS) - 1, BEGINS = (u64(1) << (BEFORE + 1)) - 1;
+        constexpr unsigned ROWS = (1u << BLOCKS) - 1, HIGH = ROWS & ~0u << LOW;
         if (!own_rows(row)) return;
-        Sixteen left = Bits(band, column, row).get().with(these);
-        for (unsigned lives; (lives = left.lives()) != 0;) {
+        // What is to the left of them, too.
+        constexpr int LEFT = BEFORE + 1;
+        const i64 begin = column - LEFT;
+        Sixteen due = Bits(band, begin, row).get();
+        for (unsigned lives; (lives = due.with(these << LEFT).lives()) != 0;) {
             const int j = __builtin_ctz(lives);
-            const i64 y = row + j, x = column + __builtin_ctzll(left.any(1u << j)), begin = x - BEFORE;
-            const u64 any = Bits(band, begin, y).get().any(ROWS) & ((1 << (BEFORE + 1)) - 1);
-            const i64 leftmost = begin + __builtin_ctzll(any), at = leftmost - !(leftmost & 1);
+            const unsigned rows = ROWS << j & 0xFFFF;
+            const i64 y = row + j;
+            const int x = __builtin_ctzll(due.row(j) & these << LEFT) - BEFORE;
+            const u64 any = Bits(band, begin, y).get().any(ROWS);
+            const i64 leftmost = begin + x + __builtin_ctzll(any >> x & BEGINS), at = leftmost - !(leftmost & 1);
+            const u64 inner = INNER << (at - begin);
+            // Rows below those that are here are not known.
+            const bool is_low = j <= AROUND - BLOCKS && !(due.with(inner).lives() & rows & HIGH << j);
+            const i64 below = band.last - y, most = is_low ? LOW : BLOCKS;
             Bits(band, at, y).clear(INNER, ROWS);
-            // The same here: what was just written is read again only later.
-            const i64 offset = at - column;
-            left = left.without(offset < 0 ? INNER >> -offset : INNER << offset, ROWS << j & 0xFFFF);
-            const i64 below = band.last - y;
-            places.push({at, y, below < BLOCKS ? int(below) : BLOCKS});
+            due = due.without(inner, rows);
+            places.push({at, y, int(below < most ? below : most)});
             if (places.failed) return;
         }
     }

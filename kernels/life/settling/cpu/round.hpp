@@ -4,8 +4,8 @@
 // Cells lie in three fields: those of now, of four generations ago and of eight. A round reads the first
 // and writes over what is twelve generations old once it is done. A block of 4 x 4 cells that is as it was
 // twelve generations ago, as are the eight around it, will be as it was eight generations ago: as it stands
-// in the field that is written. All others are computed, in windows of 64 x 64 cells of which 56 x 56 are
-// right after four generations.
+// in the field that is written. All others are computed, in windows of 64 x 64 cells, of which 56 x 56 are
+// right after four generations, or of half the height, of which 56 x 24 are.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +20,7 @@ using std::uint64_t;
 constexpr int STEPS = 4;    // generations of a round, and cells along a block
 constexpr int FIELDS = 3;
 constexpr int BLOCKS = 14;  // along a window, beside one at either end that is its halo
+constexpr int LOW = 6;      // rows of them in a window of half the height, which are right
 constexpr int LEAST = 128;  // cells along a side
 
 // How cells lie in a field: in columns of words, a word for 64 cells beside each other, so that the rows
@@ -42,7 +43,7 @@ struct Shape {
 };
 
 // Where a window is: the first block of its inner part, which is in an odd column or in column -1, and how
-// many rows of blocks it is to find.
+// many rows of blocks it is to find: it has half the height if they are no more than LOW.
 struct Place {
     int64_t column, row;
     int rows;
@@ -68,10 +69,11 @@ struct List {
     }
 };
 
-// Which of a window's inner blocks differ from twelve generations ago.
-struct Changes {
+// Which of a window's inner blocks differ from twelve generations ago: a bit each of those in a row of blocks,
+// and rows from that above the inner ones to that below.
+struct alignas(32) Changes {
+    std::uint16_t rows[BLOCKS + 2];
     bool any;
-    std::uint16_t rows[BLOCKS];
 };
 
 struct Round {

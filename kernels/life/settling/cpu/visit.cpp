@@ -62,62 +62,58 @@ BITS_FN i64 left_of(const Place& place) { return (place.column - 1) * STEPS; }
 BITS_FN i64 top_of(const Place& place) { return (place.row - 1) * STEPS; }
 
 // Moves a window on by a generation.
-template <class Rule>
-BITS_FN void advance(const Rule& rule, Window<V>& window) {
-    advance_rows<V>(rule, window.rows);
+template <int ROWS, class Rule>
+BITS_FN void advance(const Rule& rule, Window<V, ROWS>& window) {
+    advance_rows<V, Window<V, ROWS>::COUNT>(rule, window.rows);
 }
-BITS_FN void advance(const CircuitSquare<V>& square, Window<V>& window) { square.advance(window.rows); }
+template <int ROWS>
+BITS_FN void advance(const CircuitSquare<V, Window<V, ROWS>::COUNT>& square, Window<V, ROWS>& window) {
+    square.advance(window.rows);
+}
 
+constexpr int TOGETHER = 8;
+
+// Some windows of a round, of so many rows.
+template <int ROWS>
 struct Windows {
     const Round& round;
     const Place* places;
-    int count;
     Changes* changes;
+    const std::size_t* which;
+    int count;
 
-    using Band = Bands<V>::Type;
-    static constexpr int TOGETHER = 8;
+    using Own = Window<V, ROWS>;
+    using Moves = ::Moves<V, ROWS>;
 
-    // Computes some windows together: all are loaded, then computed, then stored, so that what one waits
-    // for does not hold up the others.
+    // Computes them together: all are loaded, then computed, then stored, so that what one waits for does
+    // not hold up the others.
     template <class Rule>
     void run(const Rule& rule) const {
-        Window<V> windows[TOGETHER];
+        Own windows[TOGETHER];
+        for (int i = 0; i < count; i++) Moves::load(windows[i], span(place(i), round.from));
         for (int i = 0; i < count; i++) {
-            Band bands[8];
-            load(bands, places[i], round.from);
-            Bands<V>::load(windows[i], bands);
-        }
-        for (int i = 0; i < count; i++) {
-            const bool cut = !round.shape.torus && !is_inside(places[i]);
-            Window<V> window = windows[i];
+            const bool cut = !round.shape.torus && !is_inside(place(i));
+            Own window = windows[i];
             for (int g = 0; g < STEPS; g++) {
-                advance(rule, window);
-                if (cut) keep_inside(window, places[i]);
+                advance<ROWS>(rule, window);
+                if (cut) keep_inside(window, place(i));
             }
             windows[i] = window;
         }
-        for (int i = 0; i < count; i++) finish(windows[i], places[i], changes[i]);
+        for (int i = 0; i < count; i++) finish(windows[i], place(i), changes[which[i]]);
     }
+
+    BITS_FN const Place& place(int i) const { return places[which[i]]; }
 
     bool is_inside(const Place& place) const {
         return left_of(place) >= 0 && top_of(place) >= 0 && left_of(place) + 64 <= round.shape.width &&
-               top_of(place) + 64 <= round.shape.height;
+               top_of(place) + ROWS <= round.shape.height;
     }
 
-    BITS_FN void load(Band (&bands)[8], const Place& place, const u64* field) const {
-        const u64* const left = field + round.shape.at(left_of(place) >> 6, top_of(place));
-        const u64* const right = left + round.shape.pitch();
-        const int shift = int(left_of(place) & 63);
-        for (int b = 0; b < 8; b++) bands[b].load(left + 8 * b, right + 8 * b, shift);
-    }
-
-    // Has what a window reads come into cache.
-    BITS_FN void fetch(const Place& place) const {
-        const i64 at = round.shape.at(left_of(place) >> 6, top_of(place)), pitch = round.shape.pitch();
-        const u64* const fields[2] = {round.from, round.to};
-        for (const u64* const field : fields)
-            for (int r = 0; r <= 64; r += 8)
-                __builtin_prefetch(field + at + r), __builtin_prefetch(field + at + pitch + r);
+    // Where the cells of a window stand in a field. What is read is not written.
+    BITS_FN Span span(const Place& place, const u64* field) const {
+        u64* const left = const_cast<u64*>(field) + round.shape.at(left_of(place) >> 6, top_of(place));
+        return {left, left + round.shape.pitch(), int(left_of(place) & 63)};
     }
 
     // Those of 64 columns, or rows, from one on that are in the universe.
@@ -129,40 +125,20 @@ struct Windows {
     }
 
     // Takes away what is beyond the edges of a plane.
-    void keep_inside(Window<V>& window, const Place& place) const {
+    void keep_inside(Own& window, const Place& place) const {
         const u64 columns = inside(left_of(place), round.shape.width), rows = inside(top_of(place), round.shape.height);
-        u64 words[64];
+        u64 words[ROWS];
         __builtin_memcpy(words, window.rows, sizeof words);
-        for (int r = 0; r < 64; r++) words[Window<V>::at(r)] &= rows >> r & 1 ? columns : 0;
+        for (int r = 0; r < ROWS; r++) words[Own::at(r)] &= rows >> r & 1 ? columns : 0;
         __builtin_memcpy(window.rows, words, sizeof words);
     }
 
-    // Writes the cells of a window that are other than before, and notes in which blocks they are.
-    BITS_FN void finish(const Window<V>& window, const Place& place, Changes& found) const {
-        Band now[8], bands[8];
-        Bands<V>::store(window, now);
-        load(bands, place, round.to);
-        const i64 x = left_of(place), y = top_of(place);
-        const u64 columns = INNER_COLUMNS & inside(x, round.shape.width);
-        const u64 rows = low_bits(STEPS * place.rows) << STEPS & inside(y, round.shape.height);
-        u64* const left = round.to + round.shape.at(x >> 6, y);
-        u64* const right = left + round.shape.pitch();
-        const int shift = int(x & 63);
-        unsigned changed = 0;
-        for (int b = 0; b < 8; b++) {
-            const unsigned here = bands[b].become(now[b], columns, unsigned(rows >> 8 * b & 255));
-            changed |= unsigned(here != 0) << b;
-        }
-        found.any = changed != 0;
-        if (!changed) return;
-        __builtin_memset(found.rows, 0, sizeof found.rows);
-        for (unsigned some = changed; some; some &= some - 1) {
-            const int b = __builtin_ctz(some);
-            bands[b].flip(left + 8 * b, right + 8 * b, shift);  // no rows but those that changed
-            if (b > 0) found.rows[2 * b - 1] = blocks_of(bands[b].first());
-            if (b < 7) found.rows[2 * b] = blocks_of(bands[b].last());
-        }
-        if (round.shape.torus) renew_edges(place);
+    // Writes the cells of a window, and notes in which blocks they are other than before.
+    BITS_FN void finish(const Own& window, const Place& place, Changes& found) const {
+        const Inner inner{INNER_COLUMNS & inside(left_of(place), round.shape.width),
+                          low_bits(STEPS * place.rows) << STEPS & inside(top_of(place), round.shape.height)};
+        Moves::write(window, span(place, round.to), inner, found);
+        if (found.any && round.shape.torus) renew_edges(place);
     }
 
     // Copies what it has written to where it is found beyond the edges.
@@ -173,33 +149,63 @@ struct Windows {
         if (left < 1 || right >= shape.columns() - 2 || first < Shape::BELOW || last > shape.height - Shape::ABOVE)
             copy_edges(shape, round.to, left, right, first, last);
     }
+};
 
-    // Which of the inner blocks of a window hold a bit of a row.
-    static BITS_FN std::uint16_t blocks_of(u64 row) {
-        row |= row >> 1;
-        row = (row | row >> 2) & 0x1111111111111111;
-        row = (row | row >> 3) & 0x0303030303030303;
-        row = (row | row >> 6) & 0x000F000F000F000F;
-        row = (row | row >> 12) & 0x000000FF000000FF;
-        return std::uint16_t((row | row >> 24) >> 1 & ((1 << BLOCKS) - 1));
+// Windows of one height that wait: the first are computed when the lines of those behind them are on their
+// way into cache.
+template <int ROWS>
+struct Waiting {
+    const Round& round;
+    const Place* places;
+    Changes* changes;
+    void* memory;  // of circuits
+    std::size_t which[2 * TOGETHER];
+    int count = 0;
+
+    BITS_FN void add(std::size_t i) {
+        fetch(places[i]);
+        which[count++] = i;
+        if (count < 2 * TOGETHER) return;
+        run(TOGETHER);
+        __builtin_memcpy(which, which + TOGETHER, sizeof which / 2);
+        count = TOGETHER;
+    }
+    void finish() {
+        for (int i = 0; i < count; i += TOGETHER) run(count - i < TOGETHER ? count - i : TOGETHER, i);
+    }
+
+private:
+    using Square = CircuitSquare<V, Window<V, ROWS>::COUNT>;
+
+    void run(int some, int from = 0) const {
+        const Windows<ROWS> windows{round, places, changes, which + from, some};
+        const NineCellRule& rule = round.rule;
+        if (memory) windows.run(Square(rule.circuit, NAMED(life), memory));
+        else with_rule<V>(rule.birth, rule.survival, windows);
+    }
+
+    // Has what a window reads come into cache.
+    BITS_FN void fetch(const Place& place) const {
+        const i64 at = round.shape.at(left_of(place) >> 6, top_of(place)), pitch = round.shape.pitch();
+        const u64* const fields[2] = {round.from, round.to};
+        for (const u64* const field : fields)
+            for (int r = 0; r <= ROWS; r += 8)
+                __builtin_prefetch(field + at + r), __builtin_prefetch(field + at + pitch + r);
     }
 };
 
 void visit(const Round& round, const Place* places, std::size_t count, Changes* changes) {
-    using Square = CircuitSquare<V>;
-    const NineCellRule& rule = round.rule;
-    void* const memory = rule.has_circuit()
-                             ? __builtin_alloca_with_align(Square::bytes(rule.circuit), 8 * sizeof(V))
+    const LifeCircuit& circuit = round.rule.circuit;
+    void* const memory = round.rule.has_circuit()
+                             ? __builtin_alloca_with_align(CircuitSquare<V>::bytes(circuit), 8 * sizeof(V))
                              : nullptr;
-    for (std::size_t i = 0; i < count; i += Windows::TOGETHER) {
-        const std::size_t left = count - i;
-        const int some = left < Windows::TOGETHER ? int(left) : Windows::TOGETHER;
-        const Windows windows{round, places + i, some, changes + i};
-        for (std::size_t j = i + Windows::TOGETHER; j < i + 2 * Windows::TOGETHER && j < count; j++)
-            windows.fetch(places[j]);
-        if (memory) windows.run(Square(rule.circuit, NAMED(life), memory));
-        else with_rule<V>(rule.birth, rule.survival, windows);
-    }
+    Waiting<64> high{round, places, changes, memory, {}};
+    Waiting<32> low{round, places, changes, memory, {}};
+    for (std::size_t i = 0; i < count; i++)
+        if (places[i].rows > LOW) high.add(i);
+        else low.add(i);
+    high.finish();
+    low.finish();
 }
 
 }  // namespace

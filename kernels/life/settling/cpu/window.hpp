@@ -1,61 +1,74 @@
-// A window of 64 x 64 cells in registers (lanes.hpp), and what is loaded into it and stored.
+// A window of 64 or 32 rows of 64 cells in registers (lanes.hpp), and how it is loaded and what changed in it written.
 #pragma once
 #include "../../cpu/lanes.hpp"
+#include "round.hpp"
 
 namespace {
 
-// Eight rows that follow each other, in order.
-struct Rows {
-    u64 rows[8];
-
-    // The 64 cells of each that begin `shift` cells to the right of a column of words.
-    BITS_FN void load(const u64* left, const u64* right, int shift) {
-        for (int i = 0; i < 8; i++) rows[i] = shift ? left[i] >> shift | right[i] << (64 - shift) : left[i];
-    }
-    // Becomes what differs from other rows, of some cells of those in `which`. Returns the rows that do.
-    BITS_FN unsigned become(const Rows& other, u64 cells, unsigned which) {
-        unsigned found = 0;
-        for (int i = 0; i < 8; i++) {
-            rows[i] = which >> i & 1 ? (rows[i] ^ other.rows[i]) & cells : 0;
-            found |= unsigned(rows[i] != 0) << i;
-        }
-        return found;
-    }
-    // Changes the cells that it says, where they were loaded from. Other rows may be another thread's.
-    BITS_FN void flip(u64* left, u64* right, int shift) const {
-        for (int i = 0; i < 8; i++) {
-            if (!rows[i]) continue;
-            left[i] ^= rows[i] << shift;
-            if (shift) right[i] ^= rows[i] >> (64 - shift);
-        }
-    }
-    // The cells that are in any of the first four rows, or the last.
-    BITS_FN u64 first() const { return (rows[0] | rows[1]) | (rows[2] | rows[3]); }
-    BITS_FN u64 last() const { return (rows[4] | rows[5]) | (rows[6] | rows[7]); }
-};
-
-template <class V>
+template <class V, int ROWS>
 struct Window {
-    static constexpr int COUNT = Lanes<V>::VECTORS;
+    static constexpr int COUNT = ROWS / Lanes<V>::LANES;
     V rows[COUNT];
 
     // Where row r stands among the words of `rows`.
-    static constexpr int at(int r) { return Lanes<V>::at(r); }
+    static constexpr int at(int r) { return r % COUNT * Lanes<V>::LANES + r / COUNT; }
 };
 
-// What eight rows of a window are held in, and how windows are made of them.
-template <class V>
-struct Bands {
-    using Type = Rows;
-    static BITS_FN void load(Window<V>& window, const Rows (&bands)[8]) {
-        u64 words[64];
-        for (int r = 0; r < 64; r++) words[Window<V>::at(r)] = bands[r / 8].rows[r % 8];
+// Where the cells of a window stand in a field: the words that its columns begin in, those to the right of
+// them, and how many cells further on it begins.
+struct Span {
+    u64 *left, *right;
+    int shift;
+};
+
+// The cells of a window that may change.
+struct Inner {
+    u64 columns, rows;
+};
+
+// How windows are loaded, and written. Vectors of more than two words do it better.
+template <class V, int ROWS>
+struct Moves {
+    using Own = Window<V, ROWS>;
+    static BITS_FN void load(Own& window, const Span& from) {
+        u64 words[ROWS];
+        for (int r = 0; r < ROWS; r++) words[Own::at(r)] = row(from, r);
         __builtin_memcpy(window.rows, words, sizeof window.rows);
     }
-    static BITS_FN void store(const Window<V>& window, Rows (&bands)[8]) {
-        u64 words[64];
-        __builtin_memcpy(words, window.rows, sizeof window.rows);
-        for (int r = 0; r < 64; r++) bands[r / 8].rows[r % 8] = words[Window<V>::at(r)];
+
+    // Writes the inner cells of a window, and notes in which blocks they are other than what was there.
+    // Other rows may be another thread's.
+    static BITS_FN void write(const Own& window, const Span& to, const Inner& inner, settling::Changes& found) {
+        u64 words[ROWS], any = 0;
+        __builtin_memcpy(words, window.rows, sizeof words);
+        __builtin_memset(found.rows, 0, sizeof found.rows);
+        for (int b = 0; b < ROWS / 4; b++) {
+            u64 changed = 0;
+            for (int r = 4 * b; r < 4 * b + 4; r++) {
+                const u64 other = inner.rows >> r & 1 ? (words[Own::at(r)] ^ row(to, r)) & inner.columns : 0;
+                if (!other) continue;
+                to.left[r] ^= other << to.shift;
+                if (to.shift) to.right[r] ^= other >> (64 - to.shift);
+                changed |= other;
+            }
+            found.rows[b] = blocks_of(changed);
+            any |= changed;
+        }
+        found.any = any != 0;
+    }
+
+private:
+    static BITS_FN u64 row(const Span& from, int r) {
+        return from.shift ? from.left[r] >> from.shift | from.right[r] << (64 - from.shift) : from.left[r];
+    }
+    // Which of the inner blocks of a window hold a bit of a row.
+    static BITS_FN std::uint16_t blocks_of(u64 row) {
+        row |= row >> 1;
+        row = (row | row >> 2) & 0x1111111111111111;
+        row = (row | row >> 3) & 0x0303030303030303;
+        row = (row | row >> 6) & 0x000F000F000F000F;
+        row = (row | row >> 12) & 0x000000FF000000FF;
+        return std::uint16_t((row | row >> 24) >> 1 & ((1 << settling::BLOCKS) - 1));
     }
 };
 
@@ -63,4 +76,6 @@ struct Bands {
 
 #if defined(__AVX512F__)
 #include "window512.hpp"
+#elif defined(__AVX2__)
+#include "window256.hpp"
 #endif
