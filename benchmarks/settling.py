@@ -1,14 +1,15 @@
 """A soup in a torus as it settles: as a whole, where it changes, and beside lifelib.
 
     python -m benchmarks.settling [--side 4096] [--ages 0-500 4500-5000 ...] [--lifelib FOLDER]
-        [--rule B3/S23] [--threads 1] [--rounds 3]
+        [--rule B3/S23] [--plane] [--threads 1 | --device 0] [--rounds 3]
 
-For each span of generations, in 10⁹ updates of cells a second of the whole torus: a universe that
-is always computed as a whole; the same as Life has it, which begins to be computed where it changes
-once little does; and lifelib's tiles, for which the same soup lies on a plane without an edge.
+For each span of generations, in 10⁹ updates of cells a second of all of the torus, or plane: a
+universe that is always computed as a whole; the same as Life has it, which begins to be computed
+where it changes once little does; and lifelib's tiles, for which the same soup lies on a plane
+without an edge.
 FOLDER has lifelib's sources, which are compiled. Each figure is the best of the rounds. One thread
-is timed by the time of the processor, more as it passes; lifelib has one. What the soup has become
-is compared after each round.
+is timed by the time of the processor, more of them, and a GPU, as it passes; lifelib has one
+thread. What the soup has become is compared after each round.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ import numpy as np
 from benchmarks.plane import PeerError, body_of, compiled, lifelib
 from kernels.life import engine_for
 from kernels.life.contract import LifeShape, LifeUniverse
+from kernels.life.settling.cuda.universe import CudaSettlingLife
 from kernels.life.settling.universe import settling
+from kernels.targets.choose import pick
 from kernels.targets.cpu import CpuTarget
 from lifesim.rule import Rule
 from lifesim.soup import random_grid
@@ -64,11 +67,15 @@ def spans_of(texts: Sequence[str]) -> Spans:
 
 def run(chosen: argparse.Namespace, spans: Spans, folder: Path) -> None:
     """Print the table."""
-    side, rule = chosen.side, Rule.parse(chosen.rule)
-    target = CpuTarget(chosen.threads)
-    clock = time.process_time if target.threads == 1 else time.perf_counter
+    side, cells = chosen.side, Rule.parse(chosen.rule).nine_cells
+    if cells is None:
+        raise PeerError(f"{chosen.rule} is no rule of two states and nine cells")
+    cpu = CpuTarget(chosen.threads)
+    target = cpu if chosen.device is None else pick("cuda", device=chosen.device)
+    on_one = target is cpu and cpu.threads == 1
+    clock = time.process_time if on_one else time.perf_counter
     soup = random_grid(side, side, DENSITY, 1)
-    shape = LifeShape(side, side, torus=True)
+    shape = LifeShape(side, side, torus=not chosen.plane)
     best: dict[str, list[float]] = {}
 
     def note(name: str, seconds: list[float]) -> None:
@@ -81,10 +88,12 @@ def run(chosen: argparse.Namespace, spans: Spans, folder: Path) -> None:
         body.write_text(body_of(soup))
     for _ in range(chosen.rounds):
         engine = engine_for(target)
-        whole = engine.universe(soup.words, shape, rule.life_like)
+        whole = engine.universe(soup.words, shape, cells)
         note(NAMES[0], times(whole, spans, clock))
-        begun = engine.universe(soup.words, shape, rule.life_like)
-        universe = settling(begun, target, rule.life_like, torus=True)
+        begun = engine.universe(soup.words, shape, cells)
+        universe = settling(begun, target, cells, torus=shape.torus)
+        if isinstance(universe, CudaSettlingLife):
+            universe.on_device.compiling().result()
         note(NAMES[1], times(universe, spans, clock))
         if not np.array_equal(whole.words(), universe.words()):
             raise PeerError("the universes differ")
@@ -126,8 +135,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--side", type=int, default=4096)
     parser.add_argument("--ages", nargs="+", default=AGES, metavar="FIRST-LAST")
     parser.add_argument("--lifelib", type=Path, metavar="FOLDER", help="lifelib's sources")
-    parser.add_argument("--rule", default="B3/S23", help="Life-like; lifelib has Life's [B3/S23]")
+    parser.add_argument("--rule", default="B3/S23", help="lifelib has Life's [B3/S23]")
+    parser.add_argument("--plane", action="store_true", help="with edges, where lifelib has none")
     parser.add_argument("--threads", type=int, default=1, help="[1]")
+    parser.add_argument("--device", type=int, help="the number of a GPU, in place of threads")
     parser.add_argument("--rounds", type=int, default=3, help="[3]")
     chosen = parser.parse_args(arguments)
     try:

@@ -60,7 +60,7 @@ def open_bounded(backend: Target, grid: BitGrid, edges: Edges, rule: Rule) -> Li
         )
     shape = LifeShape(grid.width, grid.height, edges is Topology.TORUS, rule.planes)
     universe = engine_of(rule, backend).universe(grid.words, shape, rule.cells)
-    if backend.devices or backend.is_reference:
+    if backend.is_reference:
         return universe
     from kernels.life.settling.universe import settling
 

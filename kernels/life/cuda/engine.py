@@ -224,6 +224,15 @@ class DeviceLife(LifeUniverse):
         finally:
             self.synchronize()  # other threads may use the memory next
 
+    @property
+    def device(self) -> Device:
+        """Return the device that has the cells."""
+        return self._arena.device
+
+    def staging(self, nbytes: int) -> Buffer:
+        """Return the calling thread's own memory for rows that are packed or unpacked."""
+        return self._arena.staging(nbytes)
+
     def synchronize(self) -> None:
         """Wait for all that the calling thread has queued on the device."""
         self._arena.device.synchronize()
@@ -273,30 +282,34 @@ class DeviceLife(LifeUniverse):
     def put(self, y: int, words: Words) -> None:
         """Upload rows in bands, and pack them into panels."""
         self.check_rows(y, words)
-        layout, device = self._plan.layout, self._arena.device
-        module = self._arena.module(self._plan, self._torus)
+        device = self._arena.device
         try:
             for first, band, raw in self._bands(y, words):
                 device.upload(raw, band)
-                rows = len(band) * layout.panels
-                across = min(rows, 1 << 30)
-                module.launch(
-                    "pack",
-                    (across, -(-rows // across), 1),
-                    (layout.row_words, 1, 1),
-                    raw,
-                    self._arena.memory[self._slot],
-                    *self._sizes(first, len(band), band.shape[-1]),
-                    np.int32(not self._torus),
-                )
+                self.pack(first, len(band), raw)
         finally:
             device.synchronize()  # `words` is the caller's again
+
+    def pack(self, first: int, rows: int, source: Buffer | Slice) -> None:
+        """Queue the setting of rows to those in the device's memory, as put() takes them."""
+        layout = self._plan.layout
+        lines = rows * layout.panels
+        across = min(lines, 1 << 30)
+        self._arena.module(self._plan, self._torus).launch(
+            "pack",
+            (across, -(-lines // across), 1),
+            (layout.row_words, 1, 1),
+            source,
+            self._arena.memory[self._slot],
+            *self._sizes(first, rows),
+            np.int32(not self._torus),
+        )
 
     def get(self, y: int, words: Words) -> None:
         """Unpack rows from panels, and download them in bands."""
         self.check_rows(y, words, written=True)
         for first, band, raw in self._bands(y, words):
-            self._unpack(first, len(band), band.shape[-1], raw)
+            self.unpack(first, len(band), raw)
             self._arena.device.download(band, raw)
 
     def device_words(self) -> DeviceArray:
@@ -306,19 +319,20 @@ class DeviceLife(LifeUniverse):
         buffer = device.alloc(nbytes * self.height)
         rows = max(1, sizes.BAND_BYTES // nbytes)
         for y in range(0, self.height, rows):
-            self._unpack(y, min(rows, self.height - y), row[-1], Slice(buffer, nbytes * y))
+            self.unpack(y, min(rows, self.height - y), Slice(buffer, nbytes * y))
         device.synchronize()
         return DeviceArray(device, buffer, (self.height, *row), np.uint64)
 
-    def _unpack(self, first: int, rows: int, count: int, target: Buffer | Slice) -> None:
-        """Queue the unpacking of rows of `count` words in each plane."""
+    def unpack(self, first: int, rows: int, target: Buffer | Slice) -> None:
+        """Queue the writing of rows into the device's memory, as get() gives them."""
+        count = -(-self.width // 64)
         self._arena.module(self._plan, self._torus).launch(
             "unpack",
             (-(-2 * rows * count // 256), 1, 1),
             (256, 1, 1),
             self._arena.memory[self._slot],
             target,
-            *self._sizes(first, rows, count),
+            *self._sizes(first, rows),
         )
 
     def _bands(self, y: int, words: Words) -> Iterator[tuple[int, Words, Buffer]]:
@@ -331,9 +345,9 @@ class DeviceLife(LifeUniverse):
         for i in range(0, len(words), rows):
             yield y + i, words[i : i + rows], raw
 
-    def _sizes(self, first: int, rows: int, count: int) -> list[np.int32]:
+    def _sizes(self, first: int, rows: int) -> list[np.int32]:
         layout = self._plan.layout
-        values = (self.width, self.base + first, rows, 2 * count)
+        values = (self.width, self.base + first, rows, 2 * -(-self.width // 64))
         return [np.int32(n) for n in (*values, layout.panels, layout.useful, layout.halo)]
 
 

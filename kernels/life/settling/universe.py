@@ -1,6 +1,6 @@
-"""A universe in host memory that costs what changes in it.
+"""A universe that costs what changes in it, in host memory, or on a device (`cuda/universe.py`).
 
-As a whole it is moved on by the passes of kernels/life/cpu. From time to time some of its cells are
+As a whole it is moved on by the passes of kernels/life. From time to time some of its cells are
 compared with what they were some generations before. Where most of them are the same, the
 compiled rounds of `cpu/` take over: they compute only what is other than twelve generations ago, or
 near to that. Both are exact, so that the choice is one of speed alone; it depends on nothing but
@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from kernels.life.contract import LifeShape, LifeUniverse, Words
 from kernels.life.cpu.compiled import compiled_rule
 from kernels.life.rules import CellRule, LifeRule, MapRule, NineCellRule
-from kernels.life.settling.costs import SETTLING_COSTS, SettlingCosts
+from kernels.life.settling.costs import SETTLING_COSTS, Looks
 from kernels.targets.contract import Target
 from kernels.targets.cpu import CpuTarget
 from kernels.targets.memory import available_memory
@@ -31,7 +32,6 @@ except ImportError:
 
 STEPS = 4  # generations of a round
 LEAST = 128  # cells along a side
-_INNER = 56  # cells along a side of what a window finds
 _SAMPLE = 64  # cells along a side of a sample
 _SAMPLES = 192
 _SPREAD = 0.7548776662466927  # the root of x³ + x² = 1
@@ -43,13 +43,34 @@ def settling(
     universe: LifeUniverse, target: Target, rule: CellRule, *, torus: bool
 ) -> LifeUniverse:
     """Return a universe as one that settles, where there is such: by a rule of two states and nine
-    cells, on the CPU, with sides of 128 cells or more. Others are returned as they are."""
-    if not isinstance(target, CpuTarget) or not isinstance(rule, LifeRule | MapRule):
-        return universe
-    if min(universe.width, universe.height) < LEAST:
+    cells, on the CPU or one GPU, with sides of 128 cells or more. Others are returned as they
+    are."""
+    if not isinstance(rule, LifeRule | MapRule) or min(universe.width, universe.height) < LEAST:
         return universe
     shape = LifeShape(universe.width, universe.height, torus)
-    return SettlingLife(universe, target, shape, rule)
+    if isinstance(target, CpuTarget):
+        return SettlingLife(universe, target, shape, rule)
+    if len(target.devices) == 1:
+        from kernels.life.settling.cuda.universe import on_device
+
+        return on_device(universe, shape, rule)
+    return universe
+
+
+class Rounds(Protocol):
+    """Computes a universe where it changes, once it has taken the cells."""
+
+    def rounds(self) -> int:
+        """Return how many have been made since then."""
+
+    def windows(self) -> int:
+        """Return how many windows the last of them took."""
+
+    def step(self, count: int, stopped: Callable[[], bool] | None, /) -> None:
+        """Make rounds, or fewer where stopped() becomes true meanwhile."""
+
+    def get(self, y: int, words: Words, /) -> None:
+        """Write rows into `words`."""
 
 
 class SettlingLife(LifeUniverse):
@@ -62,17 +83,19 @@ class SettlingLife(LifeUniverse):
     def __init__(
         self,
         whole: LifeUniverse,
-        target: CpuTarget,
+        target: CpuTarget | None,
         shape: LifeShape,
         rule: NineCellRule,
-        costs: SettlingCosts = SETTLING_COSTS,
+        costs: Looks = SETTLING_COSTS,
     ) -> None:
-        """Take over a universe, at generation 0, that nobody else may use any more."""
+        """Take over a universe, at generation 0, that nobody else may use any more. target: None
+        for a subclass that does not make its rounds with it."""
         self.width, self.height, self.generation = shape.width, shape.height, 0
         self.stride = whole.stride
         self._whole, self._target, self._rule, self._costs = whole, target, rule, costs
         self._torus = shape.torus
-        self._rounds: _cpu.Settling | None = None
+        self._span = costs.span  # generations of a pass by which it looks
+        self._rounds: Rounds | None = None
         self._by_rounds = False  # whether that has the cells
         self._within = 0  # generations that these are behind
         self._begun = 0  # the generation at which it has had them last from a whole
@@ -103,13 +126,13 @@ class SettlingLife(LifeUniverse):
     def due(self) -> int:  # type: ignore[override]
         """Return how many generations to make at once, so that it is looked at what changes."""
         is_due = not self._by_rounds and self.generation - self._looked >= self._pause
-        return self._costs.span if is_due else 0
+        return self._span if is_due else 0
 
     def first_pass(self, generations: int) -> int:
         """Return how many generations the first pass of step(generations) makes."""
         if self._by_rounds:
             return generations
-        span, first = self._costs.span, self._whole.first_pass(generations)
+        span, first = self._span, self._whole.first_pass(generations)
         if not self._is_time_to_look(generations):
             return first
         return span if self._whole.first_pass(span) == span else min(first, span - 1)
@@ -145,20 +168,24 @@ class SettlingLife(LifeUniverse):
 
     def _is_time_to_look(self, left: int) -> bool:
         is_due = self.generation - self._looked >= self._pause
-        return is_due and left >= self._costs.span and left + self.ahead >= self._costs.worth
+        return is_due and left >= self._span and left + self.ahead >= self._costs.worth
 
     def _look(self, stopped: Callable[[], bool] | None) -> bool:
         """Move on by a pass, and begin with rounds where little is changed by it."""
         before = self._samples()
-        if not self._step_whole(stopped, self._costs.span):
+        if not self._step_whole(stopped, self._span):
             return False
         self._looked = self.generation
-        changes = (before != self._samples()).any(axis=1).mean()
-        if changes < self._costs.begin:
-            self._begin()
+        cells = self.width * self.height
+        if self._costs.begins(self._changed(before), cells) and self._begin():
+            self._by_rounds, self._within, self._begun = True, 0, self.generation
         return True
 
-    def _samples(self) -> Words:
+    def _changed(self, before: Any) -> float:
+        """Return the part of the squares that are others than _samples() has found them."""
+        return float((before != self._samples()).any(axis=1).mean())
+
+    def _samples(self) -> Any:
         """Return some squares of cells, always the same ones: uint64 (squares, 64)."""
         words = self._whole.view()
         assert words is not None
@@ -178,11 +205,12 @@ class SettlingLife(LifeUniverse):
 
     # --- by rounds ---------------------------------------------------------------
 
-    def _begin(self) -> None:
-        """Have rounds go on from here, if there is memory for them."""
+    def _begin(self) -> bool:
+        """Give the cells to rounds. Returns False where there is no memory for them."""
         if self._rounds is None:
+            assert self._target
             if _cpu.Settling.nbytes(self.width, self.height) * _SHARE > available_memory():
-                return
+                return False
             counts, circuit = compiled_rule(self._rule)
             try:
                 self._rounds = _cpu.Settling(
@@ -196,11 +224,22 @@ class SettlingLife(LifeUniverse):
                     circuit,
                 )
             except MemoryError:
-                return
+                return False
         cells = self._whole.view()
         assert cells is not None
-        self._rounds.put(0, cells)
-        self._by_rounds, self._within, self._begun = True, 0, self.generation
+        cast("_cpu.Settling", self._rounds).put(0, cells)
+        return True
+
+    def _give(self) -> None:
+        """Set the cells of `whole` to those of the last round."""
+        assert self._rounds is not None
+        words = np.empty((self.height, -(-self.width // 64)), np.uint64)
+        self._rounds.get(0, words)
+        self._whole.put(0, words)
+
+    def _some(self) -> int:
+        """Return how many rounds to make before it is looked at how many windows they took."""
+        return _SOME
 
     def _step_rounds(self, stopped: Callable[[], bool] | None, generations: int) -> bool:
         """Move on by rounds, and by what is left of generations. Returns whether it went on.
@@ -212,7 +251,7 @@ class SettlingLife(LifeUniverse):
         ahead = self._within + generations
         wanted = ahead // STEPS
         if rounds.windows():
-            wanted = min(wanted, _SOME)
+            wanted = min(wanted, self._some())
         if not wanted:
             self._within, self.generation = ahead, self.generation + generations
             return True
@@ -228,24 +267,24 @@ class SettlingLife(LifeUniverse):
                 self.generation, self._within = start + STEPS * made, 0
         if made < wanted and has_memory:
             return False
-        windows = (self.width / _INNER) * (self.height / _INNER)
         # At first all of it is computed, whatever changes.
         is_worth = max(ahead, self.generation - self._begun) >= self._costs.worth
-        boils = rounds.windows() > self._costs.leave * windows and is_worth
+        boils = is_worth and self._costs.boils(rounds.windows(), self.width * self.height)
         if boils or not has_memory:
             self._make_whole()
             self._by_rounds, self._looked = False, self.generation
+            self._left()
         return True
+
+    def _left(self) -> None:
+        """Take note that rounds did not pay."""
 
     def _make_whole(self) -> LifeUniverse:
         """Return the universe as a whole, with the cells of this generation. Any number of threads
         may ask at once."""
         with self._making:
             if not self._is_whole():
-                assert self._rounds is not None
-                words = np.empty((self.height, -(-self.width // 64)), np.uint64)
-                self._rounds.get(0, words)
-                self._whole.put(0, words)
+                self._give()
                 self._whole_at = self.generation - self._within
                 self._whole.step(self._within)
                 self._whole_at = self.generation

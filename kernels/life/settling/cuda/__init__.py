@@ -1,0 +1,1 @@
+"""Rounds of what settles on a CUDA-like device."""
