@@ -10,7 +10,9 @@ numbers, also slices of `out`, `+out`, copies and what it was made from.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -38,6 +40,21 @@ class Binary(Protocol):
         self, a: Other, b: Other, *, where: Any = True, out: IntArray | None = None
     ) -> IntArray:
         """Return the result for every pair of numbers."""
+
+
+class Modular(Protocol):
+    """The type of a function of two arrays whose results may be modulo a power of two."""
+
+    def __call__(
+        self,
+        a: Other,
+        b: Other,
+        *,
+        bits: int | None = None,
+        where: Any = True,
+        out: IntArray | None = None,
+    ) -> IntArray:
+        """Return the result for every pair of numbers, modulo 2**bits where that is given."""
 
 
 class Ternary(Protocol):
@@ -71,6 +88,30 @@ def _binary(name: str) -> Binary:
     return _named(function, name)
 
 
+def _modular(name: str) -> Modular:
+    def function(
+        a: Other,
+        b: Other,
+        *,
+        bits: int | None = None,
+        where: Any = True,
+        out: IntArray | None = None,
+    ) -> IntArray:
+        if bits is not None and (bits := operator.index(bits)) < 1:
+            raise ValueError(f"bits is at least 1, not {bits}")
+        return _masked(name, (a, b), where, out, bits)
+
+    named = _named(function, name)
+    named.__doc__ = f"""Return, for every number: {OPERATIONS[name].line}.
+
+    bits: of words that have room for the result, which is then taken modulo 2^bits and never
+    negative; None for any room.
+
+    where, out: as numpy's.
+    """
+    return named
+
+
 def _ternary(name: str) -> Ternary:
     def function(
         a: Other, b: Other, c: Other, *, where: Any = True, out: IntArray | None = None
@@ -80,9 +121,9 @@ def _ternary(name: str) -> Ternary:
     return _named(function, name)
 
 
-add = _binary("add")
-subtract = _binary("subtract")
-multiply = _binary("multiply")
+add = _modular("add")
+subtract = _modular("subtract")
+multiply = _modular("multiply")
 multiply_add = _ternary("multiply_add")
 floor_divide = _binary("floor_divide")
 remainder = _binary("remainder")
@@ -116,15 +157,25 @@ def divmod(
     return _store(quotient, outs[0]), _store(rest, outs[1])
 
 
-def _masked(name: str, values: tuple[Other, ...], where: Any, out: IntArray | None) -> IntArray:
-    (result,) = _computed(name, values, where, (out,))
+def _masked(
+    name: str,
+    values: tuple[Other, ...],
+    where: Any,
+    out: IntArray | None,
+    bits: int | None = None,
+) -> IntArray:
+    (result,) = _computed(name, values, where, (out,), bits)
     return _store(result, out)
 
 
 def _computed(
-    name: str, values: tuple[Other, ...], where: Any, outs: tuple[IntArray | None, ...]
+    name: str,
+    values: tuple[Other, ...],
+    where: Any,
+    outs: tuple[IntArray | None, ...],
+    bits: int | None = None,
 ) -> list[IntArray]:
-    """Return what the outs are to take; nothing is stored yet."""
+    """Return what the outs are to take; nothing is stored yet. bits: as Operation.low_bits()'s."""
     engine, batches, common = meet(IntArray, *values)
     count = 1 if common is None else common
     for out in outs:
@@ -133,16 +184,17 @@ def _computed(
         if out is not None and len(out) != count:
             raise ValueError(f"out has length {len(out)}, the result {count}")
     operation = OPERATIONS[name]
+    compute = operation.computed if bits is None else partial(operation.low_bits, bits=bits)
     mask = None if where is True else mask_of(where, count)
     if mask is None:
-        return _arrays(engine, operation.computed(engine, *batches))
+        return _arrays(engine, compute(engine, *batches))
     places = np.flatnonzero(mask)
     chosen = [
         batch if batch.count == 1 and count != 1 and len(places) else engine.take(batch, places)
         for batch in batches
     ]
     try:
-        results = _arrays(engine, operation.computed(engine, *chosen))
+        results = _arrays(engine, compute(engine, *chosen))
     except IndexedError as error:
         raise error.moved(int(places[error.index])) from None
     return [_spread(result, mask, out) for result, out in zip(results, outs, strict=True)]

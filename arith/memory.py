@@ -114,8 +114,18 @@ def _power(engine: engines.Engine, a: Any, exponents: npt.NDArray[np.int64]) -> 
     return float(np.where(bits > 1, bits * exponents, 1.0).sum()) / 8
 
 
+def _low_bits(engine: engines.Engine, a: Any, bits: int) -> float:
+    """Return the bytes of numbers modulo 2**bits; those that are not negative get no longer."""
+    return float(np.count_nonzero(engine.sign(a) < 0) * bits / 8)
+
+
+def _low_bits_bound(a: Any, bits: int) -> float:
+    return float(a.count * bits / 8)
+
+
 PRODUCT = Room("the product", _product, _product_bound)
 SUM_OF_PRODUCT = Room("the sum", _sum_of_product, _sum_of_product_bound)
 LCM = Room("the lcm", _lcm, _lcm_bound)
 LEFT_SHIFT = Room("the shift", _left_shift)
 POWER = Room("the power", _power)
+LOW_BITS = Room("the result", _low_bits, _low_bits_bound)

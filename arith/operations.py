@@ -45,7 +45,8 @@ class Operation:
     wrong with their values, with the first index. room: of the results, where they may be
     larger than the operands. pooled: whether arith.Pool has it, under the kernel's name. command:
     its name in `arith eval`, "" for none. rational: whether that takes rationals, too, which
-    arith.rational has as a function of the same name.
+    arith.rational has as a function of the same name. low: the engine's method that computes the
+    same modulo a power of two, "" for none.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Operation:
     pooled: bool = False
     command: str = ""
     rational: bool = False
+    low: str = ""
 
     def prepared(self, engine: Engine, *batches: Any) -> Operands:
         """Return the operands of the kernel, after all checks.
@@ -75,6 +77,16 @@ class Operation:
         if isinstance(self.kernel, str):
             return getattr(engine, self.kernel)(*operands)
         return self.kernel(engine, *operands)
+
+    def low_bits(self, engine: Engine, *batches: Any, bits: int) -> Any:
+        """Return the result modulo 2**bits. Raises as computed()."""
+        if bits > 64 + 2 * max(map(memory.longest_bits, batches)):
+            # Nothing but what is negative has so many bits.
+            result = self.computed(engine, *batches)
+            bits = min(bits, _LONGEST_SHIFT)
+            memory.LOW_BITS.check(engine, result, bits)
+            return engine.low_bits(result, bits)
+        return getattr(engine, self.low)(*self.prepared(engine, *batches), bits)
 
 
 # --- what is checked ------------------------------------------------------------------
@@ -193,11 +205,16 @@ def _lcm(engine: Engine, a: Any, b: Any) -> Any:
 
 
 _ROWS = (
-    Operation("add", 2, "a + b", "add", pooled=True, command="add", rational=True),
-    Operation("subtract", 2, "a - b", "subtract", pooled=True, command="sub", rational=True),
+    Operation(
+        "add", 2, "a + b", "add", pooled=True, command="add", rational=True, low="add_low",
+    ),
+    Operation(
+        "subtract", 2, "a - b", "subtract", pooled=True, command="sub", rational=True,
+        low="subtract_low",
+    ),
     Operation(
         "multiply", 2, "a * b", "multiply", room=memory.PRODUCT, pooled=True, command="mul",
-        rational=True,
+        rational=True, low="multiply_low",
     ),
     Operation(
         "floor_divide", 2, "a // b, rounded down", "floordiv", _dividend_and_divisor,

@@ -33,6 +33,13 @@ BINARY: dict[str, Callable[[int, int], int]] = {
 }
 
 
+LOW: dict[str, Callable[[int, int], int]] = {
+    "add_low": operator.add,
+    "subtract_low": operator.sub,
+    "multiply_low": operator.mul,
+}
+
+
 @cache
 def edges(words: int) -> list[int]:
     """Return numbers of exactly or nearly so many words, both signs, and the small ones."""
@@ -73,6 +80,20 @@ class ArithmeticContract:
             np.testing.assert_array_equal(numbers.words, words, f"{name} changed an operand")
             if negative is not None:
                 np.testing.assert_array_equal(numbers.negative, negative)
+
+    def check_low_bits(
+        self, arithmetic: Arithmetic[Any], given: Sequence[Operand], bits: int
+    ) -> None:
+        """Check sums, differences and products modulo 2**bits; they are as short as that says."""
+        a, b = (arithmetic.put(numbers) for _, numbers in given)
+        rows = expand([values for values, _ in given])
+        for name, expected in LOW.items():
+            result = arithmetic.get(getattr(arithmetic, name)(a, b, bits))
+            note = f"{name}, {bits} bits"
+            assert_numbers(result, [expected(x, y) % 2**bits for x, y in rows], note)
+            assert result.width <= -(-bits // 64), note
+        result = arithmetic.get(arithmetic.low_bits(a, bits))
+        assert_numbers(result, [x % 2**bits for x in given[0][0]], f"{bits} bits")
 
     def check_division(self, arithmetic: Arithmetic[Any], a: Operand, b: Operand) -> None:
         self.check(arithmetic, "floordiv", operator.floordiv, [a, b])
@@ -128,6 +149,13 @@ class ArithmeticContract:
             self.check_comparison(arithmetic, *given)
 
         self.run_property(operands(2, self.words), body)
+
+    def test_results_modulo_powers_of_two(self, arithmetic: Arithmetic[Any]) -> None:
+        def body(drawn: tuple[list[Operand], int]) -> None:
+            self.check_low_bits(arithmetic, *drawn)
+
+        bits = st.integers(1, 64 * self.words + 70) | st.sampled_from([1, 31, 32, 33, 63, 64, 65])
+        self.run_property(st.tuples(operands(2, self.words), bits), body)
 
     def test_an_operand_with_itself(self, arithmetic: Arithmetic[Any]) -> None:
         def body(given: list[Operand]) -> None:
@@ -341,6 +369,8 @@ class ArithmeticContract:
                 for name, expected in BINARY.items():
                     self.check(arithmetic, name, expected, [(a, x), (b, y)])
                 self.check_comparison(arithmetic, (a, x), (b, y))
+                for bits in (64 * words, 64 * words - 1, 64 * words - 32):
+                    self.check_low_bits(arithmetic, [(a, x), (b, y)], bits)
                 self.check(
                     arithmetic, "multiply_add", lambda x, y, z: x * y + z, [(a, x), (b, y), (a, x)]
                 )

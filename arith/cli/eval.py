@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import click
@@ -31,13 +32,14 @@ class Calculation:
     """An operation of `arith eval`.
 
     compute: from a batch of each operand to the columns of the result. rational: whether it
-    takes rationals, too.
+    takes rationals, too. modular: whether it takes bits=, of a power of two to be its modulus.
     """
 
     arity: int
     line: str
     compute: Callable[..., tuple[Any, ...]]
     rational: bool = False
+    modular: bool = False
 
 
 def _one(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
@@ -47,12 +49,12 @@ def _one(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
 def _of_row(row: Operation) -> Calculation:
     """Return what a row of the table of operations on integers is here."""
 
-    def compute(*operands: Any) -> tuple[Any, ...]:
+    def compute(*operands: Any, **modulo: int) -> tuple[Any, ...]:
         of_rationals = any(isinstance(numbers, RationalArray) for numbers in operands)
-        result = getattr(rational if of_rationals else functions, row.name)(*operands)
+        result = getattr(rational if of_rationals else functions, row.name)(*operands, **modulo)
         return result if isinstance(result, tuple) else (result,)
 
-    return Calculation(row.arity, row.line, compute, row.rational)
+    return Calculation(row.arity, row.line, compute, row.rational, modular=bool(row.low))
 
 
 def _shifted(a: IntArray, counts: IntArray) -> IntArray:
@@ -105,6 +107,11 @@ _NUMBERS = begins("file of numbers", _are_numbers)
 @click.argument("files", metavar="A [B [C]]", nargs=-1, required=True)
 @out_option()
 @force_option
+@click.option(
+    "--bits",
+    type=click.IntRange(min=1),
+    help="Compute modulo 2^BITS, as in words of so many bits: add, sub and mul of integers.",
+)
 @click.option("--hex", "as_hex", is_flag=True, help="Write 0x hex, not decimal.")
 @click.option(
     "--backend",
@@ -116,6 +123,7 @@ def command(
     files: tuple[str, ...],
     out: str,
     force: bool,
+    bits: int | None,
     as_hex: bool,
     backend: str | None,
 ) -> None:
@@ -128,6 +136,11 @@ def command(
     A FILE for the results appears when all went well, or not at all.
     """
     chosen = CALCULATIONS[operation]
+    if bits is not None:
+        if not chosen.modular:
+            able = ", ".join(name for name, each in CALCULATIONS.items() if each.modular)
+            raise click.UsageError(f"{operation} takes no --bits, only {able} do")
+        chosen = replace(chosen, compute=partial(chosen.compute, bits=bits), rational=False)
     if len(files) != chosen.arity:
         raise click.UsageError(f"{operation} takes {chosen.arity} files, not {len(files)}")
     if files.count("-") > 1:

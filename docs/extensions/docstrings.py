@@ -45,7 +45,7 @@ def _described(text: str, parameters: list[str]) -> str:
     before, *rest = re.split(start, text)
     parts = [_marked(before.strip())] if before.strip() else []
     for said, meaning in zip(rest[::2], rest[1::2], strict=True):
-        shown = re.sub(rf"({names})", r"``\1``", said)
+        shown = re.sub(rf"\b({names})\b", r"``\1``", said)
         parts.append(f"{shown}\n    {_marked(meaning.strip())}")
     return "\n\n".join(parts)
 

@@ -51,6 +51,22 @@ class Arithmetic(ABC, Generic[Batch]):
         """Return a * b + c."""
 
     @abstractmethod
+    def low_bits(self, a: Batch, bits: int) -> Batch:
+        """Return a modulo 2**bits, never negative; bits: at least 1."""
+
+    def add_low(self, a: Batch, b: Batch, bits: int) -> Batch:
+        """Return a + b modulo 2**bits."""
+        return self.low_bits(self.add(a, b), bits)
+
+    def subtract_low(self, a: Batch, b: Batch, bits: int) -> Batch:
+        """Return a - b modulo 2**bits."""
+        return self.low_bits(self.subtract(a, b), bits)
+
+    def multiply_low(self, a: Batch, b: Batch, bits: int) -> Batch:
+        """Return a * b modulo 2**bits."""
+        return self.low_bits(self.multiply(a, b), bits)
+
+    @abstractmethod
     def divmod(self, a: Batch, b: Batch) -> tuple[Batch, Batch]:
         """Return floor quotients, and remainders with the divisors' signs."""
 

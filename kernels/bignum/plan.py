@@ -66,8 +66,12 @@ def window_of(bits: int, widest: int = _WINDOW) -> int:
 
 # --- slabs: numbers that lanes share ------------------------------------------------------
 
-_MOST_LANES = 32
-_OWN_WORDS = 4, 8, 12, 16  # of a lane
+_MOST_LANES, _OWN_STEP = 32, 4
+_MOST_ALONE, _MOST_SHARED = 48, 32  # words of a lane that has a number for itself, or not
+# Blocks of 64 lanes of a multiprocessor, by the most words of a lane for which its registers
+# suffice: multiples of four, but for few words, as a multiprocessor has four parts of two warps.
+_BLOCKS_ALONE = {4: 12, 16: 8, _MOST_ALONE: 4}
+_BLOCKS_SHARED = {8: 10, 16: 8, _MOST_SHARED: 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ class LaneTeam:
     """The lanes of a warp that share a number, and the words of it that each of them has.
 
     blocks: of a multiprocessor, for which the lanes' registers suffice. squares: whether a power's
-    squares are made otherwise than its products, with fewer multiplications and more around them.
+    squares are made otherwise than its products, with fewer multiplications and more around them;
+    a lane that has a number for itself always does so.
     """
 
     lanes: int
@@ -89,29 +94,22 @@ class LaneTeam:
         return self.lanes * self.own
 
 
-def _team(width: int, lanes: int) -> LaneTeam:
-    own = next(own for own in _OWN_WORDS if lanes * own >= width)
-    return LaneTeam(lanes, own, 8 if own > 8 else 10)
-
-
 def power_team(width: int, count: int, multiprocessors: int) -> LaneTeam | None:
     """Return the team for odd moduli of so many words, or None where they are too long.
 
-    The fewest lanes are best, but with few numbers more keep more of the device busy. 32 words of
-    a lane are worth it where they are used.
+    The fewest lanes are best, but with few numbers more keep more of the device busy.
     """
-    fewest = 1
-    while fewest * _OWN_WORDS[-1] < width:
-        fewest *= 2
-    if fewest > _MOST_LANES:
+    if width > _MOST_LANES * _MOST_SHARED:
         return None
-    lanes = fewest
+    lanes = 1 if width <= _MOST_ALONE else 2
+    while lanes > 1 and lanes * _MOST_SHARED < width:
+        lanes *= 2
     while 2 * lanes <= min(_MOST_LANES, width // 4) and count * lanes < 256 * multiprocessors:
         lanes *= 2
-    team = _team(width, lanes)
-    if lanes == fewest >= 4 and width > 14 * lanes:
-        return LaneTeam(lanes // 2, 32, 4, squares=True)
-    return team
+    own = -(-width // (lanes * _OWN_STEP)) * _OWN_STEP
+    table = _BLOCKS_ALONE if lanes == 1 else _BLOCKS_SHARED
+    blocks = next(blocks for most, blocks in table.items() if own <= most)
+    return LaneTeam(lanes, own, blocks, squares=lanes <= 2 or own > 16)
 
 
 # --- rows: the pool -----------------------------------------------------------------------

@@ -45,6 +45,11 @@ class ReferenceArithmetic(Arithmetic[Numbers]):
         """Return a * b + c."""
         return _each(lambda x, y, z: x * y + z, a, b, c)
 
+    def low_bits(self, a: Numbers, bits: int) -> Numbers:
+        """Return a modulo 2**bits, never negative."""
+        # No power of two is made that would be far longer than all numbers.
+        return _each(lambda x: x if x >= 0 and x.bit_length() <= bits else x % (1 << bits), a)
+
     def divmod(self, a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
         """Return floor quotients, and remainders with the divisors' signs."""
         return _each(operator.floordiv, a, b), _each(operator.mod, a, b)

@@ -567,6 +567,17 @@ def test_eval_refuses_bad_usage(arith, tmp_path) -> None:
     refused(arith("eval", "neg", tmp_path / "no"), "no: No such file")
     refused(arith("eval", "neg", a, "-o", tmp_path / "no" / "out"), "No such file")
     refused(arith("eval", "isqrt", write(tmp_path / "b", 4, -4)), "b:2: .*negative")
+    refused(arith("eval", "gcd", a, a, "--bits", 8), "gcd takes no --bits, only add, sub, mul do")
+    refused(arith("eval", "add", a, a, "--bits", 0), "0 is not in the range")
+    c = write(tmp_path / "c", 4, "1/3")
+    refused(arith("eval", "add", a, c, "--bits", 8), "c:2: add takes integers")
+
+
+def test_eval_modulo_a_power_of_two(arith, tmp_path) -> None:
+    a, b = write(tmp_path / "a", 200, 3, -1), write(tmp_path / "b", 100, 5, 0)
+    assert arith("eval", "add", a, b, "--bits", 8).out == "44\n8\n255\n"
+    assert arith("eval", "sub", a, b, "--bits", 16, "--hex").out == "0x64\n0xfffe\n0xffff\n"
+    assert arith("eval", "mul", a, b, "--bits", 10, "--backend", "reference").out == "544\n15\n0\n"
 
 
 def test_a_backend_that_is_missing_is_exit_3(arith, tmp_path, monkeypatch) -> None:

@@ -603,6 +603,30 @@ class TestFunctions:
         assert arith.divmod(a, b, where=mask, out=outs)[1] is outs[1]
         assert outs[0].to_ints() == [1, 1, 2**80 // -9]
 
+    @pytest.mark.parametrize("bits", [1, 63, 64, 65, 80, 128, 10**6])
+    def test_results_modulo_powers_of_two(self, bits: int) -> None:
+        values = [5, -7, 2**80, -(2**80), 2**64 - 1, 0]
+        a, b = IntArray(values), IntArray(values[::-1])
+        mask = np.arange(6) % 2 == 0
+        for name in ("add", "subtract", "multiply"):
+            function, exact = getattr(arith, name), getattr(operator, name[:3])
+            expected = [exact(x, y) % 2**bits for x, y in zip(a, b, strict=True)]
+            assert function(a, b, bits=bits).to_ints() == expected, name
+            out = IntArray([-1] * 6)
+            assert function(a, b, bits=np.int64(bits), where=mask, out=out) is out
+            assert out.to_ints() == [e if m else -1 for e, m in zip(expected, mask, strict=True)]
+            assert function(3, b, bits=bits).to_ints() == [exact(3, y) % 2**bits for y in b]
+            assert function(a, b, bits=None).equals(function(a, b))
+
+    def test_powers_of_two_that_are_none(self) -> None:
+        for bits in (0, -5):
+            with pytest.raises(ValueError, match=f"bits is at least 1, not {bits}"):
+                arith.add(1, 2, bits=bits)
+        with pytest.raises(TypeError):
+            arith.add(1, 2, bits=2.5)  # type: ignore[arg-type]
+        # Only what is negative has so many bits.
+        assert arith.subtract([7, 2], [3, 2], bits=10**30).to_ints() == [4, 0]
+
     def test_only_where_it_is_computed_can_anything_fail(self) -> None:
         mask = np.array([True, False])
         assert arith.floor_divide([7, 8], [2, 0], where=mask).to_ints() == [3, 0]
@@ -703,6 +727,7 @@ def test_room_that_is_not_there_is_not_taken(monkeypatch: pytest.MonkeyPatch) ->
         lambda: IntArray([1])[np.zeros(10**6, np.int64)].lcm(1 << (1 << 20)),
         lambda: a[np.zeros(10**4, np.int64)].multiply_add(1 << (1 << 20), 1),
         lambda: arith.multiply_add(1, 1, a[np.zeros(10**4, np.int64)]),
+        lambda: arith.add(a, -9, bits=1 << 42),
         lambda: Pool().submit("multiply", a[np.zeros(10**4, np.int64)], 1 << (1 << 20)),
         lambda: a[np.zeros(10**4, np.int64)].to_ints(),
         lambda: pickle.dumps(a[np.zeros(10**4, np.int64)]),

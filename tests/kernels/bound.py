@@ -398,6 +398,7 @@ CALLS: dict[str, list[Callable[[], Call]]] = {
     "bignum_floordiv": [_gmp("bignum_floordiv", A, B)],
     "bignum_mod": [_gmp("bignum_mod", A, B)],
     "bignum_isqrt": [_gmp("bignum_isqrt", A)],
+    "bignum_low_bits": [_gmp("bignum_low_bits", A, 70, dense=d) for d in (False, True)],
     "bignum_powmod": [
         _gmp("bignum_powmod", A, B, A, level=True),
         _gmp("bignum_powmod", A, from_ints([3]), A, level=True, dense=True),

@@ -28,6 +28,8 @@ def compile_kernel(name: str, defines: list[str], arch: int) -> int:
         ("divide_long", []),
         ("isqrt", []),
         ("powmod_odd", ["LANES=1", "OWN=12"]),
+        ("powmod_odd", ["LANES=1", "OWN=48", "BLOCKS=4"]),
+        ("powmod_odd", ["LANES=2", "OWN=32", "BLOCKS=4"]),
     ],
     ids=str,
 )

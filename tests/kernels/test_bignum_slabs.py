@@ -237,6 +237,36 @@ def test_a_carry_goes_through_all_words(device: Device, words: int) -> None:
     assert get(device, slabs.subtract(device, a, b)) == [top - 1, -top - 1, 2 * top, 1 - top] * 9
 
 
+@settings(max_examples=examples(40))
+@given(batches(), st.integers(1, 400) | st.sampled_from([32, 64, 256, 288]))
+def test_sums_modulo_powers_of_two(device: Device, operands: list[list[int]], bits: int) -> None:
+    a, b = (put(device, values) for values in operands)
+    for operation, exact in ((slabs.add_low, operator.add), (slabs.subtract_low, operator.sub)):
+        result = operation(device, a, b, bits)
+        assert (result.negative, result.bits <= bits) == (None, True)
+        assert get(device, result) == [exact(*pair) % 2**bits for pair in spread(operands)]
+    assert get(device, slabs.low_bits(device, a, bits)) == [x % 2**bits for x in operands[0]]
+
+
+@pytest.mark.parametrize("words", [1, 7, 8, 9, 16, 31, 32, 48])
+def test_a_carry_leaves_at_the_top(device: Device, words: int) -> None:
+    top = 2 ** (32 * words) - 1
+    a, b = put(device, [top, -top, top, 1] * 9), put(device, [1, 1, -top, top] * 9)
+    total = slabs.add_low(device, a, b, 32 * words)
+    assert (total.width, total.negative) == (words, None)
+    assert get(device, total) == [0, 2, 0, 0] * 9
+    assert get(device, slabs.subtract_low(device, b, a, 32 * words)) == [2, 0, 2, top - 1] * 9
+    short = slabs.add_low(device, a, b, 32 * words - 1)
+    assert get(device, short) == [0, 2 % (top // 2 + 1), 0, 0] * 9
+
+
+def test_a_sum_that_cannot_be_so_long_has_no_room_for_it(device: Device) -> None:
+    a, b = put(device, [5, 2**32 - 1]), put(device, [1])
+    assert slabs.add_low(device, a, b, 10**6).bits == a.bits + 1
+    assert slabs.low_bits(device, a, 10**6) is a
+    assert get(device, slabs.subtract_low(device, b, a, 320)) == [2**320 - 4, 2**320 + 2 - 2**32]
+
+
 def test_what_is_added_at_once() -> None:
     widths = range(1, 200)
     chunks = [slabs.chunk_of(width) for width in widths]

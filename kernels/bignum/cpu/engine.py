@@ -78,6 +78,10 @@ class CpuArithmetic(Arithmetic[Numbers]):
         """Return a * b + c."""
         return Numbers(*_cpu.bignum_multiply_add(self.level, a, b, c, self.threads))
 
+    def low_bits(self, a: Numbers, bits: int) -> Numbers:
+        """Return a modulo 2**bits, never negative."""
+        return Numbers(*_cpu.bignum_low_bits(a, bits, self.threads))
+
     def divmod(self, a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
         """Return floor quotients, and remainders with the divisors' signs."""
         quotients, remainders = _cpu.bignum_divmod(a, b, self.threads)

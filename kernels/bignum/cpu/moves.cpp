@@ -8,6 +8,8 @@
 namespace bignum {
 namespace {
 
+constexpr i64 MOST_BITS = i64(1) << 62;
+
 double copy_cost(i64 length) { return 5 + 0.7 * double(length); }
 
 enum class Sign { keep, flip, drop };
@@ -33,6 +35,46 @@ nb::tuple resigned(nb::handle numbers, Sign sign, int threads) {
 
 nb::tuple negate(nb::handle a, int threads) { return resigned(a, Sign::flip, threads); }
 nb::tuple absolute(nb::handle a, int threads) { return resigned(a, Sign::drop, threads); }
+
+// Computes r = x modulo 2^bits, never negative, and returns its length, of which the topmost words
+// may be zero. Writes no more words than that.
+i64 low_of(u64* r, const Number& x, i64 bits) {
+    const i64 words = (bits - 1) / 64 + 1, length = std::min(x.length, words);
+    const u64 top = ~u64(0) >> (words * 64 - bits);
+    if (!x.negative) {
+        if (length) std::memcpy(r, x.words, std::size_t(length) * 8);
+        if (length == words) r[words - 1] &= top;
+        return length;
+    }
+    bool carry = true;
+    for (i64 i = 0; i < words; i++) {
+        r[i] = ~(i < length ? x.words[i] : 0) + carry;
+        carry = carry && !r[i];
+    }
+    r[words - 1] &= top;
+    return words;
+}
+
+nb::tuple low_bits(nb::handle numbers, i64 bits, int threads) {
+    if (bits < 1 || bits > MOST_BITS) throw nb::value_error("bits: 1 to 2^62");
+    const Batch a(numbers);
+    const i64 words = (bits - 1) / 64 + 1;
+    auto bound = [&](i64 i) {
+        const bool negative = a.view.negative && a.view.negative[place(a.view, i)];
+        return negative ? words : std::min(a.length(i), words);
+    };
+    // Else a few negative numbers would make room for as many words everywhere.
+    const bool dense = a.dense() && (!a.view.negative || words <= 2 * a.view.width);
+    const i64 width = a.view.negative ? words : std::min(a.view.width, words);
+    Output out = make_output(a.view.count, dense, width, false, bound);
+    return out.numbers(for_each_part(
+        a.view.count, dense, threads, 0, [&](i64 i) { return copy_cost(bound(i)); },
+        [&](i64 first, i64 last, u64*, Found& found) {
+            for (i64 i = first; i < last; i++)
+                finish(out.view, i, low_of(room(out.view, i), number(a.view, i), bits), false,
+                       found);
+        }));
+}
 
 nb::tuple select(Array<bool> mask, nb::handle left, nb::handle right, int threads) {
     const Batch a(left), b(right);
@@ -217,6 +259,8 @@ i64 shifted(u64* r, const Number& x, i64 by) {
 void bind_moves(nb::module_& m) {
     m.def("bignum_negate", &negate, nb::arg("a"), nb::arg("threads"), "-a.");
     m.def("bignum_absolute", &absolute, nb::arg("a"), nb::arg("threads"), "abs(a).");
+    m.def("bignum_low_bits", &low_bits, nb::arg("a"), nb::arg("bits"), nb::arg("threads"),
+          "a modulo 2^bits, never negative.");
     m.def("bignum_select", &select, nb::arg("mask"), nb::arg("a"), nb::arg("b"),
           nb::arg("threads"), "a[i] where mask[i], bool, else b[i].");
     m.def("bignum_concatenate", &concatenate, nb::arg("batches"), nb::arg("threads"),

@@ -128,3 +128,39 @@ extern "C" __global__ void slabs_add_wide(const u32* __restrict__ a,
     const u32 any = add_words(sum + word_of(k, width), width, x, y, unlike ? ALL : 0, unlike);
     store_signs(negative, k, any && x.negative);
 }
+
+// Computes a + b, or a - b where `subtract` is 1, of any signs and widths, modulo 2^(32 width), and
+// the topmost word of that with `mask`. Negative numbers are taken as complements to a power of
+// two; what these begin with, one each, is the first carry.
+extern "C" __global__ void slabs_add_low(const u32* __restrict__ a,
+                                         const u32* __restrict__ a_negative, u32 a_width,
+                                         u32 a_form, const u32* __restrict__ b,
+                                         const u32* __restrict__ b_negative, u32 b_width,
+                                         u32 b_form, u32 subtract, u32* __restrict__ sum,
+                                         u32 width, u32 mask, u64 count) {
+    const u64 k = thread_index();
+    if (k / SLAB * SLAB >= count) return;
+    const Number x = number(a, a_negative, a_width, a_form, k, k < count);
+    const Number y = number(b, b_negative, b_width, b_form, k, k < count);
+    const bool minus = y.negative != (subtract != 0);
+    const u32 flip_x = x.negative ? ALL : 0, flip_y = minus ? ALL : 0;
+    const u32 least = x.width < y.width ? x.width : y.width;
+    const u32 whole = mask == ALL ? width : width - 1, sure = whole < least ? whole : least;
+    u32* const to = sum + word_of(k, width);
+    u32 carry = u32(x.negative) + u32(minus), i = 0, p[CHUNK], q[CHUNK];
+    for (; i + CHUNK <= sure; i += CHUNK) {
+        load<true>(p, q, x, y, i);
+#pragma unroll
+        for (u32 j = 0; j < CHUNK; j++)
+            __stcs(to + (i + j) * SLAB,
+                   add_carry((p[j] & x.live) ^ flip_x, (q[j] & y.live) ^ flip_y, carry));
+    }
+    for (; i < width; i += CHUNK) {
+        load<false>(p, q, x, y, i);
+#pragma unroll
+        for (u32 j = 0; j < CHUNK; j++) {
+            const u32 word = add_carry((p[j] & x.live) ^ flip_x, (q[j] & y.live) ^ flip_y, carry);
+            if (i + j < width) __stcs(to + (i + j) * SLAB, i + j < width - 1 ? word : word & mask);
+        }
+    }
+}

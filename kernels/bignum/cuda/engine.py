@@ -70,6 +70,26 @@ class DeviceArithmetic(Arithmetic[DeviceNumbers]):
             return self.add(self.multiply(a, b), c)
         return multiply.multiply_add(self.device, *map(self._slabs, (a, b, c)))
 
+    def low_bits(self, a: DeviceNumbers, bits: int) -> DeviceNumbers:
+        """Return a modulo 2**bits, never negative."""
+
+        def low(x: Slabs) -> Slabs:
+            return slabs.low_bits(self.device, x, bits)
+
+        return self._in_groups(low, [a])
+
+    def add_low(self, a: DeviceNumbers, b: DeviceNumbers, bits: int) -> DeviceNumbers:
+        """Return a + b modulo 2**bits."""
+        if _rows_are_best(a, b):
+            return super().add_low(a, b, bits)
+        return slabs.add_low(self.device, self._slabs(a), self._slabs(b), bits)
+
+    def subtract_low(self, a: DeviceNumbers, b: DeviceNumbers, bits: int) -> DeviceNumbers:
+        """Return a - b modulo 2**bits."""
+        if _rows_are_best(a, b):
+            return super().subtract_low(a, b, bits)
+        return slabs.subtract_low(self.device, self._slabs(a), self._slabs(b), bits)
+
     def divmod(self, a: DeviceNumbers, b: DeviceNumbers) -> tuple[DeviceNumbers, DeviceNumbers]:
         """Return floor quotients, and remainders with the divisors' signs."""
         if _rows_are_best(a, b):

@@ -4,9 +4,11 @@
 // A word of the reduction follows each row of a product. Lanes add up their parts of the rows by
 // themselves: what a part carries out stays with it until the last row.
 //
-// Macros: LANES, a power of two; OWN, words of a lane, a multiple of four.
+// Macros: LANES, a power of two, 2 at least; OWN, words of a lane, a multiple of four; SQUARES, 1
+// where squares are made otherwise than products.
 #pragma once
 #include "divide.hpp"
+#include "square.hpp"
 #include "team_multiply.hpp"
 
 #ifndef LANES
@@ -15,14 +17,17 @@
 #ifndef OWN
 #define OWN 16
 #endif
+#ifndef SQUARES
+#define SQUARES 1
+#endif
 
 namespace {
 
-constexpr u32 T = LANES, W = OWN, N = T * W;
+constexpr u32 T = LANES, W = OWN, N = T * W, BLOCK = 64;
 constexpr u32 HALF = W / 2, TILES = 2 * T;
 constexpr int PAIRS = W / 2;
 constexpr int ROWS = W < 16 ? W : 16;  // that are written out, so that no words move between them
-static_assert(W % 4 == 0, "halves are pairs of words");
+static_assert(T > 1 && W % 4 == 0, "halves are pairs of words");
 
 // A lane's part of the sum of the rows of a product, to which multiples of the modulus have been
 // added, so that the lowest word of the whole became zero each time. As Rows in words.hpp, but
@@ -47,7 +52,7 @@ struct Part {
 
     // Returns the word that comes down from the lane above. not_top: zero in the topmost lane.
     WORDS_FN u32 coming(u32 not_top) const {
-        return T == 1 ? 0 : __shfl_down_sync(ALL, low_word(x[0]), 1, int(T)) & not_top;
+        return __shfl_down_sync(ALL, low_word(x[0]), 1, int(T)) & not_top;
     }
 
     // Adds a b and a multiple of m, one word above the row before. The rest of the modulus that
@@ -120,15 +125,6 @@ struct Part {
     }
 };
 
-// Adds the words to others; returns the carry.
-template <u32 FEW>
-WORDS_FN u32 add_words(u32 (&to)[W], const u32 (&more)[FEW]) {
-    to[0] = add_cc(to[0], more[0]);
-#pragma unroll
-    for (u32 j = 1; j < W; j++) to[j] = addc_cc(to[j], j < FEW ? more[j < FEW ? j : 0] : 0);
-    return addc(0, 0);
-}
-
 // Computes r = a - b of numbers that a team shares; returns whether it is negative.
 WORDS_FN bool minus(const Team<T>& team, u32 (&r)[W], const u32 (&a)[W], const u32 (&b)[W]) {
     u32 any = 0, carry = 0;
@@ -164,7 +160,8 @@ WORDS_FN void store_sum(u32* to, const TileSum<HALF>& column) {
 struct Residues {
     static constexpr u32 PITCH = N + 2;  // between factors: even, and teams meet other banks
     static constexpr u32 NOTE = W + 2;     // words of a sum that is noted down
-    static constexpr u32 ROOM = 3 * NOTE;  // of a lane
+    static constexpr u32 ROOM = T == 2 ? 0 : 3 * NOTE;  // of a lane
+    static constexpr u32 SHARED = BLOCK / T * PITCH + BLOCK * ROOM;  // words of a block
 
     Team<T> team;
     u32 modulus[W];
@@ -174,8 +171,11 @@ struct Residues {
     u32* room;    // ROOM words of the lane
 
     // m: odd, or else 1 takes its place.
-    WORDS_FN Residues(const Team<T>& team, const Number& m, bool odd, u32* shared, u32* room)
-        : team(team), not_top(team.rank == T - 1 ? 0 : ALL), shared(shared), room(room) {
+    WORDS_FN Residues(const Team<T>& team, const Number& m, bool odd, u32* block)
+        : team(team),
+          not_top(team.rank == T - 1 ? 0 : ALL),
+          shared(block + threadIdx.x / T * PITCH),
+          room(block + BLOCK / T * PITCH + threadIdx.x * ROOM) {
 #pragma unroll
         for (u32 j = 0; j < W; j++) {
             const u32 i = team.rank * W + j;
@@ -206,8 +206,18 @@ struct Residues {
         __syncwarp();
     }
 
-    // Computes a = a b / 2^(32 N), where b is the factor in shared memory. Only one of them may be
-    // m or more.
+    WORDS_FN void share_to_square(const u32 (&a)[W]) const { share(a); }
+
+    // Computes a = a b / 2^(32 N), where b is the factor in shared memory, and with `squaring` is
+    // a. Only one of them may be m or more.
+    WORDS_FN void multiply(u32 (&a)[W], bool squaring) const {
+        if (SQUARES && squaring)
+            square(a);
+        else
+            multiply(a);
+    }
+
+private:
     WORDS_FN void multiply(u32 (&a)[W]) const {
         Part sum;
         sum.clear();
@@ -225,10 +235,26 @@ struct Residues {
 
     // Computes a = a a / 2^(32 N); a is in shared memory, too, and below m.
     WORDS_FN void square(u32 (&a)[W]) const {
-        u32 low[W], high[W], over_low[HALF + 1], over_high[HALF + 1];
+        u32 low[W], high[W], over, above;
+        if constexpr (T == 2)
+            over = square_of_two(team, low, high, above, a, shared);
+        else
+            over = square_by_columns(low, high, above, a);
+        Part sum;
+        sum.set(low, over);
+#pragma unroll ROWS
+        for (int i = 0; i < int(N); i++) sum.reduce(modulus, inverse, not_top);
+        above += sum.finish(low, not_top);
+        above += add_words(low, high);
+        settle(a, low, above);
+    }
+
+    // Does what square_of_two() does for any team. What is above the columns of a lane is the next
+    // one's. That of the topmost lane in the lower half comes to the lowest lane in the upper half.
+    WORDS_FN u32 square_by_columns(u32 (&low)[W], u32 (&high)[W], u32& over,
+                                   const u32 (&a)[W]) const {
+        u32 over_low[HALF + 1], over_high[HALF + 1], lost[W];
         sum_columns(low, over_low, high, over_high);
-        // What is above the columns of a lane is the next one's. That of the topmost lane in the
-        // lower half comes to the lowest lane in the upper half.
         const u32 below = (team.rank + T - 1) % T;
 #pragma unroll
         for (u32 j = 0; j <= HALF; j++) {
@@ -237,22 +263,14 @@ struct Residues {
             over_low[j] = team.rank ? from_low : 0;
             over_high[j] = team.rank ? from_high : from_low;
         }
-        u32 above = add_words(low, over_low);
-        Part sum;
-        sum.set(low, above);
-        above = add_words(high, over_high);
-#pragma unroll ROWS
-        for (int i = 0; i < int(N); i++) sum.reduce(modulus, inverse, not_top);
-        above += sum.finish(low, not_top);
-        above += add_words(low, high);
-        const u32 lost = u32(int(Team<T>::get(a[W - 1], T - 1)) >> 31);
+        const u32 bit = u32(int(Team<T>::get(a[W - 1], T - 1)) >> 31);
 #pragma unroll
-        for (u32 j = 0; j < W; j++) high[j] = a[j] & lost & (j < HALF ? ALL : not_top);
-        above += add_words(low, high);
-        settle(a, low, above);
+        for (u32 j = 0; j < W; j++) lost[j] = a[j] & bit & (j < HALF ? ALL : not_top);
+        over = add_words(high, over_high);
+        over += add_words(high, lost);
+        return add_words(low, over_low);
     }
 
-private:
     // Gives the words of a a that are the lane's: W in the lower half, what is above them, and
     // the same of the upper half. a is in shared memory.
     //

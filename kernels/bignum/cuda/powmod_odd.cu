@@ -1,24 +1,25 @@
-// Powers of slabs of numbers modulo slabs of odd numbers on a CUDA device; lanes of a warp share
-// a number (montgomery.hpp).
+// Powers of slabs of numbers modulo slabs of odd numbers on a CUDA device; a lane has a number
+// (montgomery_lane.hpp), or lanes of a warp share it (montgomery.hpp).
 //
 // Exponents are taken `window` bits at a time from the top, by a table of the lowest powers, of
 // which as many are made as occur; digits that are zero in all numbers of a warp cost no product.
 // Each warp has memory of its own for the table, and takes one group of numbers after the other.
 //
-// Macros: those of montgomery.hpp; BLOCKS, of a multiprocessor; SQUARES, 1 where squares are made
-// otherwise than products.
+// Macros: those of montgomery.hpp, or with LANES=1 of montgomery_lane.hpp; BLOCKS, of a
+// multiprocessor.
+#if defined(LANES) && LANES == 1
+#include "montgomery_lane.hpp"
+#else
 #include "montgomery.hpp"
-
-#ifndef SQUARES
-#define SQUARES 1
 #endif
+
 #ifndef BLOCKS
 #define BLOCKS 8
 #endif
 
 namespace {
 
-constexpr u32 BLOCK = 64, TEAMS = WARP / T;
+constexpr u32 TEAMS = WARP / T;
 constexpr int ENTRY = W * WARP;  // words of a warp's entry in the table
 
 WORDS_FN u32 exponent_digit(const Number& e, int at, int window) {
@@ -60,6 +61,7 @@ WORDS_FN void raise(const Residues& residues, u32 (&power)[W], const Number& a, 
     int entry = digits.mixed || !digits.highest ? 0 : 1, squares = 0;
     int at = (digits.count - 1) * window;
     for (bool last = false; !last;) {
+        bool squaring = false;
         if (entry < entries) {
             if (entry < 2) residues.load(power, r);
             if (entry == 0) {
@@ -73,11 +75,8 @@ WORDS_FN void raise(const Residues& residues, u32 (&power)[W], const Number& a, 
             }
         } else if (squares) {
             squares--;
-            residues.share(power);
-            if (SQUARES) {
-                residues.square(power);
-                continue;
-            }
+            squaring = true;
+            residues.share_to_square(power);
         } else if (at >= 0) {
             const u32 digit = exponent_digit(e, at, window);
             at -= window;
@@ -90,7 +89,7 @@ WORDS_FN void raise(const Residues& residues, u32 (&power)[W], const Number& a, 
             last = true;
             residues.share_one();
         }
-        residues.multiply(power);
+        residues.multiply(power, squaring);
         if (entry < entries) {
             store(table + entry++ * ENTRY, power);
             if (entry < entries) continue;
@@ -113,8 +112,7 @@ powmod_odd(const u32* a_words, const u32* a_negative, u32 a_width, u32 a_form,
            const u32* r_words, const u32* r_negative, u32 r_width, u32 r_form,
            u32* out_words, u32* out_negative, u32 out_width, u32 is_signed,
            int window, u32* scratch, u64 count) {
-    __shared__ __align__(8) u32 shared[BLOCK / T * Residues::PITCH];
-    __shared__ __align__(8) u32 rooms[BLOCK * Residues::ROOM];
+    __shared__ __align__(8) u32 shared[Residues::SHARED];
     const Team<T> team(threadIdx.x % WARP);
     const u64 warp = thread_index() / WARP, warps = u64(gridDim.x) * blockDim.x / WARP;
     u32* const table = scratch + (warp << window) * ENTRY + team.lane;
@@ -127,8 +125,7 @@ powmod_odd(const u32* a_words, const u32* a_negative, u32 a_width, u32 a_form,
         const Number r = number(r_words, r_negative, r_width, r_form, k, live);
         const bool odd = word_at(m, 0) & 1;
         if (!Team<T>::any(odd || !live)) continue;
-        const Residues residues(team, m, odd, shared + threadIdx.x / T * Residues::PITCH,
-                                rooms + threadIdx.x * Residues::ROOM);
+        const Residues residues(team, m, odd, shared);
         u32 power[W], less[W], any = 0;
         raise(residues, power, a, r, e, window, table);
 

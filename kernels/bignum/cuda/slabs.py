@@ -66,8 +66,43 @@ def _sum(device: Device, a: Slabs, b: Slabs, *, subtract: bool) -> Slabs:
     return result
 
 
+def add_low(device: Device, a: Slabs, b: Slabs, bits: int) -> Slabs:
+    """Return a + b modulo 2**bits."""
+    return _low_sum(device, a, b, bits, subtract=False)
+
+
+def subtract_low(device: Device, a: Slabs, b: Slabs, bits: int) -> Slabs:
+    """Return a - b modulo 2**bits."""
+    return _low_sum(device, a, b, bits, subtract=True)
+
+
+def low_bits(device: Device, a: Slabs, bits: int) -> Slabs:
+    """Return a modulo 2**bits, never negative."""
+    if a.negative is None and bits >= a.bits:
+        return a
+    return _low_sum(device, a, None, bits, subtract=False)
+
+
+def _low_sum(device: Device, a: Slabs, b: Slabs | None, bits: int, *, subtract: bool) -> Slabs:
+    """Return a + b, or a - b, modulo 2**bits; None is 0."""
+    count = a.count if b is None else common_count(a, b)
+    longest = max(a.bits, b.bits) + 1 if b is not None else a.bits
+    if not subtract and a.negative is None and (b is None or b.negative is None):
+        bits = min(bits, longest)
+    result = empty(device, count, bits, signed=False)
+    module = device.module(SUMS, {"CHUNK": chunk_of(result.width)})
+    # The words of 0 are never looked at.
+    second = (a.words, a.words, np.uint32(0), np.uint32(0)) if b is None else operand(b, count)
+    launch(
+        device, module, "slabs_add_low", count, *operand(a, count), *second, np.uint32(subtract),
+        result.words, np.uint32(result.width), np.uint32((1 << bits % 32) - 1 or 2**32 - 1),
+        np.uint64(count),
+    )  # fmt: skip
+    return result
+
+
 def chunk_of(width: int) -> int:
-    """Words that a thread adds at once: all, or a part that leaves little over."""
+    """Return how many words a thread adds at once: all, or a part that leaves little over."""
     if width <= 8:
         return 8
     return 16 if (width - 1) % 32 < 16 else 32
