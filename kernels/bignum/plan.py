@@ -42,6 +42,7 @@ def in_slabs(
 
 # --- slabs: what is compiled --------------------------------------------------------------
 
+WIDEST = 32  # words of an operand that a lane has registers for
 _EVEN_TO, _STEP = 12, 4
 _WINDOW = 5  # bits of an exponent, at most
 LONG_WINDOW = 6  # the same, where the table is in memory that many lanes share
@@ -110,6 +111,41 @@ def power_team(width: int, count: int, multiprocessors: int) -> LaneTeam | None:
     table = _BLOCKS_ALONE if lanes == 1 else _BLOCKS_SHARED
     blocks = next(blocks for most, blocks in table.items() if own <= most)
     return LaneTeam(lanes, own, blocks, squares=lanes <= 2 or own > 16)
+
+
+_RING_WORDS = range(8, WIDEST + 1, 4)  # of a lane
+_RING_BLOCKS = {8: 12, 12: 10, 16: 10, 20: 8, 24: 7, 28: 6, 32: 6}  # of a multiprocessor
+_ALONE = 28  # words of half a factor, up to which one lane has all of them
+_HALVES = 1.2  # times as long as in a lane by itself takes a word product of three by halves
+
+
+def quotient_team(width: int, count: int, multiprocessors: int) -> LaneTeam | None:
+    """Return the team for divisors of so many words, or None where a lane shall have a number."""
+    return _ring_team(width, count, multiprocessors) if width > WIDEST else None
+
+
+def product_team(a: int, b: int, count: int, multiprocessors: int) -> LaneTeam | None:
+    """Return the team for halves of factors of a and b words, or None where a lane has both."""
+    longer = max(a, b)
+    if longer <= WIDEST:
+        return None
+    half = -(-longer // 2)
+    fewest = 1 if half <= _ALONE else 2
+    team = _ring_team(half, count, multiprocessors, fewest)
+    return None if team is None or 3 * team.words**2 * _HALVES > a * b else team
+
+
+def _ring_team(width: int, count: int, multiprocessors: int, fewest: int = 1) -> LaneTeam | None:
+    """Return the fewest lanes that have registers for so many words, or more for few numbers."""
+    lanes = fewest
+    while lanes * WIDEST < width:
+        lanes *= 2
+    if lanes > _MOST_LANES:
+        return None
+    while 2 * lanes <= min(_MOST_LANES, width // 8) and count * lanes < 256 * multiprocessors:
+        lanes *= 2
+    own = next(own for own in _RING_WORDS if lanes * own >= width)
+    return LaneTeam(lanes, own, _RING_BLOCKS[own])
 
 
 # --- rows: the pool -----------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from kernels.bignum.cuda.divide import GUIDE
 from kernels.bignum.cuda.divide import divmod as divide
 from kernels.bignum.cuda.layouts import Slabs
+from kernels.bignum.plan import WIDEST, LaneTeam, quotient_team
 from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels.slab_numbers import hurting, ints_of, slabs_of
 from tests.quick import examples
 
-QUICK = (1, 3, 32, 33, 40)
-WIDTHS = (1, 2, 3, 5, 8, 9, 12, 13, 16, 31, 32, 33, 40, 65)
+QUICK = (1, 3, 32, 33, 48)
+WIDTHS = (1, 2, 3, 5, 8, 9, 12, 13, 16, 31, 32, 33, 47, 48, 65)
+TEAMS = [(1, 8), (1, 20), (2, 12), (2, 32), (4, 8), (4, 24), (8, 16), (32, 8)]  # lanes, own words
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +32,19 @@ def results(device: Device, *batches: Slabs | None) -> list[list[int] | None]:
     return [None if batch is None else ints_of(device, batch) for batch in batches]
 
 
-def check(device: Device, a: Sequence[int], b: Sequence[int], bits: int | None = None) -> None:
+def check(
+    device: Device,
+    a: Sequence[int],
+    b: Sequence[int],
+    bits: int | None = None,
+    choose: Callable[[int, int, int], LaneTeam | None] = quotient_team,
+) -> None:
     x, y = slabs_of(device, a, bits), slabs_of(device, b, bits)
     count = len(b) if len(a) == 1 else len(a)
     a, b = (list(v) * (count if len(v) == 1 else 1) for v in (a, b))
     pairs = list(zip(a, b, strict=True))
     quotients, remainders = [p // q for p, q in pairs], [p % q for p, q in pairs]
-    assert results(device, *divide(device, x, y)) == [quotients, remainders]
+    assert results(device, *divide(device, x, y, choose=choose)) == [quotients, remainders]
 
 
 def hard_quotients(words: int, rng: random.Random) -> tuple[list[int], list[int]]:
@@ -70,6 +78,62 @@ def test_hard_quotients(emulated: Device, words: int) -> None:
 def test_hard_quotients_of_all_widths(emulated: Device, words: int) -> None:
     for seed in range(3):
         check(emulated, *hard_quotients(words, random.Random(seed)))
+
+
+def full_sums(lanes: int, own: int, rng: random.Random) -> tuple[list[int], list[int]]:
+    """Dividends for which a lane hands on a carry to a sum of products that is all ones."""
+    rows = min(16, own - 4)  # words of the quotient after which lanes do so
+    words = lanes * own
+    b = (1 << 32 * words - 1) + 1  # 2^(32 words) less it is all ones but for the topmost bit
+    a = []
+    for total in (1 << 32, (1 << 32) + 1, (1 << 32) + 2) * 3:
+        digits = [rng.randrange(1, 2 * total // rows - 1) for _ in range(rows - 2)]
+        rest = total - sum(digits)
+        digits += [rest // 2, rest - rest // 2]
+        if min(digits) < 0 or max(digits) >> 32:
+            continue
+        remainder = rng.randrange(b)
+        for lane in range(1, lanes):  # the words that their sums begin with
+            remainder &= ~(0xFFFFFFFF << 32 * (rows + lane * own - 1))
+        a.append(sum(d << 32 * i for i, d in enumerate(digits)) * b + remainder)
+    return a, [b] * len(a)
+
+
+def in_memory(width: int, count: int, multiprocessors: int) -> None:
+    """Have a lane divide by itself by a divisor that is in memory where it is long."""
+
+
+@pytest.mark.parametrize("words", [33, 40])
+def test_hard_quotients_in_memory(emulated: Device, words: int) -> None:
+    check(emulated, *hard_quotients(words, random.Random(words)), choose=in_memory)
+
+
+def check_team(device: Device, lanes: int, own: int, words: int, rng: random.Random) -> None:
+    def choose(width: int, count: int, multiprocessors: int) -> LaneTeam:
+        return LaneTeam(lanes, own, 1)
+
+    check(device, *hard_quotients(words, rng), choose=choose)
+    check(device, *full_sums(lanes, own, rng), choose=choose)
+    for longer in (-3, 0, 1, own + 5):
+        a, b = hurting(max(1, words + longer), rng), hurting(words, rng)
+        check(device, a, [v or 1 for v in b], choose=choose)
+
+
+@pytest.mark.parametrize("order", ["reverse", pytest.param("shuffled:1", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("lanes", "own"), TEAMS)
+@pytest.mark.sample(8)
+def test_lanes_share_numbers(lanes: int, own: int, order: str) -> None:
+    rng = random.Random(lanes * own)
+    device = EmulatedDevice(order=order)
+    check_team(device, lanes, own, lanes * own - rng.randrange(own // 2), rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("lanes", "own"), [(2, 8), (2, 16), (4, 12), (2, 20), (2, 28)])
+def test_all_parts_of_lanes_are_divisors(emulated: Device, lanes: int, own: int) -> None:
+    rng = random.Random(own)
+    for words in range(1, lanes * own + 1, 3):
+        check_team(emulated, lanes, own, words, rng)
 
 
 @pytest.mark.parametrize("words", [1, 4, 32, 64])
@@ -111,7 +175,7 @@ def test_only_what_is_asked_for(emulated: Device) -> None:
     assert divide(emulated, a, b, quotient=False, remainder=False) == (None, None)
 
 
-@pytest.mark.parametrize("words", [3, 40])
+@pytest.mark.parametrize("words", [3, 40, 48])
 def test_only_what_is_asked_for_of_hard_quotients(emulated: Device, words: int) -> None:
     a, b = hard_quotients(words, random.Random(words))
     x, y = slabs_of(emulated, a), slabs_of(emulated, b)
@@ -121,8 +185,31 @@ def test_only_what_is_asked_for_of_hard_quotients(emulated: Device, words: int) 
     assert [one[0], other[1]] == results(emulated, quotients, remainders)
 
 
+def test_teams_of_divisors() -> None:
+    for width in range(1, 1100):
+        team = quotient_team(width, 10**6, 132)
+        if width <= WIDEST or width > 1024:
+            assert team is None
+            continue
+        assert team is not None
+        assert width <= team.words <= 1.25 * width
+        assert width > WIDEST * team.lanes // 2
+        few = quotient_team(width, 1, 132)
+        assert few is not None
+        assert few.lanes >= team.lanes
+        assert few.words >= width
+
+
 @pytest.mark.gpu
-@pytest.mark.parametrize("words", WIDTHS)
+@pytest.mark.parametrize(("lanes", "own"), TEAMS)
+def test_lanes_share_numbers_on_a_gpu(lanes: int, own: int) -> None:
+    from kernels.targets.cuda.target import CudaDevice
+
+    check_team(CudaDevice(), lanes, own, lanes * own, random.Random(own))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("words", [*WIDTHS, 128, 200])
 def test_on_a_gpu(words: int) -> None:
     from kernels.targets.cuda.target import CudaDevice
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.bignum.cuda.multiply import WIDEST, multiply, multiply_add
-from kernels.bignum.plan import width_class
+from kernels.bignum.cuda.multiply import multiply, multiply_add
+from kernels.bignum.plan import WIDEST, LaneTeam, product_team, width_class
 from kernels.targets.cuda.device import Device
 from tests.emulation import EmulatedDevice
 from tests.kernels.slab_numbers import hurting, ints_of, slabs_of
@@ -18,6 +18,7 @@ from tests.quick import examples
 # Every class of widths that kernels are compiled for, its ends, and several passes.
 QUICK = (2, 9, 32, 40)
 WIDTHS = (1, 2, 3, 8, 9, 12, 13, 16, 17, 31, 32, 33, 40, 65, 128)
+TEAMS = [(1, 8), (1, 20), (2, 12), (4, 16), (2, 32), (16, 8)]  # lanes, words of a half
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,50 @@ def test_all_ones(emulated: Device, words: int) -> None:
     assert ints_of(emulated, multiply(emulated, a, a)) == [ones * ones] * 32
     total = multiply_add(emulated, a, a, slabs_of(emulated, [ones * ones]))
     assert ints_of(emulated, total) == [2 * ones * ones] * 32
+
+
+def alone(a: int, b: int, count: int, multiprocessors: int) -> None:
+    """Have a lane multiply by itself."""
+
+
+@pytest.mark.parametrize("words", [33, 40, pytest.param(128, marks=pytest.mark.slow)])
+def test_long_products_of_lanes_alone(emulated: Device, words: int) -> None:
+    rng = random.Random(words)
+    a, b = hurting(words, rng), hurting(words, rng)
+    result = multiply(emulated, slabs_of(emulated, a), slabs_of(emulated, b), alone)
+    assert ints_of(emulated, result) == [p * q for p, q in zip(a, b, strict=True)]
+
+
+def check_team(device: Device, lanes: int, own: int, words: int, rng: random.Random) -> None:
+    def choose(a: int, b: int, count: int, multiprocessors: int) -> LaneTeam:
+        return LaneTeam(lanes, own, 1)
+
+    halves = 1 << 32 * lanes * own
+    ones = (1 << 32 * words) - 1
+    a, b = hurting(words, rng), hurting(max(1, words - rng.randrange(3)), rng)
+    # Differences of halves: none, the least of both signs, and the greatest.
+    some = rng.randrange(1, halves)
+    pieces = [some * (halves + 1), some * (halves + 1) + 1, some * (halves + 1) - 1, halves - 1]
+    pieces = [v & ones for v in (*pieces, ones - halves + 1, ones, halves)]
+    a += [v for v in pieces for _ in pieces] + [ones] * 3
+    b += pieces * len(pieces) + [0, ones, -ones]
+    result = multiply(device, slabs_of(device, a), slabs_of(device, b), choose)
+    assert ints_of(device, result) == [p * q for p, q in zip(a, b, strict=True)]
+    for one in (a[:1], b[-1:]):
+        result = multiply(device, slabs_of(device, one), slabs_of(device, b), choose)
+        assert ints_of(device, result) == [one[0] * q for q in b]
+    full = [abs(v) | 1 << 32 * words - 1 for v in a]  # all bits of all words, and no signs
+    x = slabs_of(device, full)
+    assert ints_of(device, multiply(device, x, x, choose)) == [v * v for v in full]
+
+
+@pytest.mark.parametrize("order", ["reverse", pytest.param("shuffled:1", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("lanes", "own"), TEAMS)
+def test_lanes_share_numbers(lanes: int, own: int, order: str) -> None:
+    rng = random.Random(own)
+    device = EmulatedDevice(order=order)
+    for words in (2 * lanes * own, 2 * lanes * own - rng.randrange(1, own), own // 2):
+        check_team(device, lanes, own, words, rng)
 
 
 numbers = st.builds(
@@ -108,10 +153,37 @@ def test_classes_of_widths() -> None:
     assert len({width_class(width, WIDEST) for width in range(1, 200)}) <= 12
 
 
+def test_teams_of_factors() -> None:
+    for longer in range(1, 2100, 7):
+        for shorter in {1, longer // 2, 7 * longer // 8, longer} - {0}:
+            team = product_team(shorter, longer, 10**6, 132)
+            assert team == product_team(longer, shorter, 10**6, 132)
+            if longer <= WIDEST or shorter <= longer // 2:
+                assert team is None
+            if team is not None:
+                assert longer <= 2 * team.words
+                assert 3 * team.words**2 < shorter * longer
+    for width in (48, 64, 128, 256, 1024):
+        team = product_team(width, width, 10**6, 132)
+        assert team is not None
+        assert 2 * team.words == width
+        few = product_team(width, width, 1, 132)
+        assert few is not None
+        assert few.lanes > team.lanes
+
+
 def test_counts_that_do_not_go_together(emulated: Device) -> None:
     a, b = (slabs_of(emulated, [1] * n) for n in (2, 3))
     with pytest.raises(ValueError, match="2 and 3"):
         multiply(emulated, a, b)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("lanes", "own"), TEAMS)
+def test_lanes_share_numbers_on_a_gpu(lanes: int, own: int) -> None:
+    from kernels.targets.cuda.target import CudaDevice
+
+    check_team(CudaDevice(), lanes, own, 2 * lanes * own, random.Random(own))
 
 
 @pytest.mark.gpu

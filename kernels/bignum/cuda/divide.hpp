@@ -59,13 +59,18 @@ WORDS_FN u32 bit_length(const Number& x) {
     return i ? 32 * u32(i) - u32(__clz(int(word_at(x, i - 1)))) : 0;
 }
 
-// Returns the greatest value of any lane of the warp.
+// Returns the greatest value of any lane of the warp. Where there is an instruction for it, the
+// compiler knows that all lanes get the same, and so take the same branches by it.
 WORDS_FN u32 most(u32 value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(ALL, value);
+#else
     for (int i = 16; i; i /= 2) {
         const u32 other = __shfl_xor_sync(ALL, value, i);
         value = other > value ? other : value;
     }
     return value;
+#endif
 }
 
 template <u32 W>

@@ -1,20 +1,23 @@
-"""Quotients and remainders of slabs of numbers on a device: a thread has a number."""
+"""Quotients and remainders of slabs of numbers on a device.
+
+A thread has a number, or several share it where the divisor is long.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from kernels.targets.cuda.device import Buffer, Device
 
-from ..plan import width_class
-from .layouts import Slabs
+from ..plan import WIDEST, LaneTeam, quotient_team, width_class
+from .layouts import SLAB, Slabs
 from .multiply import THREADS
-from .slabs import Argument, common_count, empty, operand, target
+from .slabs import Argument, clear_signs, common_count, empty, operand, target
 
 HERE = Path(__file__).parent
-WIDEST = 32  # words of a divisor that a lane has registers for
 GUIDE = WIDEST + 2  # as in long.hpp
 _RESIDENT = 4  # blocks of a multiprocessor
 # Where divisors are in memory: more blocks at a time beat longer parts (benchmarks/RESULTS.md).
@@ -23,11 +26,18 @@ _SCRATCH = 1 << 30  # bytes at most, unless one block needs more
 
 
 def divmod(
-    device: Device, a: Slabs, b: Slabs, *, quotient: bool = True, remainder: bool = True
+    device: Device,
+    a: Slabs,
+    b: Slabs,
+    *,
+    quotient: bool = True,
+    remainder: bool = True,
+    choose: Callable[[int, int, int], LaneTeam | None] = quotient_team,
 ) -> tuple[Slabs | None, Slabs | None]:
     """Floor quotient, and remainder with the divisor's sign; None for what is not asked for.
 
-    Either operand may stand for all. Precondition: no divisor is zero.
+    Either operand may stand for all. choose: says, as quotient_team() does, which lanes share a
+    number. Precondition: no divisor is zero.
     """
     count = common_count(a, b)
     signed = a.negative is not None or b.negative is not None
@@ -43,7 +53,14 @@ def divmod(
         arguments += target(x or a)
         arguments.append(np.uint32(x is not None and x.negative is not None))
     blocks = -(-count // THREADS)
-    if b.width <= WIDEST:
+    team = choose(b.width, count, device.info.multiprocessors)
+    if team is not None:
+        kernel, blocks = "divide_lanes", -(-(-(-count // SLAB) * SLAB * team.lanes) // THREADS)
+        macros |= {"LANES": team.lanes, "OWN": team.own, "BLOCKS": team.blocks}
+        for x in results:
+            if x is not None:
+                clear_signs(device, x)
+    elif b.width <= WIDEST:
         kernel, macros["WIDTH"] = "divide", width_class(b.width, WIDEST)
     else:
         kernel = "divide_long"

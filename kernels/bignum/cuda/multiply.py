@@ -1,26 +1,53 @@
-"""Products of slabs of numbers on a device: a thread has a number."""
+"""Products of slabs of numbers on a device: a thread has a number, or several share a long one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from kernels.targets.cuda.device import Device
 
-from ..plan import width_class
-from .layouts import Slabs
-from .slabs import common_count, empty, operand, target
+from ..plan import WIDEST, LaneTeam, product_team, width_class
+from .layouts import SLAB, Slabs
+from .slabs import clear_signs, common_count, empty, operand, target
 
 HERE = Path(__file__).parent
 THREADS = 64  # a block
-WIDEST = 32  # words of an operand that a lane has registers for
 _FIXED = 12  # words up to which the longer operand is in registers too
 
 
-def multiply(device: Device, a: Slabs, b: Slabs) -> Slabs:
-    """Return a * b. One of them may stand for all."""
-    return _multiply(device, a, b, None)
+def multiply(
+    device: Device,
+    a: Slabs,
+    b: Slabs,
+    choose: Callable[[int, int, int, int], LaneTeam | None] = product_team,
+) -> Slabs:
+    """Return a * b. One of them may stand for all.
+
+    choose: says, as product_team() does, which lanes share a number.
+    """
+    count = common_count(a, b)
+    team = choose(a.width, b.width, count, device.info.multiprocessors)
+    if team is None or not count:
+        return _multiply(device, a, b, None)
+    signed = a.negative is not None or b.negative is not None
+    result = empty(device, count, a.bits + b.bits, signed=signed)
+    clear_signs(device, result)
+    exact = a.width == b.width == 2 * team.words and result.width == 2 * a.width
+    macros = {"LANES": team.lanes, "OWN": team.own, "BLOCKS": team.blocks}
+    macros |= {"EXACT": int(exact), "SIGNS": int(signed)}
+    device.module(HERE / "multiply_lanes.cu", macros).launch(
+        "multiply_lanes",
+        (-(-result.slabs * SLAB * team.lanes // THREADS), 1, 1),
+        (THREADS, 1, 1),
+        *operand(a, count),
+        *operand(b, count),
+        *target(result),
+        np.uint64(count),
+    )
+    return result
 
 
 def multiply_add(device: Device, a: Slabs, b: Slabs, c: Slabs) -> Slabs:

@@ -9,15 +9,14 @@ import numpy as np
 
 from kernels.targets.cuda.device import Device
 
-from ..plan import LONG_WINDOW, LaneTeam, power_team, width_class, window_of
+from ..plan import LONG_WINDOW, WIDEST, LaneTeam, power_team, width_class, window_of
 from .divide import divmod, scratch_for
 from .layouts import SLAB, Slabs
 from .multiply import THREADS
-from .slabs import common_count, empty, operand, target, upload
+from .slabs import clear_signs, common_count, empty, operand, target, upload
 
 BY_DIVISION = Path(__file__).with_name("powmod.cu")
 ODD = Path(__file__).with_name("powmod_odd.cu")
-WIDEST = 32  # words that a division has in registers
 
 
 def powmod(
@@ -37,8 +36,7 @@ def powmod(
     result = empty(device, count, moduli.bits, signed=signed)
     if not count:
         return result
-    if result.negative is not None:  # the kernels write no signs but those of negative numbers
-        device.upload(result.negative, np.zeros(result.slabs, np.uint32))
+    clear_signs(device, result)
     team = choose(moduli.width, count, device.info.multiprocessors)
     if team is not None:
         _odd(device, a, exponents, moduli, result, team)

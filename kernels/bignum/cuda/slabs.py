@@ -313,6 +313,12 @@ def empty(device: Device, count: int, bits: int, *, signed: bool) -> Slabs:
     return Slabs(device.alloc(nbytes(count, bits)), count, bits, negative)
 
 
+def clear_signs(device: Device, result: Slabs) -> None:
+    """Make no number negative, for a kernel that writes only the signs of those that are."""
+    if result.negative is not None:
+        device.upload(result.negative, np.zeros(result.slabs, np.uint32))
+
+
 def operand(a: Slabs, count: int) -> tuple[Argument, ...]:
     """Words, signs, width and form, as slabs.hpp takes them, for a result of `count`."""
     form = (a.count == 1 != count) | (a.negative is not None) << 1
