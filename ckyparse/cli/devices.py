@@ -45,7 +45,7 @@ class DeviceDispatcher(Dispatcher):
         self._lock = threading.Lock()
         self._spent, self._done = 0.0, 0  # seconds and bytes of the blocks that are settled
         self._left = count  # devices that have not begun
-        self._start: Future[None] | None = None  # of those that follow, once it has begun
+        self._is_wanted = False  # whether they are to follow
         self._begin(1 if choices.backend == "cuda" else count)
         self.room = count * (_EACH + 1)
         self.pool = ThreadPoolExecutor(count * _EACH, thread_name_prefix=STREAM)
@@ -67,13 +67,20 @@ class DeviceDispatcher(Dispatcher):
         return outcome
 
     def outcomes(self, items: Iterator[Future[LinesOutcome]], report: FaultReport) -> Outcomes:
-        """See Dispatcher.outcomes(). Raises what went wrong with a device that was to follow."""
+        """See Dispatcher.outcomes(). Raises BackendUnavailableError where a GPU fails to follow."""
         for future in items:
             while not wait([future], _LOOK).done:
-                pass
-            if self._start is not None and self._start.done():
-                self._start.result()
+                self._follow()
+            self._follow()
             yield future.result()
+
+    def _follow(self) -> None:
+        """Begin with the devices that are left, if that pays and their contexts are there.
+
+        In the thread that began with the first: PyCUDA takes contexts down in it.
+        """
+        if self._is_wanted and self._left and early.is_done(self._devices):
+            self._begin(self._left)
 
     def _begin(self, devices: int) -> None:
         """Have the next devices settle blocks."""
@@ -88,27 +95,12 @@ class DeviceDispatcher(Dispatcher):
         with self._lock:
             self._spent += seconds / _EACH
             self._done += size
-            if self._start is not None or not self._left:
+            if self._is_wanted or not self._left:
                 return
             ahead = None if self._size is None else self._size - self._done
-            if not pays(self._spent, self._done, ahead, self._left):
-                return
-            self._start = Future()
-            threading.Thread(
-                target=self._begin_all,
-                args=(self._start,),
-                name=f"{early.THREAD}-others",
-                daemon=True,
-            ).start()
-
-    def _begin_all(self, start: Future[None]) -> None:
-        """Begin with all devices that are left, whose contexts are made at the same time."""
-        early.begin(self._devices)
-        try:
-            self._begin(self._left)
-            start.set_result(None)
-        except BaseException as error:
-            start.set_exception(error)
+            if pays(self._spent, self._done, ahead, self._left):
+                early.begin(self._devices)  # all at the same time, in threads of their own
+                self._is_wanted = True
 
     def __enter__(self) -> DeviceDispatcher:
         return self

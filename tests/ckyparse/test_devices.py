@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from concurrent.futures import wait
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -15,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckyparse import CKYParser
-from ckyparse.cli.devices import DeviceDispatcher, pays
-from ckyparse.cli.processor import LinesOutcome
+from ckyparse.cli.devices import pays
 from kernels.targets import choose
 from kernels.targets.contract import BackendUnavailableError
 from kernels.targets.costs import START_COSTS
+from kernels.targets.cuda import early
 from kernels.targets.reference import ReferenceTarget
 from tests.ckyparse.odd_inputs import (
     COMMANDS,
@@ -105,19 +103,11 @@ def test_a_gpu_that_fails_to_follow_is_told(tmp_path: Path) -> None:
             raise BackendUnavailableError("out of order")
         return ReferenceTarget()
 
-    settle = DeviceDispatcher.settle
-
-    def settled_once_it_failed(self: DeviceDispatcher, *of: Any) -> LinesOutcome:
-        outcome = settle(self, *of)
-        assert self._start is not None
-        wait([self._start])
-        return outcome
-
     with ExitStack() as stack:
         small_blocks(stack, 10)
         stack.enter_context(several_devices())
         stack.enter_context(mock.patch.object(choose, "pick", pick))
-        stack.enter_context(mock.patch.object(DeviceDispatcher, "settle", settled_once_it_failed))
+        stack.enter_context(mock.patch.object(early, "is_done", return_value=True))
         done = run([*args, "--device", "0,1"], of(b"()\n" * 4000))
     assert done.code == 3
     assert (done.out, done.err) == (b"", ["ckyparse: out of order"])

@@ -79,8 +79,9 @@ class DeviceSettlingCosts(Looks):
         return self.rest + self.window * windows
 
     def begins(self, changes: float, cells: int) -> bool:
-        """Tell whether to begin."""
-        return self._pays(changes * cells / _SQUARE * self.per_square, cells)
+        """Tell whether to begin. Where no square is changed there may be a window or two all the
+        same: squares are samples, and a glider flies for ever."""
+        return self._pays(max(1.0, changes * cells / _SQUARE * self.per_square), cells)
 
     def boils(self, windows: int, cells: int) -> bool:
         """Tell whether to leave."""

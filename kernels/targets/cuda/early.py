@@ -41,6 +41,13 @@ def wait(device: int) -> None:
         thread.join()
 
 
+def is_done(devices: Iterable[int]) -> bool:
+    """Return whether none of these GPUs' contexts is being made any more."""
+    with _lock:
+        threads = [_threads.get(number) for number in devices]
+    return not any(thread is not None and thread.is_alive() for thread in threads)
+
+
 def under_way() -> bool:
     """Return whether a GPU is being started by some thread of this process."""
     return any(thread.name.startswith(THREAD) for thread in threading.enumerate())

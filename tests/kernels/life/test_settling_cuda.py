@@ -15,7 +15,7 @@ from kernels.life import engine_for
 from kernels.life.contract import LifeShape
 from kernels.life.cuda.engine import DeviceLife
 from kernels.life.rules import NineCellRule
-from kernels.life.settling.costs import DeviceSettlingCosts
+from kernels.life.settling.costs import DEVICE_SETTLING_COSTS, DeviceSettlingCosts
 from kernels.life.settling.cuda import rounds as launches
 from kernels.life.settling.cuda.sizes import (
     bands_of,
@@ -47,8 +47,8 @@ from tests.life_contract import Cells, pack, soup
 from tests.quick import examples
 
 ALWAYS = DeviceSettlingCosts(span=12, look=0, work=0, worth=0, update=1.0)  # where it changes
-EAGER = DeviceSettlingCosts(  # and as a whole, by turns
-    span=24, look=24, work=0, worth=0, update=0.0, per_square=0.0, rest=0.0, window=1e-9
+EAGER = DeviceSettlingCosts(  # and as a whole, by turns: by windows below one for 2000 cells
+    span=24, look=24, work=0, worth=0, update=1 / 8000, per_square=0.0, rest=0.0, window=1.0
 )
 ORDERS = ["forward", "reverse", "shuffled:1", "shuffled:2"]
 
@@ -257,6 +257,14 @@ def test_emulated_what_boils_again_is_a_whole_again() -> None:
     assert not universe.by_windows
 
 
+def test_small_universes_are_left_to_what_keeps_them_on_chip() -> None:
+    """A round takes as long as dozens of their generations there, however little changes."""
+    for side, pays in ((1024, False), (4096, False), (16384, True), (65536, True)):
+        assert DEVICE_SETTLING_COSTS.begins(0.0, side**2) is pays
+        assert DEVICE_SETTLING_COSTS.boils(1, side**2) is not pays
+        assert not DEVICE_SETTLING_COSTS.boils(0, side**2)
+
+
 def test_emulated_without_memory_it_stays_a_whole() -> None:
     cells = soup(512, 512, 0, 0.01)
     universe = opened(emulated(memory=1 << 19), cells, LIFE, True)
@@ -332,8 +340,9 @@ def test_rounds_say_when_they_pay() -> None:
     cells = 1 << 20  # as a whole a round takes 4 microseconds
     assert not costs.boils(3100, cells)
     assert costs.boils(3300, cells)
-    assert costs.begins(0.0, 128**2)
-    assert not costs.begins(1e-9, 128**2)  # less than what a round takes at least
+    # Where nothing is found to change, a round takes what it takes at least.
+    assert costs.begins(0.0, 1 << 19)
+    assert not costs.begins(0.0, 1 << 17)
     assert costs.begins(1000 / 256, cells)
     assert not costs.begins(2000 / 256, cells)
 
@@ -373,6 +382,7 @@ def test_gpu_any_universe(
         for costs in (ALWAYS, EAGER):
             universe = opened(gpu, cells, rule, torus, costs)
             universe.on_device.compiling().result()
+            universe._looking.result()
             witness = whole(target(), cells, rule, torus)
             for step in (1, 26, 120, 403):
                 universe.step(step)
