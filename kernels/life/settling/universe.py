@@ -43,8 +43,8 @@ def settling(
     universe: LifeUniverse, target: Target, rule: CellRule, *, torus: bool
 ) -> LifeUniverse:
     """Return a universe as one that settles, where there is such: by a rule of two states and nine
-    cells, on the CPU or one GPU, with sides of 128 cells or more. Others are returned as they
-    are."""
+    cells, with sides of 128 cells or more, on the CPU, or, where it is large, on one GPU. Others
+    are returned as they are."""
     if not isinstance(rule, LifeRule | MapRule) or min(universe.width, universe.height) < LEAST:
         return universe
     shape = LifeShape(universe.width, universe.height, torus)

@@ -17,6 +17,7 @@ from kernels.life.cuda.engine import DeviceLife
 from kernels.life.rules import NineCellRule
 from kernels.life.settling.costs import DEVICE_SETTLING_COSTS, DeviceSettlingCosts
 from kernels.life.settling.cuda import rounds as launches
+from kernels.life.settling.cuda import universe as cuda_universe
 from kernels.life.settling.cuda.sizes import (
     bands_of,
     is_reached,
@@ -288,7 +289,7 @@ def test_emulated_blocks_that_miss_each_other_are_not_asked_again() -> None:
     assert universe.on_device.missed
 
 
-def test_emulated_which_universes_settle() -> None:
+def test_emulated_which_universes_settle(monkeypatch: pytest.MonkeyPatch) -> None:
     on = emulated()
 
     def opened_whole(height: int, width: int) -> DeviceLife:
@@ -298,17 +299,19 @@ def test_emulated_which_universes_settle() -> None:
         return life
 
     large, small = opened_whole(128, 128), opened_whole(127, 128)
+    assert settling(large, on, LIFE, torus=True) is large  # a round is never quicker
+    monkeypatch.setattr(cuda_universe, "DEVICE_SETTLING_COSTS", ALWAYS)
     assert isinstance(settling(large, on, LIFE, torus=True), CudaSettlingLife)
     assert settling(small, on, LIFE, torus=True) is small
 
 
 @pytest.mark.parametrize("topology", ["torus", "plane"])
-def test_emulated_life_takes_them(topology: str) -> None:
+def test_emulated_life_takes_them(topology: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_universe, "DEVICE_SETTLING_COSTS", ALWAYS)
     grid = BitGrid(300, 200, pack(soup(300, 200, 1, 0.01)))
     life = Life(grid, topology=topology, backend=emulated())
     held = life._held._fixed
     assert isinstance(held, CudaSettlingLife)
-    held._costs = ALWAYS
     held._pause, held._span = 0, 12
     held.stride = 84  # what Life asks for at once, at least
     life.run(1003)

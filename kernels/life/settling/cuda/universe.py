@@ -29,10 +29,14 @@ _THREADS = 256  # of a block that compares
 
 
 def on_device(universe: LifeUniverse, shape: LifeShape, rule: NineCellRule) -> LifeUniverse:
-    """Return a universe of one device as one that settles, where there is such."""
+    """Return a universe of one device as one that settles, where there is such and a round can be
+    quicker than the whole: small ones are moved on faster on chip, however little changes."""
+    costs = DEVICE_SETTLING_COSTS
     if type(universe) is not DeviceLife or not is_reached(shape):
         return universe
-    return CudaSettlingLife(universe, shape, rule)
+    if not costs.begins(0.0, shape.width * shape.height):
+        return universe
+    return CudaSettlingLife(universe, shape, rule, costs)
 
 
 class CudaSettlingLife(SettlingLife):
